@@ -25,13 +25,7 @@ from rich.table import Table
 import warploom as wl
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
-USUAL = (
-    "flash_fwd_f16_d128_causal_sm90",
-    "gemm_f16_nn_sm90",
-    "gemm_s8_tn_sm80",
-    "micro_sm90a",
-    "softmax_bf16_sm90",
-)
+USUAL = ("flash_fwd_f16_d128_causal_sm90", "gemm_f16_nn_sm90", "gemm_s8_tn_sm80", "micro_sm90a", "softmax_bf16_sm90")
 
 
 def enlarged(text: str, size: int) -> str:
@@ -39,11 +33,7 @@ def enlarged(text: str, size: int) -> str:
     text = re.sub(r"^\s*\.(?:loc|file)\s.*$", "", re.split(r"\t?\.section", text)[0], flags=re.MULTILINE)
     head, _, body = text.replace(", debug", "").partition(".address_size 64")
     names = sorted(
-        set(
-            re.findall(
-                r"\.(?:entry|func)\s+([\w$]+)|^\.(?:extern|global)[^;]*?([\w$]+)(?:\[|;)", body, re.MULTILINE
-            )
-        )
+        set(re.findall(r"\.(?:entry|func)\s+([\w$]+)|^\.(?:extern|global)[^;]*?([\w$]+)(?:\[|;)", body, re.MULTILINE))
     )
     known = {name for pair in names for name in pair if name}
     copies = [body]
@@ -56,9 +46,7 @@ def enlarged(text: str, size: int) -> str:
 
 def main() -> int:
     """Print the table; 1 when a text is not clean or `check` is the slower on any."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--ptxas", default="ptxas")
     arguments.add_argument("--size", type=int, default=300_000)

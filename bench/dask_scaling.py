@@ -119,10 +119,7 @@ def costs() -> Costs:
         image = np.ones(MEGABYTES << 20, np.uint8)
         empty = min(timed(lambda: list(run_tasks(pool, do_nothing, None, [0]))) for _ in range(5))
         there = min(timed(lambda: list(run_tasks(pool, do_nothing, image, [0]))) for _ in range(5)) - empty
-        back = (
-            min(timed(lambda: list(run_tasks(pool, return_bytes, None, [len(image)]))) for _ in range(5))
-            - empty
-        )
+        back = min(timed(lambda: list(run_tasks(pool, return_bytes, None, [len(image)]))) for _ in range(5)) - empty
     return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # both workers receive it
 
 
@@ -140,13 +137,7 @@ def main() -> None:
         print(f"{workers} started in {timed(partial(WorkerPool, workers)):.1f} s")
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
     table = Table(title=f"{options.size} cubed, median seconds ({cores})")
-    for heading in (
-        "kernel",
-        "rounds",
-        *(name for name, _ in SIDES),
-        "2 workers / 2 x 1 worker",
-        "2 processes / 1",
-    ):
+    for heading in ("kernel", "rounds", *(name for name, _ in SIDES), "2 workers / 2 x 1 worker", "2 processes / 1"):
         table.add_column(heading, justify="left" if heading == "kernel" else "right")
     chosen = [gemm for word in KERNELS for gemm in corpus_gemms(word) if options.only in gemm.file]
     found = {gemm.file: compare(gemm, options.size, options.rounds, options.seconds) for gemm in chosen}
@@ -166,15 +157,7 @@ def main() -> None:
 def predicted(found: Costs, wave: float) -> Table:
     """Return the model's predictions for larger launches with waves of `wave` seconds."""
     table = Table(title="predicted")
-    for heading in (
-        "launch",
-        "workers",
-        "seconds",
-        "efficiency",
-        "waits for the",
-        "scheduler saturates at",
-        "link at",
-    ):
+    for heading in ("launch", "workers", "seconds", "efficiency", "waits for the", "scheduler saturates at", "link at"):
         table.add_column(heading, justify="right")
     for size in (2048, 16384, 65536):
         waves = max(2, (size // 128) ** 2 * 8 // 1024)
@@ -182,11 +165,7 @@ def predicted(found: Costs, wave: float) -> Table:
         limits = saturation(found, work)
         for workers in (2, 8, 64, 1000):
             prediction = predict(found, work, workers)
-            cells = (
-                f"{prediction.seconds:,.1f}",
-                f"{efficiency(found, work, workers):.2f}",
-                prediction.bound,
-            )
+            cells = (f"{prediction.seconds:,.1f}", f"{efficiency(found, work, workers):.2f}", prediction.bound)
             table.add_row(work.name, f"{workers:,}", *cells, *(f"{limit:,}" for limit in limits))
     return table
 

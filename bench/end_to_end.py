@@ -51,9 +51,7 @@ def medians(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Time whole GEMM kernels, and compare with Triton's.")
-    parser.add_argument(
-        "--sizes", type=int, nargs="+", default=[512, 1024], help="M, N and K, multiples of 256"
-    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024], help="M, N and K, multiples of 256")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", metavar="WORD", help="files with this word in their names")
@@ -75,9 +73,7 @@ def main() -> None:
                     a, b, gemm.types[2], gemm.transposed, gemm.blocks, gemm.by_tensors
                 )
             )
-        first = [
-            checked(gemm, a, b, call, who) for who, call in zip(("Warploom", "Triton"), calls, strict=False)
-        ]
+        first = [checked(gemm, a, b, call, who) for who, call in zip(("Warploom", "Triton"), calls, strict=False)]
         short = [call for call, spent in zip(calls, first, strict=True) if spent <= LONG]
         again = iter(medians(short, options.rounds))
         spent = [seconds if seconds > LONG else next(again) for seconds in first]

@@ -96,9 +96,7 @@ def main() -> int:
             middle = statistics.median(found)
             base = middle if name.startswith("the driver") else base
             worst = max(worst, middle - base)
-            print(
-                f"{name:38} {middle:6.2f} us, least {min(found):6.2f}, beyond the driver {middle - base:6.2f}"
-            )
+            print(f"{name:38} {middle:6.2f} us, least {min(found):6.2f}, beyond the driver {middle - base:6.2f}")
     print(f"beyond the driver's own call: {worst:.2f} us at most, limit {LIMIT_US:.0f} us")
     return int(worst > LIMIT_US)
 

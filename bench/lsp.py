@@ -38,9 +38,7 @@ _QUESTIONS = ("hover", "completion", "definition", "documentSymbol", "formatting
 
 def main() -> int:
     """Print the table; 1 when a bar is missed or a question ends in an exception."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--size", type=int, default=300_000)
     arguments.add_argument("--edits", type=int, default=30)

@@ -80,11 +80,7 @@ def cases() -> list[Case]:
         Case("m16n8k16 f16 f16", models.select(*hopper, "f16", "f16", "f16"), warps),
         Case("m16n8k32 sparse f16 f32", half, warps, sparse=True),
         Case("m16n8k32 e4m3 f32, sm_90", models.select(*hopper, "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
-        Case(
-            "m16n8k32 e4m3 f32, sm_89",
-            models.select("sm_89", "mma", "e4m3", "e4m3", "f32"),
-            (1024, 16, 8, 32),
-        ),
+        Case("m16n8k32 e4m3 f32, sm_89", models.select("sm_89", "mma", "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
         Case("m16n8k32 s8 s32", s8, (1024, 16, 8, 32)),
         Case("m16n8k16 f64", models.select(*hopper, "f64", "f64", "f64"), warps),
         Case("m16n8k256 b1 xor", models.select(*hopper, "b1", "b1", "s32"), (1024, 16, 8, 8)),
@@ -259,11 +255,7 @@ def measure(case: Case, repeat: int, limit: float) -> list[str]:
     own = rate(lambda: fused.multiply(a, b, c, case.model, index=index), repeat)
     row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
     numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
-    calls = (
-        ("NumPy", numpy_call),
-        ("mmaemu", mmaemu_call(a, b, case)),
-        ("MMA-Sim", mmasim_call(a, b, c, case)),
-    )
+    calls = (("NumPy", numpy_call), ("mmaemu", mmaemu_call(a, b, case)), ("MMA-Sim", mmasim_call(a, b, c, case)))
     for name, call in calls:
         other = None if call is None else call()
         if call is None or other is None:

@@ -33,16 +33,12 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "gemm_warp_specialised.toml"
 LARGEST, LATEST = 3_000_000, 2_000
 """Bars, in bytes and milliseconds."""
 
-PROBE = (
-    """<script>document.body.offsetHeight; document.title = `drawn ${performance.now()}`;</script></body>"""
-)
+PROBE = """<script>document.body.offsetHeight; document.title = `drawn ${performance.now()}`;</script></body>"""
 
 
 def main() -> int:
     """Print the table; 1 when a bar is missed."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--times", type=int, default=7)
     given = sys.argv[1:]
@@ -59,9 +55,7 @@ def main() -> int:
                 return 2
             size, taken = page.stat().st_size, timed(page.read_text("utf-8"), options.times)
         missed |= size > LARGEST or taken[-1] > LATEST
-        table.add_row(
-            path.stem, f"{size / 1e3:,.0f}", f"{statistics.median(taken):,.0f}", f"{taken[-1]:,.0f}"
-        )
+        table.add_row(path.stem, f"{size / 1e3:,.0f}", f"{statistics.median(taken):,.0f}", f"{taken[-1]:,.0f}")
     console = Console()
     console.print(table)
     console.print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")

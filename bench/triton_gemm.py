@@ -52,12 +52,7 @@ def _gemm_by_tensors(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.cons
 
 
 def gemm(
-    a: NDArray[Any],
-    b: NDArray[Any],
-    result: str,
-    transposed: bool,
-    blocks: tuple[int, int, int],
-    by_tensors: bool,
+    a: NDArray[Any], b: NDArray[Any], result: str, transposed: bool, blocks: tuple[int, int, int], by_tensors: bool
 ) -> NDArray[Any]:
     """A B, or A B^T where `transposed`, by pointers or, of f16, by tensor descriptors; `result` is Triton's word
     for the type of C.

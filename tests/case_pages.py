@@ -16,14 +16,7 @@ PAGES = Path(__file__).parent / "cases"
 
 _FENCE = re.compile(r"^```ptx +(?P<verb>\w+)(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-_POOLS = {
-    "p": ("pred", 16),
-    "h": ("b16", 16),
-    "r": ("b32", 64),
-    "f": ("f32", 64),
-    "d": ("f64", 16),
-    "rd": ("b64", 64),
-}
+_POOLS = {"p": ("pred", 16), "h": ("b16", 16), "r": ("b32", 64), "f": ("f32", 64), "d": ("f64", 16), "rd": ("b64", 64)}
 _FLOATS: dict[str, np.dtype] = {
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(ml_dtypes.bfloat16),
@@ -55,9 +48,7 @@ class Column:
         if self.type in _FLOATS:
             return self._float_pattern(word)
         value = int(word)
-        low, high = (
-            (-(1 << self.bits - 1), 1 << self.bits - 1) if self.type[0] == "s" else (0, 1 << self.bits)
-        )
+        low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.type[0] == "s" else (0, 1 << self.bits)
         assert low <= value < high, f"{word} is not in {self.type}"
         return value % (1 << self.bits)
 
@@ -122,9 +113,7 @@ class Case:
         rows: list[tuple[list[str], list[str]]] = []
         for comment in self.comments[head + 1 :]:
             words = comment.replace("=>", " ").split()
-            assert len(words) == len(inputs) + len(results), (
-                f"{self.id}: row {comment!r} does not fit the head"
-            )
+            assert len(words) == len(inputs) + len(results), f"{self.id}: row {comment!r} does not fit the head"
             rows.append((words[: len(inputs)], words[len(inputs) :]))
         assert 0 < len(rows) <= self.block, f"{self.id}: {len(rows)} rows for {self.block} threads"
         return inputs, results, rows
@@ -183,19 +172,13 @@ def _declarations(columns: list[Column]) -> list[str]:
 
 def _load(column: Column, offset: int) -> list[str]:
     if column.type == "pred":
-        return [
-            f"ld.global.b32 %truth, [%inputs+{offset}];",
-            f"setp.ne.u32 {column.register}, %truth, 0;",
-        ]
+        return [f"ld.global.b32 %truth, [%inputs+{offset}];", f"setp.ne.u32 {column.register}, %truth, 0;"]
     return [f"ld.global.{_register_type(column)} {column.register}, [%inputs+{offset}];"]
 
 
 def _store(column: Column, offset: int) -> list[str]:
     if column.type == "pred":
-        return [
-            f"selp.b32 %truth, 1, 0, {column.register};",
-            f"st.global.b32 [%results+{offset}], %truth;",
-        ]
+        return [f"selp.b32 %truth, 1, 0, {column.register};", f"st.global.b32 [%results+{offset}], %truth;"]
     return [f"st.global.{_register_type(column)} [%results+{offset}], {column.register};"]
 
 
@@ -203,8 +186,7 @@ def read_page(path: Path) -> list[Case]:
     """The cases of a page, in order."""
     text = path.read_text(encoding="utf-8")
     headings = [
-        (found.start(), found[1])
-        for found in _HEADING.finditer(re.sub(r"```.*?```", _blanks, text, flags=re.DOTALL))
+        (found.start(), found[1]) for found in _HEADING.finditer(re.sub(r"```.*?```", _blanks, text, flags=re.DOTALL))
     ]
     cases: list[Case] = []
     for fence in _FENCE.finditer(text):

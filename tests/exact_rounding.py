@@ -64,26 +64,18 @@ def sum_of_zeros(p: float, c: float, mode: str) -> float:
     return -0.0 if mode == "rm" else 0.0
 
 
-def columns(
-    exponent_bits: int, mantissa_bits: int, count: int, size: int = 32
-) -> st.SearchStrategy[list[Any]]:
+def columns(exponent_bits: int, mantissa_bits: int, count: int, size: int = 32) -> st.SearchStrategy[list[Any]]:
     """Arrays of bit patterns; close exponents, extreme ones and short significands are likely."""
     bias, top = (1 << (exponent_bits - 1)) - 1, (1 << exponent_bits) - 1
     ones = (1 << mantissa_bits) - 1
     fields = np.array([0, 0, 1, 2, bias // 2, top - 2, top - 1, top], dtype=np.uint64)
-    fractions = np.array(
-        [0, 1, 2, ones, ones - 1, ones >> 1, (ones >> 1) + 1, (ones >> 1) + 2], dtype=np.uint64
-    )
+    fractions = np.array([0, 1, 2, ones, ones - 1, ones >> 1, (ones >> 1) + 1, (ones >> 1) + 2], dtype=np.uint64)
     width = exponent_bits + mantissa_bits + 1
 
     def build(data: bytes) -> list[Any]:
         raw = np.frombuffer(data[: 8 * count * size], dtype=np.uint64)
         kind = np.frombuffer(data[8 * count * size :], dtype=np.uint8)
-        sign, field, fraction = (
-            raw >> np.uint64(63),
-            (raw >> np.uint64(52)) & np.uint64(top),
-            raw & np.uint64(ones),
-        )
+        sign, field, fraction = (raw >> np.uint64(63), (raw >> np.uint64(52)) & np.uint64(top), raw & np.uint64(ones))
         near = np.uint64(bias - 3) + field % np.uint64(7)
         field = np.choose(kind % 4, [field, near, near, fields[field % np.uint64(8)]])
         fraction = np.where(kind & 16, fractions[fraction % np.uint64(8)], fraction)

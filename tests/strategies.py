@@ -29,21 +29,7 @@ _BLANKS = (
     '\n# 1 "a.cu"\n',
 )
 _WORDISH = re.compile(r"[\w$%.\"]")
-_NAMES = (
-    "%r1",
-    "%rd12",
-    "%p3",
-    "%f0",
-    "foo",
-    "$L__BB0_1",
-    "_Z3addPf",
-    "a$b",
-    "WARP_SZ",
-    "%tid.x",
-    "%r7.b0",
-    "x",
-    "$1",
-)
+_NAMES = ("%r1", "%rd12", "%p3", "%f0", "foo", "$L__BB0_1", "_Z3addPf", "a$b", "WARP_SZ", "%tid.x", "%r7.b0", "x", "$1")
 _OPCODES = (
     "add.s32",
     "ret",
@@ -91,10 +77,7 @@ _expressions = st.one_of(
     _small.map(lambda value: ["(", ".u64", ")", value]),
 )
 _simple_operands = st.one_of(
-    names.map(lambda name: [name]),
-    integers.map(lambda text: [text]),
-    floats.map(lambda text: [text]),
-    st.just(["_"]),
+    names.map(lambda name: [name]), integers.map(lambda text: [text]), floats.map(lambda text: [text]), st.just(["_"])
 )
 _vectors = st.lists(_simple_operands, min_size=1, max_size=4).map(lambda items: _listed(items, "{", "}"))
 _offsets = st.one_of(
@@ -135,15 +118,8 @@ def _instructions(draw: st.DrawFn) -> Tokens:
 def _initializers(draw: st.DrawFn, depth: int = 2) -> Tokens:
     if depth and draw(st.booleans()):
         return _listed(draw(st.lists(_initializers(depth - 1), max_size=3)), "{", "}")
-    symbols = (
-        ["foo"],
-        ["foo", "+", "4"],
-        ["generic", "(", "foo", ")"],
-        ["0xFF00", "(", "generic", "(", "x", ")", ")"],
-    )
-    return draw(
-        st.one_of(_simple_operands.filter(lambda item: item != ["_"]), st.sampled_from(symbols), _expressions)
-    )
+    symbols = (["foo"], ["foo", "+", "4"], ["generic", "(", "foo", ")"], ["0xFF00", "(", "generic", "(", "x", ")", ")"])
+    return draw(st.one_of(_simple_operands.filter(lambda item: item != ["_"]), st.sampled_from(symbols), _expressions))
 
 
 @st.composite
@@ -183,32 +159,14 @@ def _parameters(draw: st.DrawFn, space: str = "param") -> Tokens:
 
 
 _locations = st.tuples(_small, _small, _small).map(lambda numbers: [".loc", *numbers, END_OF_LINE])
-_inlined = st.just(
-    [".loc", "1", "2", "3", ",", "function_name", "$L", "+", "4", ",", "inlined_at", "1", "2", "3"]
-)
+_inlined = st.just([".loc", "1", "2", "3", ",", "function_name", "$L", "+", "4", ",", "inlined_at", "1", "2", "3"])
 _statement_directives = st.one_of(
     _locations,
     _inlined,
     st.just([".pragma", '"nounroll"', ";"]),
     st.just(["$tab", ":", ".branchtargets", "$L1", ",", "$L2", ";"]),
     st.just(
-        [
-            "proto",
-            ":",
-            ".callprototype",
-            "(",
-            ".param",
-            ".b32",
-            "_",
-            ")",
-            "_",
-            "(",
-            ".param",
-            ".b64",
-            "_",
-            ")",
-            ";",
-        ]
+        ["proto", ":", ".callprototype", "(", ".param", ".b32", "_", ")", "_", "(", ".param", ".b64", "_", ")", ";"]
     ),
 )
 _labels = plain_names.map(lambda name: [name, ":"])
@@ -296,9 +254,7 @@ def _modules(draw: st.DrawFn) -> Tokens:
         tokens += [",", "debug"]
     if draw(st.booleans()):
         tokens += [".address_size", "64"]
-    items = st.one_of(
-        _functions(), _functions(), _variables(("global", "const", "shared")), _module_directives
-    )
+    items = st.one_of(_functions(), _functions(), _variables(("global", "const", "shared")), _module_directives)
     for item in draw(st.lists(items, max_size=4)):
         tokens += item
     return tokens

@@ -67,12 +67,7 @@ def check_returns(case: Case) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-_VERBS = {
-    "malformed": check_malformed,
-    "refused": check_refused,
-    "traps": check_traps,
-    "returns": check_returns,
-}
+_VERBS = {"malformed": check_malformed, "refused": check_refused, "traps": check_traps, "returns": check_returns}
 
 
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.id)

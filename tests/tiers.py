@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 
-CORE_CORPUS = (
-    "gemm_f16_nn_16x16_1w|gluon_wgmma_ss_f16_64x8x64|softmax_bf16|vadd_f32|gemm_f16_tma_hostdesc|cluster_tma"
-)
+CORE_CORPUS = "gemm_f16_nn_16x16_1w|gluon_wgmma_ss_f16_64x8x64|softmax_bf16|vadd_f32|gemm_f16_tma_hostdesc|cluster_tma"
 """Files of tests/corpus with which slow tests run in the core suite; the other files run as evidence."""
 
 EVIDENCE = {

@@ -47,9 +47,7 @@ class Timeline:
         self.rows: dict[int, int] = {}
         seen: set[str] = set()
         for tid, name in self.names.items():
-            what = repr(
-                [(each["ts"], each["dur"], each["name"]) for each in self.of(tid) if each["cat"] != "arrival"]
-            )
+            what = repr([(each["ts"], each["dur"], each["name"]) for each in self.of(tid) if each["cat"] != "arrival"])
             if self.of(tid) and (what not in seen or not name.startswith("warp")):
                 self.rows[tid] = len(self.rows)
             seen.add(what)
@@ -86,9 +84,7 @@ class Timeline:
             middle = self.y(tid) + ROW / 2 + 4
             parts.append(f'<text x="{LEFT - 8}" y="{middle:.0f}" text-anchor="end">{self.names[tid]}</text>')
             parts += [self._slice(each, self.y(tid)) for each in self.of(tid)]
-        parts += [
-            self._arrow(*pair) for pair in self.arrows.values() if len(pair) == 2 and self._shown(*pair)
-        ]
+        parts += [self._arrow(*pair) for pair in self.arrows.values() if len(pair) == 2 and self._shown(*pair)]
         return "\n".join([*parts, "</svg>", ""])
 
     def _slice(self, event: Event, y: float) -> str:
@@ -111,9 +107,7 @@ class Timeline:
 
     def _shown(self, start: Event, finish: Event) -> bool:
         known = {start["tid"], finish["tid"]} <= self.rows.keys()
-        return (
-            known and self.begin <= start["ts"] and finish["ts"] <= self.end and start["tid"] != finish["tid"]
-        )
+        return known and self.begin <= start["ts"] and finish["ts"] <= self.end and start["tid"] != finish["tid"]
 
     def _arrow(self, start: Event, finish: Event) -> str:
         y = [self.y(each["tid"]) for each in (start, finish)]

@@ -44,9 +44,7 @@ def test_the_gemm_is_right_and_silent(example, shape, schedule):
     args = [wl.TensorMap.tiled(array, box, swizzle=128) for array, box in boxes]
     args += [-(-m // 128), -(-n // 128), -(-k // 64)]
     gemm = example.gemm.at(columns=128, stages=3)
-    run = wl.launch(
-        gemm.module, grid=2, block=384, shared=gemm.shared, args=args, sanitize=True, schedule=schedule
-    )
+    run = wl.launch(gemm.module, grid=2, block=384, shared=gemm.shared, args=args, sanitize=True, schedule=schedule)
     assert not run.findings
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     assert abs(d.astype(np.float64) - exact).max() <= abs(exact).max() * 2.0**-8

@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.author import (
-    AuthorError,
-    Program,
-    declare,
-    f32,
-    guarded,
-    kernel,
-    new,
-    pointer,
-    ptx,
-    special,
-    u32,
-)
+from warploom.author import AuthorError, Program, declare, f32, guarded, kernel, new, pointer, ptx, special, u32
 
 
 @kernel

@@ -42,9 +42,7 @@ CALLS = {
     "and.b32": lambda x, t: ptx.and_(new(u32), 7, type="b32"),
     "ld.global.f32": lambda x, t: ptx.ld(x.element(3), type=f32),
     "ld.global.nc.v4.f32": lambda x, t: ptx.ld(x.element(0), vec="v4", type=f32, nc=True),
-    "st.relaxed.gpu.global.u32": lambda x, t: ptx.st(
-        x.element(0), new(u32), sem="relaxed", scope="gpu", type=u32
-    ),
+    "st.relaxed.gpu.global.u32": lambda x, t: ptx.st(x.element(0), new(u32), sem="relaxed", scope="gpu", type=u32),
     "ld.shared::cta.v2.u32": lambda x, t: ptx.ld(shared(64).at(8), vec="v2", type=u32),
     "atom.global.add.u32": lambda x, t: ptx.atom_add(x.element(0), 1, type=u32),
     "shfl.sync.idx.b32": lambda x, t: ptx.shfl_idx(new(u32), 0, 31, -1),
@@ -55,12 +53,8 @@ CALLS = {
     "mbarrier.try_wait.parity.shared::cta.b64": lambda x, t: ptx.mbarrier_try_wait(
         shared(8).at(), new(u32), parity=True
     ),
-    "mbarrier.arrive.shared::cluster.b64": lambda x, t: ptx.mbarrier_arrive(
-        Location(new(u32), 0, "shared::cluster")
-    ),
-    "mbarrier.arrive.expect_tx.shared::cta.b64": lambda x, t: ptx.mbarrier_arrive_expect_tx(
-        shared(8).at(), 64
-    ),
+    "mbarrier.arrive.shared::cluster.b64": lambda x, t: ptx.mbarrier_arrive(Location(new(u32), 0, "shared::cluster")),
+    "mbarrier.arrive.expect_tx.shared::cta.b64": lambda x, t: ptx.mbarrier_arrive_expect_tx(shared(8).at(), 64),
     "fence.proxy.async.shared::cta": lambda x, t: ptx.fence_proxy(proxykind="async", space="shared::cta"),
     "setmaxnreg.inc.sync.aligned.u32": lambda x, t: ptx.setmaxnreg_inc(232),
     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes": lambda x, t: (

@@ -52,9 +52,7 @@ def test_vector_add():
 
 def test_the_text_names_python_lines():
     lines = Path(__file__).read_text().splitlines()
-    named = [
-        line.rpartition("test_kernel.py:")[2] for line in add.text.splitlines() if "test_kernel.py" in line
-    ]
+    named = [line.rpartition("test_kernel.py:")[2] for line in add.text.splitlines() if "test_kernel.py" in line]
     shown = [lines[int(number) - 1].strip() for number in named]
     assert shown[1:4] == [
         'i = ptx.mad_lo(special("ctaid.x"), special("ntid.x"), special("tid.x"))',
@@ -101,9 +99,7 @@ def test_a_kernel_without_bounds_takes_its_block_with_the_grid():
     add[(4, 1), 32](x, y, z, 100)
     assert (z == 2).all()
     for geometry in (4, (4, 1, 1)):
-        with pytest.raises(
-            wl.UsageError, match=r"add does not declare its threads; expected add\[grid, block\]"
-        ):
+        with pytest.raises(wl.UsageError, match=r"add does not declare its threads; expected add\[grid, block\]"):
             add[geometry]
 
 

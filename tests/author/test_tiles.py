@@ -121,14 +121,6 @@ def spread(source: tensor_map, out: pointer(f32)):
 def test_a_tile_is_copied_into_both_ctas(schedule):
     source, out = np.arange(16 * 64, dtype=np.float32).reshape(16, 64), np.zeros((2, 8, 64), np.float32)
     args = [wl.TensorMap.tiled(source, (8, 32), swizzle=128), out]
-    run = wl.launch(
-        spread.module,
-        grid=2,
-        block=32,
-        shared=spread.shared,
-        args=args,
-        sanitize=True,
-        schedule=schedule,
-    )
+    run = wl.launch(spread.module, grid=2, block=32, shared=spread.shared, args=args, sanitize=True, schedule=schedule)
     assert not run.findings
     np.testing.assert_array_equal(out, np.stack([source[8:], source[8:]]))

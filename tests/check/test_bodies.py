@@ -13,8 +13,7 @@ REGISTERS = ".reg .f32 %f<16>; .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .pred %p
 MMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, 1, 1, 1, 0, 0;\n"
 OTHER = MMA.replace("{%f0, %f1, %f2, %f3}", "{%f4, %f5, %f6, %f7}")
 FROM_REGISTERS = (
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
-    "{%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, 1, 1, 1, 0;\n"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, 1, 1, 1, 0;\n"
 )
 FENCE = "wgmma.fence.sync.aligned;\n"
 COMMIT = "wgmma.commit_group.sync.aligned;\n"
@@ -62,15 +61,9 @@ def test_the_right_order_is_silent(body: str) -> None:
         (FENCE + MMA + COMMIT + WAIT.format(1), ["6:1 warpgroup/wait"]),
         (FENCE + MMA + COMMIT + USE + WAIT.format(0), ["8:14 warpgroup/in-flight"]),
         (FENCE + MMA + COMMIT + "mov.f32 %f1, 0f00000000;\n" + WAIT.format(0), ["8:9 warpgroup/in-flight"]),
-        (
-            FENCE + FROM_REGISTERS + COMMIT + "mov.b32 %r0, 0;\n" + WAIT.format(0),
-            ["8:9 warpgroup/in-flight"],
-        ),
+        (FENCE + FROM_REGISTERS + COMMIT + "mov.b32 %r0, 0;\n" + WAIT.format(0), ["8:9 warpgroup/in-flight"]),
         (FENCE + "mov.f32 %f1, 0f00000000;\n" + MMA + COMMIT + WAIT.format(0), ["7:1 warpgroup/fence"]),
-        (
-            f"@%p0 bra SKIP;\n{FENCE}SKIP:\n{MMA}{COMMIT}{WAIT.format(0)}",
-            ["8:1 warpgroup/fence"],
-        ),
+        (f"@%p0 bra SKIP;\n{FENCE}SKIP:\n{MMA}{COMMIT}{WAIT.format(0)}", ["8:1 warpgroup/fence"]),
         (
             f"{FENCE}{MMA}{COMMIT}@%p0 bra SKIP;\n{WAIT.format(0)}SKIP:\n{USE}",
             ["6:1 warpgroup/wait", "11:14 warpgroup/in-flight"],

@@ -146,12 +146,7 @@ def test_a_finding_that_tells_a_line_tells_the_right_one_after_lines_were_added(
     assert _told(checker.report(parse_incrementally(text, parsed))) == _told(check(text))
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (("p16", ".param .b8 p16[16]"), ("p8", ".param .b8 p8[8]")),
-    ],
-)
+@pytest.mark.parametrize(("right", "wrong"), [(("p16", ".param .b8 p16[16]"), ("p8", ".param .b8 p8[8]"))])
 def test_an_argument_of_another_size_is_found_behind_one_that_fits(
     right: tuple[str, str], wrong: tuple[str, str]
 ) -> None:

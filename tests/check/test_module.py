@@ -128,9 +128,7 @@ def test_modules(text: str, found: list[str]) -> None:
 
 
 def test_what_can_be_read_is_judged_beside_syntax_errors() -> None:
-    text = (
-        f"{HEAD}.entry k() {{ .reg .b32 r;\nmov.b32 r, r\nadd.sat.u32 r, r, 1;\nadd.u32 r, q, 1;\nret; }}\n"
-    )
+    text = f"{HEAD}.entry k() {{ .reg .b32 r;\nmov.b32 r, r\nadd.sat.u32 r, r, 1;\nadd.u32 r, q, 1;\nret; }}\n"
     assert codes(text) == ["ptx.syntax/expected", "integer.add/type", "name/undeclared"]
 
 

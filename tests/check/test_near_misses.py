@@ -76,9 +76,7 @@ def near_misses(count: int, seed: int) -> list[tuple[Form, str, str, Instruction
         changed = {**slots, column: chance.choice(pool)}
         opcode = spelled(form, changed)
         if not match_opcode(opcode):
-            made.append(
-                (form, column, changed[column], Instruction(None, opcode, tuple(operands(form, slots))))
-            )
+            made.append((form, column, changed[column], Instruction(None, opcode, tuple(operands(form, slots)))))
     return made
 
 

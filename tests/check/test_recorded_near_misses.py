@@ -103,11 +103,7 @@ def test_what_was_changed_is_named(family: str) -> None:
     shown = 0
     for case, at in chosen:
         first = next(iter(wl.check(case.probe.module(at.target, at.version)).errors), None)
-        if (
-            first is None
-            or not says_what(first, case)
-            or not (is_named(first, case) or is_shown(first, case))
-        ):
+        if first is None or not says_what(first, case) or not (is_named(first, case) or is_shown(first, case)):
             said = f"{first.code}: {first.message}; {first.hint}" if first else "no error"
             wrong.append(f"{case.form}/{case.slot} ({case.change}) {at} {case.probe.key}\n    {said}")
         elif not is_named(first, case):

@@ -139,6 +139,4 @@ def test_target_and_version_can_be_chosen() -> None:
         "module/version",
         "barrier.cluster_arrive/ptx",
     ]
-    assert [found.code for found in wl.check(text, target="sm_90", ptx_version="7.7")] == [
-        "barrier.cluster_arrive/ptx"
-    ]
+    assert [found.code for found in wl.check(text, target="sm_90", ptx_version="7.7")] == ["barrier.cluster_arrive/ptx"]

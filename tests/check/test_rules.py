@@ -34,9 +34,7 @@ def test_every_code_in_the_source_has_a_page() -> None:
     for path in (ROOT / "src/warploom/check").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         codes.update(
-            re.findall(
-                r'"((?:module|variable|function|directive|name|statement|warpgroup|registers)/[\w-]+)"', text
-            )
+            re.findall(r'"((?:module|variable|function|directive|name|statement|warpgroup|registers)/[\w-]+)"', text)
         )
     assert codes
     assert codes <= set(rules())

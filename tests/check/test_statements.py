@@ -45,9 +45,7 @@ def findings(statement: str, target: str = "sm_90a") -> list[str]:
         + ".local .align 16 .b8 lo[16];\n"
         + f"{statement}\nret; }}\n"
     )
-    return [
-        f"{found.code}: {found.message}" for found in wl.check(text) if found.severity is not Severity.NOTE
-    ]
+    return [f"{found.code}: {found.message}" for found in wl.check(text) if found.severity is not Severity.NOTE]
 
 
 def takes(template: str, target: str = "sm_90a") -> set[str]:
@@ -171,10 +169,7 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "mov.u64 %u64_1, %tid.x;",
-            (
-                "move.mov/a: operand a is the special register '%tid.x' of .u32; "
-                "expected a register of .b64, .s64, .u64"
-            ),
+            ("move.mov/a: operand a is the special register '%tid.x' of .u32; expected a register of .b64, .s64, .u64"),
         ),
         (
             "add.u64 %u64_1, gl, 4;",
@@ -182,19 +177,10 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "add.u32 _, %u32_1, 1;",
-            (
-                "integer.add/d: operand d is the sink '_'; "
-                "expected a register, because this result cannot be discarded"
-            ),
+            ("integer.add/d: operand d is the sink '_'; expected a register, because this result cannot be discarded"),
         ),
-        (
-            "st.global.v2.u32 [%u64_1], {_, %u32_1};",
-            "memory.st/b: operand b is the sink '_'; expected a value",
-        ),
-        (
-            "ld.global.v2.u32 {_, _}, [%u64_1];",
-            "memory.ld/d: operand d has sinks only; expected at least one register",
-        ),
+        ("st.global.v2.u32 [%u64_1], {_, %u32_1};", "memory.st/b: operand b is the sink '_'; expected a value"),
+        ("ld.global.v2.u32 {_, _}, [%u64_1];", "memory.ld/d: operand d has sinks only; expected at least one register"),
         (
             "ld.global.v2.b32 {%u32_1, %f32_1}, [%u64_1];",
             "memory.ld/d: operand d mixes registers of .u32, .f32; expected one type",
@@ -223,10 +209,7 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "cp.async.ca.shared.global [sm], [sm], 16;",
-            (
-                "async_copy.cp_async/src: operand src has 'sm' in .shared as its base; "
-                "expected a variable in .global"
-            ),
+            ("async_copy.cp_async/src: operand src has 'sm' in .shared as its base; expected a variable in .global"),
         ),
         ("bra %u32_1;", "control.bra/tgt: operand tgt is the register '%u32_1' of .u32; expected a label"),
         ("bar.sync 16;", "barrier.sync/a: operand a is 16; expected 0, 1, 2, 3, 4, … 15"),
@@ -250,10 +233,7 @@ def test_what_may_stand(statement: str) -> None:
                 "mma.sync.m16n8k16.row.col.f32.f16.f16.f32 {%f32_0, %f32_1, %f32_2, %f32_3}, "
                 "{%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_4, %b32_5}, {%f32_0, %f32_1, %f32_2, %f32_3};"
             ),
-            (
-                "mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; "
-                "expected '.aligned'"
-            ),
+            ("mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; expected '.aligned'"),
         ),
     ],
 )
@@ -279,17 +259,12 @@ def test_the_diagnostic_points_at_the_word_or_operand() -> None:
         + "    ld.global.v2.u32 {%u32_1, %f64_2}, [%u64_1];\nret; }\n"
     )
     report = wl.check(text)
-    assert [text[found.span.start : found.span.end] for found in report if found.span] == [
-        "u32",
-        "%f64_1",
-        "%f64_2",
-    ]
+    assert [text[found.span.start : found.span.end] for found in report if found.span] == ["u32", "%f64_1", "%f64_2"]
 
 
 def test_a_hint_names_the_row_that_the_operands_fit() -> None:
     text = (
-        HEAD.format(target="sm_90a")
-        + f".entry k() {{ {DECLARED}\nmma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        HEAD.format(target="sm_90a") + f".entry k() {{ {DECLARED}\nmma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
         "{%f32_0, %f32_1, %f32_2, %f32_3}, {%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_4, %b32_5}, "
         "{%f32_0, %f32_1, %f32_2, %f32_3};\nadd.f32 %f64_1, %f64_1, %f64_1;\nret; }\n"
     )
@@ -310,10 +285,7 @@ def test_a_hint_names_the_row_that_the_operands_fit() -> None:
         (
             "barrier.cluster.arrive;",
             "sm_80",
-            (
-                "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; "
-                "the target is sm_80"
-            ),
+            ("barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; the target is sm_80"),
         ),
         (
             "mov.u32 %u32_1, %cluster_ctarank;",
@@ -327,11 +299,7 @@ def test_what_a_target_lacks(statement: str, target: str, finding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "mma.m16n8k16.sync.aligned.row.col.f32.f16.f16.f32",
-        "mma.sync.aligned.row.col.f32.m16n8k16.f16.f16.f32",
-    ],
+    "words", ["mma.m16n8k16.sync.aligned.row.col.f32.f16.f16.f32", "mma.sync.aligned.row.col.f32.m16n8k16.f16.f16.f32"]
 )
 def test_words_in_another_order_are_tolerated(words: str) -> None:
     f = "{%f32_0, %f32_1, %f32_2, %f32_3}"

@@ -29,9 +29,7 @@ def compared(name: str, m: int, n: int, k: int, ours: float, theirs: float) -> C
     kind = KINDS[name]
     problem = kind.problem(m, n, k)
     plan, share = choose(problem, kind.plan(problem))
-    return Comparison(
-        Case(kind, m, n, k), plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE
-    )
+    return Comparison(Case(kind, m, n, k), plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE)
 
 
 FOUND = [
@@ -55,31 +53,15 @@ FOUND = [
             ["--types", "bf16", "--peer", "cupy"],
             "error[usage]: --types: found 'bf16'; expected some of f16, tf32, f16-sparse\n",
         ),
-        (
-            ["--shapes", "4096x4096"],
-            f"error[usage]: --shapes: found '4096x4096'; {SHAPE}\n",
-        ),
-        (
-            ["--shapes", "64x64x64,0x1x1"],
-            f"error[usage]: --shapes: found '0x1x1'; {SHAPE}\n",
-        ),
-        (
-            ["--repetitions", "0"],
-            f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
-        ),
-        (
-            ["--svg", "no/where.svg"],
-            "error[usage]: --svg: no/where.svg cannot be written: there is no folder no\n",
-        ),
+        (["--shapes", "4096x4096"], f"error[usage]: --shapes: found '4096x4096'; {SHAPE}\n"),
+        (["--shapes", "64x64x64,0x1x1"], f"error[usage]: --shapes: found '0x1x1'; {SHAPE}\n"),
+        (["--repetitions", "0"], f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}"),
+        (["--svg", "no/where.svg"], "error[usage]: --svg: no/where.svg cannot be written: there is no folder no\n"),
         (["--json", "."], "error[usage]: --json: . cannot be written: it is a folder\n"),
     ],
 )
 def test_what_cannot_be_asked(
-    options: list[str],
-    said: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["bench", "gemm", *options]) == 2
@@ -153,16 +135,7 @@ def test_files_hold_what_was_found(tmp_path: Path) -> None:
     assert [each["ratio"] for each in written["results"]] == pytest.approx([1.05, 0.8, 1.25])
     assert written["results"][0]["tile"]["rows"] == FOUND[0].tile.rows
     texts = {each.text for each in ET.parse(tmp_path / "x.svg").iter() if each.text}
-    assert {
-        "GEMM on a <GPU>",
-        "Warploom",
-        "PyTorch 2.11",
-        "1.05",
-        "0.80",
-        "1.25",
-        "64 × 24576",
-        "× 1536",
-    } <= texts
+    assert {"GEMM on a <GPU>", "Warploom", "PyTorch 2.11", "1.05", "0.80", "1.25", "64 × 24576", "× 1536"} <= texts
 
 
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
@@ -172,13 +145,13 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_tile_in_words() -> None:
     assert bench.tile_text(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
-    assert bench.tile_text(bench_tile(), 12) == "64x128, alternating, cluster 2, 12 split"
+    assert bench.tile_text(bench_tile(), 12) == "64x128, pingpong, cluster 2, 12 split"
 
 
 def bench_tile() -> Any:
     from warploom.kernels import Tile
 
-    return Tile(64, 128, 4, 2, alternate=True, buffers=1)
+    return Tile(64, 128, 4, 2, pingpong=True, buffers=1)
 
 
 class Here:
@@ -217,12 +190,7 @@ class Failing(NumPy):
     [
         ((32,), 0, 1, ""),
         ((32, 16, 32), 1, 1, ""),
-        (
-            (8, 32, 16),
-            2,
-            1,
-            "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n",
-        ),
+        ((8, 32, 16), 2, 1, "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n"),
         ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU stopped a kernel\n"),
     ],
 )

@@ -10,9 +10,7 @@ import pytest
 from warploom.cli import main
 
 GOOD = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { ret; }\n"
-BAD = (
-    ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { .reg .b32 r; add.sat.u32 r, r, 1; ret; }\n"
-)
+BAD = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { .reg .b32 r; add.sat.u32 r, r, 1; ret; }\n"
 
 
 @pytest.fixture(name="files")
@@ -32,9 +30,7 @@ def test_a_clean_file_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_findings_are_status_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "good.ptx", "bad.ptx"]) == 1
     first, *_ = capsys.readouterr().out.splitlines()
-    assert (
-        first == "bad.ptx:4:35: error[integer.add/type]: 'add.sat.u32' has '.u32' for type; expected '.s32'"
-    )
+    assert first == "bad.ptx:4:35: error[integer.add/type]: 'add.sat.u32' has '.u32' for type; expected '.s32'"
 
 
 @pytest.mark.usefixtures("files")
@@ -68,10 +64,7 @@ def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
             ["check", "--ptx-version", "12", "good.ptx"],
             "error[check.ptx-version]: there is no PTX version '12'; the latest known is 9.5\n",
         ),
-        (
-            ["explain", "wgma"],
-            "error[usage]: unknown rule or instruction 'wgma'\n  hint: did you mean wgmma?\n",
-        ),
+        (["explain", "wgma"], "error[usage]: unknown rule or instruction 'wgma'\n  hint: did you mean wgmma?\n"),
     ],
 )
 def test_misuse_is_status_2(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,9 +96,7 @@ def test_a_dash_is_standard_input(
     assert printed in capsys.readouterr().out
 
 
-def test_a_launch_file_may_come_from_standard_input(
-    capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launch_file_may_come_from_standard_input(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, LAUNCH)
     assert main(["run", "-"]) == 0
     assert capsys.readouterr().out.endswith("x is exact\n")

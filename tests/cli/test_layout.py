@@ -34,9 +34,7 @@ def test_the_commands_of_the_page_work(capsys: Captured, line: str) -> None:
     assert printed(capsys, line.replace("\\\n", " "))
 
 
-@pytest.mark.parametrize(
-    ("line", "answer"), re.findall(r"(?m)^    warploom layout (.*)\n    (\w+: .*)$", PAGE)
-)
+@pytest.mark.parametrize(("line", "answer"), re.findall(r"(?m)^    warploom layout (.*)\n    (\w+: .*)$", PAGE))
 def test_the_answers_of_the_page_are_right(capsys: Captured, line: str, answer: str) -> None:
     assert printed(capsys, line) == f"{answer}\n"
 
@@ -98,11 +96,7 @@ def test_tensor_memory(capsys: Captured) -> None:
         "A: row 2, column 5: CTA 0, tlane 66, tcol 2, bits 16 to 31",
     ]
     told = json.loads(printed(capsys, f"{TENSOR} {given} --swizzle 32 --json"))["operands"]
-    assert [(each["operand"], each["columns"][2]) for each in told] == [
-        ("D", "cta"),
-        ("A", "byte"),
-        ("B", "byte"),
-    ]
+    assert [(each["operand"], each["columns"][2]) for each in told] == [("D", "cta"), ("A", "byte"), ("B", "byte")]
     rows = printed(capsys, f"{TENSOR} {given} --csv").splitlines()
     assert rows[0] == "operand,row,col,cta,tlane,tcol,bit,byte,bank"
     assert rows[1] == "D,0,0,0,0,0,0,,"
@@ -142,7 +136,7 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{BOX} --element f16", "--element needs --box"),
         (f"{BOX} --box 1x1x1x1x1x1 --element f16", "a box of 6 dimensions; expected 1 to 5"),
         (f"{BOX} --box 8x8 --element f16 --swizzle 16", "unknown swizzle of 16 bytes; expected 0, 32, 64, 128"),
-        (f"{BOX} --box 8x8 --element f17", "a tensor map has no elements of 'f17'; expected u8, u16, u32,"),
+        (f"{BOX} --box 8x8 --element f17", "unknown element type 'f17' of a tensor map; expected u8, u16, u32,"),
         (f"{BOX} --box 8x3 --element f16", "the tensor map cannot be used: the box is 6 bytes along dimension 0"),
         (f"{BOX}", "a box lies in shared memory as its tensor map says; expected the fields of one"),
     ],

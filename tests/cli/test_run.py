@@ -68,9 +68,7 @@ class Machine:
         self.kernel(args)
         if rest["progress"]:
             rest["progress"](Progress(ctas_done=2, ctas_total=2, macs=128, instructions=9, seconds=0.5))
-        stats = Stats(
-            instructions={"load": 4, "tensor": 1024}, macs=3_000_000, seconds=1.5, ctas=2, batches=7
-        )
+        stats = Stats(instructions={"load": 4, "tensor": 1024}, macs=3_000_000, seconds=1.5, ctas=2, batches=7)
         return Run(findings=self.findings, stats=stats, trace=None)
 
 
@@ -89,8 +87,7 @@ def test_a_launch_file_is_run_and_compared(machine: Machine, capsys: pytest.Capt
     assert machine.call["ptx"] == Path("k.ptx")
     assert machine.call["kernel"] == "double"
     assert {
-        name: machine.call[name]
-        for name in ("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
+        name: machine.call[name] for name in ("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     } == {
         "grid": (2, 1),
         "block": (32,),
@@ -178,11 +175,7 @@ def test_an_interrupt_ends_cleanly(machine: Machine, capsys: pytest.CaptureFixtu
 
 def test_options_win_over_the_launch_file(machine: Machine) -> None:
     assert main(["run", "l.toml", "--schedule", "random:7", "--workers", "2", "--arch", "sm_90a"]) == 0
-    assert (machine.call["schedule"], machine.call["workers"], machine.call["arch"]) == (
-        "random:7",
-        2,
-        "sm_90a",
-    )
+    assert (machine.call["schedule"], machine.call["workers"], machine.call["arch"]) == ("random:7", 2, "sm_90a")
 
 
 def test_a_buffer_is_saved(machine: Machine) -> None:
@@ -236,9 +229,7 @@ def test_there_is_misuse() -> None:
     assert len(MISUSE) > 20
 
 
-def test_a_mistake_in_a_launch_file_shows_its_line(
-    machine: Machine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_in_a_launch_file_shows_its_line(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     Path("l.toml").write_text(LAUNCH.replace("block = 32", "block = -1"))
     right = "an integer or an array of 1 to 3 integers of at least 1"
     assert main(["run", "l.toml"]) == 2

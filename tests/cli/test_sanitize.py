@@ -16,9 +16,7 @@ RULE = rules()["sanitize.race/lanes"]
 def _run(folder: Path, example: str, *options: str) -> int:
     path = folder / "k.ptx"
     text = RULE.text(example).replace(", .param .align 64 .b8 map[128]", "")
-    path.write_text(
-        text.replace("    mov.b64 %rd1, map;\n    cvta.param.u64 %rd1, %rd1;\n", ""), encoding="utf-8"
-    )
+    path.write_text(text.replace("    mov.b64 %rd1, map;\n    cvta.param.u64 %rd1, %rd1;\n", ""), encoding="utf-8")
     return main(["sanitize", str(path), "--grid", "1", "--block", "64", "--arg", "scratch:4096", *options])
 
 
@@ -30,14 +28,7 @@ def test_a_clean_kernel_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_finding_has_its_rule_place_and_cure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(tmp_path, RULE.bad) == 1
     out = capsys.readouterr().out
-    for part in (
-        "error[sanitize.race/lanes]",
-        "k.ptx:",
-        "ld.shared.u32",
-        RULE.cure,
-        RULE.source,
-        "1 finding\n",
-    ):
+    for part in ("error[sanitize.race/lanes]", "k.ptx:", "ld.shared.u32", RULE.cure, RULE.source, "1 finding\n"):
         assert part in out
 
 

@@ -25,10 +25,7 @@ def test_a_trace_is_written_and_spoken_of(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.startswith("trace: 12 events in 2 CTAs, in out.json\n")
     events = json.loads(Path("out.json").read_text())["traceEvents"]
     assert sum(event["ph"] == "X" for event in events) == 12
-    assert [e["args"]["name"] for e in events if e["name"] == "process_name"] == [
-        "CTA (0, 0, 0)",
-        "CTA (1, 0, 0)",
-    ]
+    assert [e["args"]["name"] for e in events if e["name"] == "process_name"] == ["CTA (0, 0, 0)", "CTA (1, 0, 0)"]
 
 
 def test_a_limit_is_told(capsys: pytest.CaptureFixture[str]) -> None:

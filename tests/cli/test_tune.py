@@ -29,10 +29,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            ["--types", "bf16"],
-            "error[usage]: nothing to tune; expected --types and --shapes, or --all\n",
-        ),
+        (["--types", "bf16"], "error[usage]: nothing to tune; expected --types and --shapes, or --all\n"),
         (
             ["--all", "--repetitions", "0"],
             f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
@@ -44,10 +41,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 " f16-sparse\n"
             ),
         ),
-        (
-            ["--types", "bf16", "--shapes", "4096x4096x4096,64"],
-            f"error[usage]: --shapes: found '64'; {SHAPE}\n",
-        ),
+        (["--types", "bf16", "--shapes", "4096x4096x4096,64"], f"error[usage]: --shapes: found '64'; {SHAPE}\n"),
     ],
 )
 def test_what_cannot_be_asked(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +73,7 @@ def test_a_broken_file_is_told_and_can_be_forgotten(capsys: pytest.CaptureFixtur
     record_file().write_text("{")
     assert main(["tune", "--list"]) == 2
     assert capsys.readouterr().err == (
-        f"error[kernels.tuned]: {record_file()}, the tuned tiles, cannot be used: it is no JSON\n"
+        f"error[kernels.tuned]: cannot use the tuned tiles in {record_file()}: it is not JSON\n"
         "  hint: `warploom tune --forget` removes it\n"
     )
     assert main(["tune", "--forget"]) == 0

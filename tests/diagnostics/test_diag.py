@@ -35,15 +35,11 @@ def test_a_position_leads_back_to_its_offset(text: str, data: st.DataObject) -> 
     assert source.line_count == text.count("\n") + 1
 
 
-WHERE = Diagnostic(
-    "ptx.syntax/expected", Severity.ERROR, "found 'three'; expected 'four'", SOURCE, Span(10, 15)
-)
+WHERE = Diagnostic("ptx.syntax/expected", Severity.ERROR, "found 'three'; expected 'four'", SOURCE, Span(10, 15))
 
 
 def test_render() -> None:
-    full = Diagnostic(
-        "a/b", Severity.WARNING, "this is odd", SOURCE, Span(6, 9), hint="try one", section="PTX ISA 9.7"
-    )
+    full = Diagnostic("a/b", Severity.WARNING, "this is odd", SOURCE, Span(6, 9), hint="try one", section="PTX ISA 9.7")
     assert render([WHERE, full]) == (
         "k.ptx:2:6: error[ptx.syntax/expected]: found 'three'; expected 'four'\n"
         "    2 |     two three\n"
@@ -58,9 +54,7 @@ def test_render() -> None:
 
 def test_render_without_a_place() -> None:
     assert render([Diagnostic("usage", Severity.NOTE, "nothing to do")]) == "note[usage]: nothing to do\n"
-    assert (
-        render([Diagnostic("usage", Severity.ERROR, "is empty", SOURCE)]) == "k.ptx: error[usage]: is empty\n"
-    )
+    assert render([Diagnostic("usage", Severity.ERROR, "is empty", SOURCE)]) == "k.ptx: error[usage]: is empty\n"
 
 
 def test_render_in_color_says_the_same() -> None:
@@ -82,14 +76,8 @@ def test_render_of_a_long_line_shows_the_place() -> None:
 
 
 def test_caret_at_the_end_of_a_text_and_over_several_lines() -> None:
-    assert (
-        render([Diagnostic("c", Severity.ERROR, "m", SOURCE, Span(20, 20))])
-        .splitlines()[2]
-        .endswith("|     ^")
-    )
-    assert (
-        render([Diagnostic("c", Severity.ERROR, "m", SOURCE, Span(12, 20))]).splitlines()[2].endswith(" ^^^")
-    )
+    assert render([Diagnostic("c", Severity.ERROR, "m", SOURCE, Span(20, 20))]).splitlines()[2].endswith("|     ^")
+    assert render([Diagnostic("c", Severity.ERROR, "m", SOURCE, Span(12, 20))]).splitlines()[2].endswith(" ^^^")
 
 
 def test_error_is_one_sentence_for_each_finding() -> None:

@@ -74,11 +74,7 @@ def blocks(
     depth: int, loops: bool, returns: bool, exits: bool, functions: int
 ) -> st.SearchStrategy[tuple[Statement, ...]]:
     """Statements; `loops` says that a loop is around them."""
-    kinds = [
-        *(["break", "continue"] if loops else []),
-        *(["ret"] if returns else []),
-        *(["exit"] if exits else []),
-    ]
+    kinds = [*(["break", "continue"] if loops else []), *(["ret"] if returns else []), *(["exit"] if exits else [])]
     simple: list[st.SearchStrategy[Statement]] = [st.builds(Fold, st.integers(1, 999))]
     if kinds:
         simple.append(st.builds(Leave, st.sampled_from(kinds), **_bits))
@@ -200,9 +196,7 @@ def _lines(
         yield from _statement(statement, labels, around)
 
 
-def _statement(
-    statement: Statement, labels: Iterator[int], around: tuple[tuple[str, str], ...]
-) -> Iterator[str]:
+def _statement(statement: Statement, labels: Iterator[int], around: tuple[tuple[str, str], ...]) -> Iterator[str]:
     match statement:
         case Fold(number):
             yield f"mad.lo.u32 %acc, %acc, 31, {number};"

@@ -12,8 +12,7 @@ PRODUCT = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%s}, %%rd2, %%rd3,
 
 
 PRODUCT_OF_REGISTERS = (
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
-    " {%f4, %f5, %f6, %f7}, {%h0, %h0, %h0, %h0}, %rd3, %p1, 1, 1, 0;"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f4, %f5, %f6, %f7}, {%h0, %h0, %h0, %h0}, %rd3, %p1, 1, 1, 0;"
 )
 
 
@@ -92,16 +91,7 @@ def test_what_is_written_between_products_counts(schedule: str) -> None:
 
 @everywhere
 def test_vectors_may_share_registers(schedule: str) -> None:
-    statements = [
-        product("0 1 2 3"),
-        *DONE,
-        FENCE,
-        product("2 3 4 5"),
-        *DONE,
-        FENCE,
-        product("5 2 1 7"),
-        *DONE,
-    ]
+    statements = [product("0 1 2 3"), *DONE, FENCE, product("2 3 4 5"), *DONE, FENCE, product("5 2 1 7"), *DONE]
     assert after(statements, schedule) == [16, 32, 48, 32, 16, 32, 0, 16]
 
 

@@ -90,8 +90,7 @@ ret;
 
 def test_lanes_may_call_different_functions_through_a_pointer() -> None:
     functions = "".join(
-        f".func (.reg .u32 y) f{n}(.reg .u32 x)\n{{\nmad.lo.u32 y, x, {n + 2}, {100 * n};\nret;\n}}\n"
-        for n in range(3)
+        f".func (.reg .u32 y) f{n}(.reg .u32 x)\n{{\nmad.lo.u32 y, x, {n + 2}, {100 * n};\nret;\n}}\n" for n in range(3)
     )
     table = ".global .align 8 .u64 table[3] = {f0, f1, f2};\n"
     found = run(
@@ -168,7 +167,5 @@ add.u32 y, y, 1;
 ret;
 }
 """
-    found = run(
-        "call (%r2), f, (%r0);\ncall (%r2), f, (%r2);\nst.global.u32 [%rd1], %r2;\nret;", before=before
-    )
+    found = run("call (%r2), f, (%r0);\ncall (%r2), f, (%r2);\nst.global.u32 [%rd1], %r2;\nret;", before=before)
     np.testing.assert_array_equal(found, LANE + 2)

@@ -233,6 +233,4 @@ ret;
 def test_recursion_is_refused() -> None:
     before = ".func f(.reg .u32 %x)\n{\ncall f, (%x);\nret;\n}\n"
     with pytest.raises(Unsupported, match="recursion is not implemented: f -> f"):
-        wl.launch(
-            kernel("call f, (%r0);\nret;", before=before), grid=1, block=32, args=[np.zeros(1, np.uint32)]
-        )
+        wl.launch(kernel("call f, (%r0);\nret;", before=before), grid=1, block=32, args=[np.zeros(1, np.uint32)])

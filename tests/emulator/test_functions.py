@@ -93,8 +93,7 @@ def test_recursion_through_a_table_is_refused() -> None:
     )
     text = texts.kernel(
         "mov.u64 %rd2, table;\nret;",
-        before=".func (.param .b32 result) square(.param .b32 x);\n.global .u64 table[1] = {square};\n"
-        + again,
+        before=".func (.param .b32 result) square(.param .b32 x);\n.global .u64 table[1] = {square};\n" + again,
     )
     with pytest.raises(WarploomError, match="recursion is not implemented: square -> square"):
         wl.launch(text, grid=1, block=32, args=[np.zeros(32, np.uint32)])

@@ -68,9 +68,7 @@ def test_a_warpgroup_waits_for_registers_that_are_released_later() -> None:
 
 def test_registers_that_nobody_releases_are_a_hang() -> None:
     said = fault_of(HANDED_OVER, Deadlock, out=256, block=256, directives=".maxnreg 80")
-    assert (
-        "72 more registers for each thread of a warp, where its CTA has 16 left; warps 0 to 3 hold 40" in said
-    )
+    assert "72 more registers for each thread of a warp, where its CTA has 16 left; warps 0 to 3 hold 40" in said
 
 
 def test_releasing_more_than_one_has_is_refused() -> None:
@@ -104,8 +102,7 @@ def test_a_wait_comes_back_without_its_phase_when_nothing_else_can_go_on() -> No
 
 def test_a_loop_that_waits_in_vain_is_a_deadlock() -> None:
     said = fault_of(
-        f"{BARRIER}\nW: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r10], 0;\n@!%p2 bra W;\nret;",
-        Deadlock,
+        f"{BARRIER}\nW: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r10], 0;\n@!%p2 bra W;\nret;", Deadlock
     )
     assert "whose phase 0 lacks 1 arrivals and 0 bytes" in said
 
@@ -177,9 +174,7 @@ def test_a_guard_that_parts_a_warp_at_an_aligned_barrier_traps() -> None:
     assert "its guard excludes lanes 5 to 31" in said
 
 
-@pytest.mark.parametrize(
-    "operation", ["bar.sync 0;", "barrier.cluster.arrive.aligned;", "barrier.sync.aligned 0;"]
-)
+@pytest.mark.parametrize("operation", ["bar.sync 0;", "barrier.cluster.arrive.aligned;", "barrier.sync.aligned 0;"])
 def test_branches_with_an_aligned_barrier_each_trap(operation: str) -> None:
     said = fault_of(f"""
         setp.eq.u32 %p1, %r0, 3;
@@ -267,9 +262,7 @@ def test_a_thread_that_arrived_and_left_is_counted_once() -> None:
     assert (found == 20).all()
 
 
-@pytest.mark.parametrize(
-    "access", ["ld.shared::cluster.u32 %r4, [%r3];", "red.shared::cluster.add.u32 [%r3], 1;"]
-)
+@pytest.mark.parametrize("access", ["ld.shared::cluster.u32 %r4, [%r3];", "red.shared::cluster.add.u32 [%r3], 1;"])
 def test_the_shared_memory_of_a_cta_that_left_is_out_of_reach(access: str) -> None:
     said = fault_of(f"""
         .shared .b32 s[1];

@@ -355,12 +355,7 @@ def test_a_kernel_without_arguments_runs() -> None:
     wl.launch(f"{HEADER}.visible .entry k() {{ ret; }}\n", grid=2, block=33, args=[])
 
 
-@given(
-    ctas=st.integers(1, 4000),
-    warps=st.integers(1, 32),
-    cluster=st.sampled_from([1, 2, 4]),
-    waits=st.booleans(),
-)
+@given(ctas=st.integers(1, 4000), warps=st.integers(1, 32), cluster=st.sampled_from([1, 2, 4]), waits=st.booleans())
 def test_waves_take_every_cluster_once_and_do_not_depend_on_who_runs_them(
     ctas: int, warps: int, cluster: int, waits: bool
 ) -> None:

@@ -53,10 +53,7 @@ def test_warps_that_wait_for_each_other_are_a_cycle() -> None:
     notes = [note.message for each in (one, two) for note in each.notes]
     assert sum(note.startswith("a cycle: ") for note in notes) == 1
     there = f"waits at line {one.data['waits']['line']} for the mbarrier at shared offset 0x408"
-    assert any(
-        f"line {edge['line']} arrives there: CTA (0, 0, 0), warp 0 comes to it, but {there}" == n
-        for n in notes
-    )
+    assert any(f"line {edge['line']} arrives there: CTA (0, 0, 0), warp 0 comes to it, but {there}" == n for n in notes)
 
 
 def test_an_arrival_that_has_no_instruction() -> None:
@@ -74,6 +71,4 @@ def test_programs_can_read_notes_and_data() -> None:
     assert records[0]["notes"][0]["start"]["line"] == found[0].data["released_by"][0]["line"]  # type: ignore[index]
     for result, each in zip(json.loads(render_sarif(found))["runs"][0]["results"], found, strict=True):
         assert result["properties"] == each.data
-        assert [note["message"]["text"] for note in result["relatedLocations"]] == [
-            n.message for n in each.notes
-        ]
+        assert [note["message"]["text"] for note in result["relatedLocations"]] == [n.message for n in each.notes]

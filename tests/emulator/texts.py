@@ -23,9 +23,7 @@ def kernel(body: str, params: str = "", directives: str = "", before: str = "") 
     names = params or ".param .u64 out"
     if "out" in names:
         prologue += ["ld.param.u64 %rd0, [out];", "mad.wide.u32 %rd1, %r0, 4, %rd0;"]
-    return "\n".join(
-        [HEADER + before, f".visible .entry k({names}) {directives}", "{", *prologue, *lines, "}", ""]
-    )
+    return "\n".join([HEADER + before, f".visible .entry k({names}) {directives}", "{", *prologue, *lines, "}", ""])
 
 
 def run(

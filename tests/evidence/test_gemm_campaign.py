@@ -30,7 +30,5 @@ def test_every_type_is_recorded() -> None:
 def test_the_emulator_returns_the_bits_of_the_gpu(path: Path, kind: str) -> None:
     """Compare the shortest case of each type."""
     record = Record.read(path)
-    those = [
-        (one.work, each) for one, each in zip(record.cases, record.recorded, strict=True) if one.kind == kind
-    ]
+    those = [(one.work, each) for one, each in zip(record.cases, record.recorded, strict=True) if one.kind == kind]
     assert min(those, key=lambda pair: pair[0])[1].difference(record.seed) == ""

@@ -259,9 +259,7 @@ class Fake:
             places = (ctypes.c_void_p * len(self.sizes)).from_address(parameters)
             self.launched.append(config)
             if self.kernel is not None:
-                found = (
-                    ctypes.string_at(place, size) for place, size in zip(places, self.sizes, strict=True)
-                )
+                found = (ctypes.string_at(place, size) for place, size in zip(places, self.sizes, strict=True))
                 self.kernel(b"".join(found))
             return status("launch")
 

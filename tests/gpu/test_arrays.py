@@ -44,9 +44,7 @@ def test_what_numpy_cannot_see_is_refused() -> None:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
             raise RuntimeError("it requires a gradient. Detach it.")
 
-    with pytest.raises(
-        wl.UsageError, match=r"Hidden cannot be used as a NumPy array: it requires a gradient$"
-    ):
+    with pytest.raises(wl.UsageError, match=r"Hidden cannot be used as a NumPy array: it requires a gradient$"):
         as_numpy(Hidden(np.zeros(4), on_host=True))
 
 

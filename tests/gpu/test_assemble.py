@@ -71,9 +71,7 @@ ALIGNED = ".extern .shared .align 1024 .b8 ring[];\n"
         (ALIGNED, "    // .shared .b8 held[4];\n", False),
     ],
 )
-def test_what_linking_would_misplace_is_loaded_as_text(
-    fake: Fake, before: str, inside: str, as_text: bool
-) -> None:
+def test_what_linking_would_misplace_is_loaded_as_text(fake: Fake, before: str, inside: str, as_text: bool) -> None:
     text = KERNEL.replace(".visible", before + ".visible").replace("    ret;", f"{inside}    ret;")
     with Gpu() as gpu:
         gpu.kernel(text, "scale")
@@ -91,9 +89,7 @@ def test_a_verbose_log_says_what_a_kernel_takes() -> None:
 def test_spills_are_found_at_the_kernel() -> None:
     (found,) = logs.spills("scale", Resources(168, 8, 12, 16), SOURCE)
     assert found.code == "gpu.spills"
-    assert found.message == (
-        "kernel scale uses 168 registers and spills: each thread stores 12 bytes and loads 16"
-    )
+    assert found.message == ("kernel scale uses 168 registers and spills: each thread stores 12 bytes and loads 16")
     assert found.place == "scale.ptx:4:17"
     assert logs.spills("scale", Resources(168, 8), SOURCE) == ()
 
@@ -110,24 +106,12 @@ def test_spills_are_found_at_the_kernel() -> None:
             "wgmma.mma_async instructions are serialized due to the presence of Extern calls in the function 'scale'",
         ),
         ("C7510", "instructions are serialized due to a function boundary in the function 'scale'"),
-        (
-            "C7511",
-            "instructions are serialized due to insufficient register resources in the function 'scale'",
-        ),
-        (
-            "C7512",
-            "instructions are serialized due to insufficient register resources for the function 'scale'",
-        ),
+        ("C7511", "instructions are serialized due to insufficient register resources in the function 'scale'"),
+        ("C7512", "instructions are serialized due to insufficient register resources for the function 'scale'"),
         ("C7514", "instructions are serialized due to reading accumulator registers in the function 'scale'"),
-        (
-            "C7515",
-            "instructions are serialized due to defining accumulator registers in the function 'scale'",
-        ),
+        ("C7515", "instructions are serialized due to defining accumulator registers in the function 'scale'"),
         ("C7516", "instructions are serialized due to ill formed pipeline stage in the function 'scale'"),
-        (
-            "C7518",
-            "instructions are serialized due to program dependence in divergent path in the function 'scale'",
-        ),
+        ("C7518", "instructions are serialized due to program dependence in divergent path in the function 'scale'"),
     ],
 )
 def test_a_remark_is_explained(number: str, words: str) -> None:
@@ -143,14 +127,8 @@ def test_a_remark_is_explained(number: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (
-            "C7517",
-            "warpgroup.wait is injected in around line 6 by compiler to allow use of registers defined by GMMA",
-        ),
-        (
-            "C7519",
-            "warpgroup.arrive is injected in around line 6 by compiler to allow use of registers in GMMA",
-        ),
+        ("C7517", "warpgroup.wait is injected in around line 6 by compiler to allow use of registers defined by GMMA"),
+        ("C7519", "warpgroup.arrive is injected in around line 6 by compiler to allow use of registers in GMMA"),
     ],
 )
 def test_what_the_assembler_puts_in_is_placed(number: str, words: str) -> None:
@@ -215,9 +193,7 @@ def test_an_installed_ptxas_assembles(fake: Fake, ptxas: Path) -> None:
 
 
 def test_what_an_installed_ptxas_refuses_is_placed(fake: Fake, ptxas: Path) -> None:
-    (ptxas / "says").write_text(
-        "ptxas /dev/stdin, line 6; error   : Not a name of any known instruction: 'ret'\n"
-    )
+    (ptxas / "says").write_text("ptxas /dev/stdin, line 6; error   : Not a name of any known instruction: 'ret'\n")
     with pytest.raises(wl.WarploomError) as error:
         Gpu().kernel(KERNEL, "scale", assembler="ptxas")
     (found,) = error.value.diagnostics

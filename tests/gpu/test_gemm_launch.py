@@ -101,7 +101,7 @@ def seen_by(fake: Fake) -> tuple[Any, list[dict[str, int]]]:
     ("capability", "call", "sentence"),
     [
         ((7, 5), {}, "the kernels need sm_80 or newer; a fake is sm_75"),
-        ((8, 0), {"target": "sm_90a"}, "the kernel is for sm_90a; the GPU that is here, a fake, is sm_80"),
+        ((8, 0), {"target": "sm_90a"}, "the kernel is for sm_90a; the GPU, a fake, is sm_80"),
         ((8, 0), {"tile": wl.kernels.Tile()}, "expected a WarpTile for sm_80"),
         ((9, 0), {"tile": wl.kernels.WarpTile()}, "expected a Tile for sm_90a"),
     ],
@@ -118,9 +118,7 @@ def test_what_a_gpu_has_not_is_refused(
 def test_groups_are_for_hopper(fake: Fake) -> None:
     fake.capability = (8, 9)
     ends = Matrix(np.array([16], np.int32))
-    with pytest.raises(
-        wl.UsageError, match="no kernels of sm_89 support grouped rows; expected target sm_90a"
-    ):
+    with pytest.raises(wl.UsageError, match="no kernels of sm_89 support grouped rows; expected target sm_90a"):
         grouped_gemm(matrix(16, 16), matrix(1, 16, 16), ends, out=matrix(16, 16))
 
 

@@ -86,8 +86,7 @@ def test_without_the_packages_it_says_which(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
     assert told(error.value) == (
-        "error[gpu.packages]: a launch on a GPU needs NVIDIA's Python packages\n"
-        "  hint: pip install 'warploom[gpu]'\n"
+        "error[gpu.packages]: a launch on a GPU needs NVIDIA's Python packages\n  hint: pip install 'warploom[gpu]'\n"
     )
 
 
@@ -205,8 +204,7 @@ def test_what_the_assembler_remarks_is_found(fake: Fake) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "runs"),
-    [("sm_80", True), ("sm_90a", True), ("sm_100", False), ("sm_100a", False), ("sm_80a", True)],
+    ("target", "runs"), [("sm_80", True), ("sm_90a", True), ("sm_100", False), ("sm_100a", False), ("sm_80a", True)]
 )
 def test_the_architecture_must_fit(fake: Fake, target: str, runs: bool) -> None:
     gpu, text = Gpu(), KERNEL.replace("sm_90a", target)
@@ -290,10 +288,7 @@ def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any],
 
 
 NOT_EMULATED = {
-    "recursion": (
-        ".func walk();\n.func walk() { call walk; ret; }\n",
-        "call walk;",
-    ),
+    "recursion": (".func walk();\n.func walk() { call walk; ret; }\n", "call walk;"),
     "128-bit registers": ("", "{ .reg .b128 %wide; }"),
     "an extern variable": (".extern .global .u32 table[];\n", "{ .reg .b64 %a; mov.u64 %a, table; }"),
     "tensor memory": (
@@ -315,10 +310,8 @@ def test_a_gpu_launches_kernels_that_the_emulator_refuses(fake: Fake, name: str)
     assert len(fake.launched) == 1
 
 
-def test_a_gpu_launch_does_not_load_the_emulators_program(
-    fake: Fake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("warploom.emulator.program.load", None)
+def test_a_gpu_launch_does_not_load_the_emulators_program(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warploom.emulator.loader.load", None)
     launch(np.zeros(4))
     assert len(fake.launched) == 1
 
@@ -326,16 +319,12 @@ def test_a_gpu_launch_does_not_load_the_emulators_program(
 def test_the_capacity_of_the_gpu_limits_a_launch(fake: Fake) -> None:
     text = KERNEL.replace("sm_90a", "sm_80")  # has less shared memory than the GPU
     wl.launch(text, grid=1, block=32, shared=200_000, args=[np.zeros(1), 1], device="cuda")
-    with pytest.raises(
-        wl.UsageError, match=r"needs 300000 bytes of shared memory .* sm_90a has at most 232448"
-    ):
+    with pytest.raises(wl.UsageError, match=r"needs 300000 bytes of shared memory .* sm_90a has at most 232448"):
         launch(np.zeros(1), shared=300_000)
 
 
 def test_structures_and_tables_hold_the_addresses_of_buffers(fake: Fake) -> None:
-    text = KERNEL.replace(
-        ".param .u64 data, .param .u32 count", ".param .align 8 .b8 s[16], .param .u64 table"
-    )
+    text = KERNEL.replace(".param .u64 data, .param .u32 count", ".param .align 8 .b8 s[16], .param .u64 table")
     seen: list[np.ndarray[Any, Any]] = []
 
     def kernel(parameters: bytes) -> None:

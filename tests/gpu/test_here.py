@@ -117,12 +117,7 @@ def test_all_attributes_are_taken() -> None:
     x = torch.ones(1000, device="cuda")
     with Gpu() as gpu:
         kernel = gpu.kernel(SCALE, "scale")
-        for options in (
-            {"cooperative": True},
-            {"programmatic": True},
-            {"shared": 100_000},
-            {"cluster": (2, 1, 1)},
-        ):
+        for options in ({"cooperative": True}, {"programmatic": True}, {"shared": 100_000}, {"cluster": (2, 1, 1)}):
             kernel.prepare(**GEOMETRY, **options)(x, 1000, 2.0)
         gpu.wait()
     assert bool((x == 16).all())

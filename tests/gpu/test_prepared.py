@@ -125,16 +125,8 @@ def test_what_is_no_stream_is_refused(fake: Fake, stream: object) -> None:
     ("array", "code", "sentence"),
     [
         (tensor(8, device=1), "gpu.device", "a gpu Tensor is on GPU 1; the launch is on GPU 0"),
-        (
-            tensor(8, read_only=True),
-            "gpu.array",
-            "a gpu Tensor is read-only; expected one that a kernel may write",
-        ),
-        (
-            tensor(8, on_host=True),
-            "gpu.array",
-            "a gpu Tensor is in the host's memory; expected one on the GPU",
-        ),
+        (tensor(8, read_only=True), "gpu.array", "a gpu Tensor is read-only; expected one that a kernel may write"),
+        (tensor(8, on_host=True), "gpu.array", "a gpu Tensor is in the host's memory; expected one on the GPU"),
         (
             np.zeros(8),
             "launch.argument",
@@ -142,9 +134,7 @@ def test_what_is_no_stream_is_refused(fake: Fake, stream: object) -> None:
         ),
     ],
 )
-def test_arrays_that_cannot_be_used_in_place_are_refused(
-    fake: Fake, array: object, code: str, sentence: str
-) -> None:
+def test_arrays_that_cannot_be_used_in_place_are_refused(fake: Fake, array: object, code: str, sentence: str) -> None:
     with pytest.raises(wl.UsageError) as error:
         prepared(fake)(array, 8, 1.0, 0)
     assert [(each.code, each.message) for each in error.value.diagnostics] == [(code, sentence)]

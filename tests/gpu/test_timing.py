@@ -44,9 +44,7 @@ def test_what_a_graph_cannot_hold_is_refused(fake: Fake) -> None:
         measure(Gpu(), {"ours": [lambda stream: None]})
     (found,) = error.value.diagnostics
     assert found.code == "gpu.timing"
-    assert found.message == (
-        "the calls of ours cannot be recorded as a graph: an operation that a graph cannot hold"
-    )
+    assert found.message == ("the calls of ours cannot be recorded as a graph: an operation that a graph cannot hold")
     assert fake.calls[-1] == "recording given up"
 
 
@@ -56,12 +54,8 @@ def test_a_fault_among_the_calls_is_one(fake: Fake) -> None:
         measure(Gpu(), {"ours": [lambda stream: None]})
 
 
-@pytest.mark.parametrize(
-    ("calls", "options"), [({}, {}), ({"a": []}, {}), ({"a": [print]}, {"repetitions": 0})]
-)
-def test_calls_and_repetitions_are_required(
-    fake: Fake, calls: dict[str, Any], options: dict[str, int]
-) -> None:
+@pytest.mark.parametrize(("calls", "options"), [({}, {}), ({"a": []}, {}), ({"a": [print]}, {"repetitions": 0})])
+def test_calls_and_repetitions_are_required(fake: Fake, calls: dict[str, Any], options: dict[str, int]) -> None:
     with pytest.raises(wl.UsageError, match="nothing to time"):
         measure(Gpu(), calls, **options)
 

@@ -69,17 +69,7 @@ def run(folder: Path, text: str, *options: str) -> str:
     """Return the output of pytest for a file of tests."""
     (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (folder / "test_it.py").write_text(text, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *PLUGIN,
-        "-v",
-        "-rs",
-        "--strict-markers",
-        "-p",
-        "no:cacheprovider",
-    ]
+    command = [sys.executable, "-m", "pytest", *PLUGIN, "-v", "-rs", "--strict-markers", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, *options], cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8"
     )
@@ -95,9 +85,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the output of pytest for the tests of the page, and for tests with faults."""
     reverse, double, marked = blocks("pytest.md")
     page = [reverse, double, marked] if find_spec("triton") else [reverse, marked]
-    return run(
-        tmp_path_factory.mktemp("plain"), "\n\n".join([*page, FURTHER_TESTS]), "-W", "ignore::UserWarning"
-    )
+    return run(tmp_path_factory.mktemp("plain"), "\n\n".join([*page, FURTHER_TESTS]), "-W", "ignore::UserWarning")
 
 
 def test_a_kernel_runs_under_each_schedule_and_is_skipped_without_a_gpu(output: str) -> None:
@@ -123,9 +111,7 @@ def test_triton_kernels_run_under_each_schedule_and_not_on_a_gpu(output: str) ->
 
 
 def test_a_marker_selects_the_backends(output: str) -> None:
-    found = {
-        name: outcome for name, outcome in outcomes(output).items() if "random" in name or "marked" in name
-    }
+    found = {name: outcome for name, outcome in outcomes(output).items() if "random" in name or "marked" in name}
     assert found == dict.fromkeys(
         [
             "test_reverse_at_random[cpu-eager]",

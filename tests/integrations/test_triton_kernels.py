@@ -71,21 +71,13 @@ def test_dropout_by_philox() -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "arch", "tolerance"),
-    [
-        (np.float16, 90, 1e-2),
-        (ml_dtypes.bfloat16, 80, 6e-2),
-        (ml_dtypes.float8_e4m3fn, 90, 1e-2),
-        (np.int8, 80, 0),
-    ],
+    [(np.float16, 90, 1e-2), (ml_dtypes.bfloat16, 80, 6e-2), (ml_dtypes.float8_e4m3fn, 90, 1e-2), (np.int8, 80, 0)],
     ids=lambda value: np.dtype(value).name if isinstance(value, type) else str(value),
 )
 def test_gemm(dtype: Any, arch: int, tolerance: float) -> None:
     M, N, K = 100, 96, 96
     whole = dtype is np.int8
-    a, b = (
-        (RNG.integers(-99, 99, s).astype(dtype) if whole else normal(*s, dtype=dtype))
-        for s in ((M, K), (N, K))
-    )
+    a, b = ((RNG.integers(-99, 99, s).astype(dtype) if whole else normal(*s, dtype=dtype)) for s in ((M, K), (N, K)))
     b = b.T
     kind = np.int32 if whole else np.float16 if dtype is ml_dtypes.float8_e4m3fn else dtype
     c = np.zeros((M, N), kind)
@@ -93,25 +85,11 @@ def test_gemm(dtype: Any, arch: int, tolerance: float) -> None:
     sums = triton.language.int32 if whole else triton.language.float32
     with emulation.emulate(arch=arch, check=True, sanitize=True, strict=True) as runs:
         kernels.gemm[(triton.cdiv(M, 64) * triton.cdiv(N, 64),)](
-            a,
-            b,
-            c,
-            M,
-            N,
-            K,
-            *steps,
-            BM=64,
-            BN=64,
-            BK=32 if arch == 80 else 64,
-            GROUP=2,
-            SUMS=sums,
-            num_warps=4,
+            a, b, c, M, N, K, *steps, BM=64, BN=64, BK=32 if arch == 80 else 64, GROUP=2, SUMS=sums, num_warps=4
         )
     assert runs[0].stats.macs >= M * N * K
     wide = np.int64 if whole else np.float64
-    np.testing.assert_allclose(
-        c.astype(wide), a.astype(wide) @ b.astype(wide), rtol=tolerance, atol=tolerance * 4
-    )
+    np.testing.assert_allclose(c.astype(wide), a.astype(wide) @ b.astype(wide), rtol=tolerance, atol=tolerance * 4)
 
 
 @pytest.mark.parametrize("arch", [80, 90])
@@ -147,11 +125,7 @@ def test_causal_attention() -> None:
 
 
 def test_split_sums_by_atomics() -> None:
-    a, b, c = (
-        normal(64, 256, dtype=np.float16),
-        normal(256, 64, dtype=np.float16),
-        np.zeros((64, 64), np.float32),
-    )
+    a, b, c = (normal(64, 256, dtype=np.float16), normal(256, 64, dtype=np.float16), np.zeros((64, 64), np.float32))
     kernels.gemm_split[(1, 4)](a, b, c, 64, 256, BM=64, BN=64, BK=32, SPLIT=4)
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-4, atol=1e-4)
 
@@ -200,9 +174,7 @@ def test_quantising_groups_to_fp8() -> None:
     out = np.zeros((6, 128), ml_dtypes.float8_e4m3fn)
     kernels.quantise[(6,)](x, out, scales, GROUP=128)
     np.testing.assert_allclose(scales, abs(x).max(-1) / 448, rtol=1e-6)
-    np.testing.assert_allclose(
-        out.astype(np.float32) * scales[:, None], x, rtol=2**-4, atol=2**-9 * scales.max()
-    )
+    np.testing.assert_allclose(out.astype(np.float32) * scales[:, None], x, rtol=2**-4, atol=2**-9 * scales.max())
 
 
 def test_rotary_embedding_in_place() -> None:

@@ -45,9 +45,7 @@ def layer_norm(x_ptr, out_ptr, weight_ptr, bias_ptr, mean_ptr, rstd_ptr, columns
         at = first + tl.arange(0, BLOCK)
         inside = at < columns
         x = tl.load(x_ptr + at, mask=inside, other=0).to(tl.float32)
-        scaled = (x - mean) * rstd * tl.load(weight_ptr + at, mask=inside) + tl.load(
-            bias_ptr + at, mask=inside
-        )
+        scaled = (x - mean) * rstd * tl.load(weight_ptr + at, mask=inside) + tl.load(bias_ptr + at, mask=inside)
         tl.store(out_ptr + at, scaled, mask=inside)
 
 
@@ -122,16 +120,7 @@ def gemm_persistent(
 
 @triton.jit
 def attention(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    tokens,
-    pitch,
-    scale,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    WIDTH: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, tokens, pitch, scale, BM: tl.constexpr, BN: tl.constexpr, WIDTH: tl.constexpr
 ):
     head = tl.program_id(1) * pitch
     m = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -156,9 +145,7 @@ def attention(
 
 
 @triton.jit
-def gemm_split(
-    a_ptr, b_ptr, c_ptr, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SPLIT: tl.constexpr
-):
+def gemm_split(a_ptr, b_ptr, c_ptr, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SPLIT: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.arange(0, BN)
     k = tl.program_id(1) * BK + tl.arange(0, BK)

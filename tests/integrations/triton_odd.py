@@ -52,11 +52,7 @@ def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def copy_rows(x_ptr, out_ptr, pitch, columns, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     row = tl.program_id(0)
-    tl.store(
-        out_ptr + row * columns + at,
-        tl.load(x_ptr + row * pitch + at, mask=at < columns),
-        mask=at < columns,
-    )
+    tl.store(out_ptr + row * columns + at, tl.load(x_ptr + row * pitch + at, mask=at < columns), mask=at < columns)
 
 
 @triton.jit

@@ -131,9 +131,7 @@ class FakeWarps:
         base = self.registers[value.items[0].text].astype(np.uint64)
         return base + np.uint64(value.offset)
 
-    def load(
-        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Array | None = None
-    ) -> Array:
+    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Array | None = None) -> Array:
         out = np.zeros((count, self.count, 32), TYPES[type].dtype)
         for warp, lane in self._lanes(lanes):
             start = self._check(addresses[warp, lane], out.itemsize * count)
@@ -141,9 +139,7 @@ class FakeWarps:
             out[:, warp, lane] = row.copy().view(out.dtype)
         return out
 
-    def store(
-        self, space: str, addresses: Array, type: str, values: Array, lanes: Array | None = None
-    ) -> None:
+    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Array | None = None) -> None:
         assert values.dtype == TYPES[type].dtype
         for warp, lane in self._lanes(lanes):
             data = np.ascontiguousarray(values[:, warp, lane]).view(np.uint8)

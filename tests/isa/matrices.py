@@ -32,14 +32,7 @@ _FLOATS: dict[str, Any] = {
     "e2m3": ml_dtypes.float6_e2m3fn,
     "e2m1": ml_dtypes.float4_e2m1fn,
 }
-_RANGES = {
-    "s8": (-128, 128),
-    "u8": (0, 256),
-    "s4": (-8, 8),
-    "u4": (0, 16),
-    "b1": (0, 2),
-    "s32": (-(2**31), 2**31),
-}
+_RANGES = {"s8": (-128, 128), "u8": (0, 256), "s4": (-8, 8), "u4": (0, 16), "b1": (0, 2), "s32": (-(2**31), 2**31)}
 
 
 def numbers(rng: np.random.Generator, shape: tuple[int, ...], element: str) -> Array:
@@ -79,9 +72,7 @@ def opcodes(form: Form) -> Iterator[tuple[str, dict[str, str], Row]]:
     """Every opcode of a form, its slots and its row; of a long lattice three of the values."""
     for row in form.rows:
         columns = list(row.cells)
-        cells = [
-            words if len(words) <= 9 else (words[0], words[2], words[-1]) for words in row.cells.values()
-        ]
+        cells = [words if len(words) <= 9 else (words[0], words[2], words[-1]) for words in row.cells.values()]
         for words in product(*cells):
             slots = dict(zip(columns, words, strict=True))
             for word in form.syntax.words:
@@ -124,9 +115,7 @@ def cases(*forms: Any) -> list[Any]:
 
 
 def padded(bits: Array, slots: dict[str, str], element: str) -> Array:
-    return (
-        bits << 2 if slots.get("kind") in ("kind::f8f6f4", "kind::mxf8f6f4") and element == "e2m1" else bits
-    )
+    return bits << 2 if slots.get("kind") in ("kind::f8f6f4", "kind::mxf8f6f4") and element == "e2m1" else bits
 
 
 def stored_and_dense(

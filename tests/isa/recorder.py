@@ -42,9 +42,7 @@ class Recorder:
     def bulk(self, request: Any) -> None:
         self.requests.append(request)
 
-    def mbarrier(
-        self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0
-    ) -> Any:
+    def mbarrier(self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0) -> Any:
         self.events.append(("mbarrier", space, action, amount, transactions))
         return np.full((1, 1), 77, np.uint64)
 
@@ -78,9 +76,7 @@ class Recorder:
             data = np.ascontiguousarray(wide[:, warp, lane]).view(np.uint8)
             self.memory[start : start + len(data)] = data
 
-    def atomic(
-        self, space: str, addresses: Any, op: str, type: str, values: Any, compares: Any = None
-    ) -> Any:
+    def atomic(self, space: str, addresses: Any, op: str, type: str, values: Any, compares: Any = None) -> Any:
         """Every lane on a word of its own, whose old value is the lane's place."""
         old = np.arange(self.count * 32).astype(type.replace("s", "i").replace("b", "u")[0] + "4")
         old = old.reshape(self.count, 32)

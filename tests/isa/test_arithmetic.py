@@ -11,9 +11,7 @@ from isa.binding import form_of, refusal
 from warploom.isa.model.form import Form, forms
 from warploom.isa.model.types import TYPES
 
-FAMILIES = frozenset(
-    {"approximate", "bits", "compare", "convert", "floating", "half", "integer", "logic", "move"}
-)
+FAMILIES = frozenset({"approximate", "bits", "compare", "convert", "floating", "half", "integer", "logic", "move"})
 NOT_EXECUTED = frozenset(
     {
         "convert.halves_stochastic",
@@ -65,10 +63,7 @@ REFUSED = {
     "add.sat.u32 %r1, %r2, %r3;": ("integer.add/type", "has '.u32' for type; expected '.s32'"),
     "mul.wide.u64 %rd1, %rd2, %rd3;": ("integer.mul/type", "expected '.u16', '.u32', '.s16', '.s32'"),
     "fma.f32 %f1, %f2, %f3, %f4;": ("floating.fma/rnd", "has no '.rnd'; expected '.rn', '.rz', '.rm', '.rp'"),
-    "fma.rz.f16x2 %r1, %r2, %r3, %r4;": (
-        "floating.fma/type",
-        "has '.f16x2' for type; expected '.f32', '.f64'",
-    ),
+    "fma.rz.f16x2 %r1, %r2, %r3, %r4;": ("floating.fma/type", "has '.f16x2' for type; expected '.f32', '.f64'"),
     "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32' for type; expected"),
     "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "stands only with '.BoolOp'"),
     "cvt.s32.f32 %r1, %f1;": ("convert.cvt/dtype", "has '.s32'"),
@@ -97,9 +92,7 @@ def _operand(form: Form, name: str, slots: dict[str, str], numbers: Iterator[int
     place = form.operands[name]
     if place.kind == "immediate":
         return "3"
-    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[
-        TYPES[place.type_word(slots)].bits
-    ]
+    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[TYPES[place.type_word(slots)].bits]
     if length := place.registers(slots):
         return "{" + ", ".join(f"{registers}{next(numbers)}" for _ in range(length)) + "}"
     return f"{registers}{next(numbers)}"
@@ -123,18 +116,14 @@ def _instructions(form: Form) -> Iterator[str]:
             yield f"{'.'.join(word for word in words if word)} {', '.join(operands)};"
 
 
-@pytest.mark.parametrize(
-    "form", [form for form in forms() if form.family in FAMILIES], ids=lambda form: form.name
-)
+@pytest.mark.parametrize("form", [form for form in forms() if form.family in FAMILIES], ids=lambda form: form.name)
 def test_every_word_of_a_row_binds_to_its_own_form(form: Form) -> None:
     texts = set(_instructions(form))
     assert texts
     assert {text: form_of(text) for text in texts} == dict.fromkeys(texts, form.name)
 
 
-@pytest.mark.parametrize(
-    "form", [form for form in forms() if form.family in FAMILIES], ids=lambda form: form.name
-)
+@pytest.mark.parametrize("form", [form for form in forms() if form.family in FAMILIES], ids=lambda form: form.name)
 def test_every_form_has_a_meaning(form: Form) -> None:
     assert (form.execution is None) == (form.name in NOT_EXECUTED)
 

@@ -62,9 +62,7 @@ def test_what_is_not_read_is_zero(amount: int) -> None:
 def test_a_predicate_ignores_the_source(ignored: bool) -> None:
     warps = Recorder()
     warps.memory[:16] = 9
-    i = bound(
-        cp_size=16, src=lanes(0, np.uint64), dst=lanes(32, np.uint64), src_size=lanes(ignored, np.bool_)
-    )
+    i = bound(cp_size=16, src=lanes(0, np.uint64), dst=lanes(32, np.uint64), src_size=lanes(ignored, np.bool_))
     async_copy.copy(warps, i)
     assert (warps.memory[32:48] == (0 if ignored else 9)).all()
 

@@ -56,9 +56,7 @@ def test_refused(text: str, code: str) -> None:
 def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
     warps = Recorder()
     size = lanes(64)
-    i = bound(
-        dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64)
-    )
+    i = bound(dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64))
     i.size, i.mbar, i.ctaMask = size, lanes(8, np.uint64), lanes(5)
     bulk.load(warps, i)
     (request,) = warps.requests

@@ -71,9 +71,7 @@ def maps(form: Form) -> Iterator[tuple[str, str, int, LayoutMap]]:
 def instruction(slots: Mapping[str, str], stationary: bool) -> InstructionDescriptor:
     """An instruction descriptor for an opcode."""
     kind, pair = slots["kind"].removeprefix("kind::"), slots["cta_group"] == "cta_group::2"
-    element = {"f16": "bf16", "tf32": "tf32", "i8": "s8", "f8f6f4": "e3m2", "mxf8f6f4": "e5m2"}.get(
-        kind, "e2m1"
-    )
+    element = {"f16": "bf16", "tf32": "tf32", "i8": "s8", "f8f6f4": "e3m2", "mxf8f6f4": "e5m2"}.get(kind, "e2m1")
     return InstructionDescriptor(
         kind,
         256 if pair else 128,
@@ -193,11 +191,7 @@ def test_what_the_instruction_descriptor_says() -> None:
     assert [b.location(row, 1) for row in (0, 8)] == [(32, 0), (48, 0)]
     # The same fields behind either generation's descriptor, here from byte 4096 on.
     moved = Descriptor(4096, 512, 256, 0, 32)
-    for descriptor in (
-        moved,
-        UmmaDescriptor(4096, 512, 256, 0, 32),
-        UmmaDescriptor(4096, 512, 256, 0, 32).encode(),
-    ):
+    for descriptor in (moved, UmmaDescriptor(4096, 512, 256, 0, 32), UmmaDescriptor(4096, 512, 256, 0, 32).encode()):
         found = wl.layout(pair, "B", idesc=idesc, descriptor=descriptor)
         assert isinstance(found, SharedMap)
         np.testing.assert_array_equal(found.at, b.at + 8 * 4096)
@@ -231,11 +225,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
 @pytest.mark.parametrize(
     ("call", "message", "hint"),
     [
-        (
-            lambda: wl.layout("mmma.sync", "A"),
-            "there is no instruction 'mmma.sync'",
-            "did you mean mma?",
-        ),
+        (lambda: wl.layout("mmma.sync", "A"), "there is no instruction 'mmma.sync'", "did you mean mma?"),
         (
             lambda: wl.layout("mma.m16n8k16.bf16", "A"),
             "there is no instruction 'mma.m16n8k16.bf16'",
@@ -251,11 +241,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             f"there is no instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
             f"did you mean {HALF}?",
         ),
-        (
-            lambda: wl.layout("mma." * 1001, "A"),
-            "an instruction of 4004 characters; expected at most 4000",
-            "",
-        ),
+        (lambda: wl.layout("mma." * 1001, "A"), "an instruction of 4004 characters; expected at most 4000", ""),
         (lambda: wl.layout("mma." * 126, "A"), f"there is no instruction '{'mma.' * 126}'", ""),
         (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
         (
@@ -266,31 +252,15 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             ),
             "",
         ),
-        (
-            lambda: wl.layout(HALF, "E"),
-            f"{HALF} has no operand 'E'; expected D, A, B, C",
-            "",
-        ),
-        (
-            lambda: wl.layout(HALF, "A", swizzle=128),
-            f"A of {HALF} does not depend on a swizzle",
-            "",
-        ),
+        (lambda: wl.layout(HALF, "E"), f"{HALF} has no operand 'E'; expected D, A, B, C", ""),
+        (lambda: wl.layout(HALF, "A", swizzle=128), f"A of {HALF} does not depend on a swizzle", ""),
         (
             lambda: wl.layout(SPARSE, "metadata", selector=2),
             "mma sparse m16n8k32 f16 metadata: the selector is 2; expected 0 to 1",
             "",
         ),
-        (
-            lambda: wl.layout(SCALED, "scale B", thread_id=4),
-            "the thread id of scale B is 4; expected 0 to 3",
-            "",
-        ),
-        (
-            lambda: wl.layout(GROUP, "B", major="N"),
-            "the major of a tile is 'N'; expected 'K' or 'MN'",
-            "",
-        ),
+        (lambda: wl.layout(SCALED, "scale B", thread_id=4), "the thread id of scale B is 4; expected 0 to 3", ""),
+        (lambda: wl.layout(GROUP, "B", major="N"), "the major of a tile is 'N'; expected 'K' or 'MN'", ""),
         (
             lambda: wl.layout(GROUP.replace("k16", "k8").replace("f16", "tf32"), "B", major="MN"),
             "a tile of 32-bit elements is MN-major; expected 16-bit elements",

@@ -45,9 +45,7 @@ def test_ldmatrix_gives_four_lanes_a_row(num: int, words: str) -> None:
         matrices = matrices.swapaxes(2, 3)
     for item in range(num):
         for lane in range(32):
-            low, high = (
-                matrices[:, item, lane // 4, 2 * (lane % 4) + half].astype(np.uint32) for half in (0, 1)
-            )
+            low, high = (matrices[:, item, lane // 4, 2 * (lane % 4) + half].astype(np.uint32) for half in (0, 1))
             np.testing.assert_array_equal(warps.registers[f"%r{item}"][:, lane], low | high << np.uint32(16))
 
 

@@ -50,12 +50,7 @@ def test_registers_hold_the_matrix_once(form: mma.Form) -> None:
 def test_wmma_half_fragments_have_eight_registers_of_any_shape() -> None:
     for _, slots, _ in opcodes(wmma.HALF):
         counts = {name: place.registers(slots) for name, place in wmma.HALF.operands.items()}
-        expected = {
-            "a": 8,
-            "b": 8,
-            "c": 4 if slots["ctype"] == "f16" else 8,
-            "d": 4 if slots["dtype"] == "f16" else 8,
-        }
+        expected = {"a": 8, "b": 8, "c": 4 if slots["ctype"] == "f16" else 8, "d": 4 if slots["dtype"] == "f16" else 8}
         assert counts == expected
 
 
@@ -100,10 +95,7 @@ REFUSED = [
     (f"mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32 {D4}, {F4}, {TWO}, {F4};", "mma.half/alayout"),
     (f"mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/shape"),
     (f"mma.sync.aligned.m16n8k32.row.col.f32.e3m2.e4m3.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/atype"),
-    (
-        f"mma.sync.aligned.m16n8k32.row.col.kind::i8.f32.e4m3.e4m3.f32 {D4}, {F4}, {TWO}, {F4};",
-        "mma.float/kind",
-    ),
+    (f"mma.sync.aligned.m16n8k32.row.col.kind::i8.f32.e4m3.e4m3.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/kind"),
     (f"mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {D4}, {F4}, {TWO}, {F4};", "mma.integer/shape"),
     (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {D4}, {TWO}, {TWO}, {F4};", "mma.half/a"),
     (
@@ -127,10 +119,7 @@ REFUSED = [
         ),
         "mma.scaled/thread_id_a",
     ),
-    (
-        f"mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {D4}, {F4}, {F4}, {F4}, %e, 2;",
-        "sparse.float/f",
-    ),
+    (f"mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {D4}, {F4}, {F4}, {F4}, %e, 2;", "sparse.float/f"),
     (
         f"mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16 {TWO}, {F4}, {F4}, {TWO}, %e, 0;",
         "sparse.float/spvariant",
@@ -140,21 +129,12 @@ REFUSED = [
     (f"wgmma.mma_async.sync.aligned.m64n8k8.f32.f16.f16 {D4}, %ad, %bd, 1, 1, 1, 0, 0;", "wgmma.half/k"),
     (f"wgmma.mma_async.sync.aligned.m64n8k16.f32.tf32.tf32 {D4}, %ad, %bd, 1, 1, 1;", "wgmma.float/k"),
     (f"wgmma.mma_async.sync.aligned.m64n8k16.s32.f16.f16 {D4}, %ad, %bd, 1, 1, 1, 0, 0;", "wgmma.half/dtype"),
-    (
-        f"wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 {TWO}, %ad, %bd, 1, 1, 1, 0, 0;",
-        "wgmma.half/dtype",
-    ),
+    (f"wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 {TWO}, %ad, %bd, 1, 1, 1, 0, 0;", "wgmma.half/dtype"),
     (f"wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.xor.popc {D4}, %ad, %bd, 1;", "wgmma.bit/bitOp"),
     (f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, 1, 1, 1;", "wgmma.half/operands"),
     (f"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {D4}, %ad, %bd, 1, 1, 1;", "wgmma.integer/operands"),
-    (
-        f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, 1, 2, 1, 0, 0;",
-        "wgmma.half/imm_scale_a",
-    ),
-    (
-        f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, 2, 1, 1, 0, 0;",
-        "wgmma.half/scale_d",
-    ),
+    (f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, 1, 2, 1, 0, 0;", "wgmma.half/imm_scale_a"),
+    (f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, 2, 1, 1, 0, 0;", "wgmma.half/scale_d"),
     (
         f"wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {D4}, %ad, %bd, %e, 1, 1, 1, 1;",
         "wgmma.sparse-float/sp_sel",

@@ -7,18 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from isa.fake import FakeWarps
-from isa.matrices import (
-    cases,
-    decode,
-    encode,
-    hold,
-    numbers,
-    padded,
-    product_of,
-    registers_of,
-    vector,
-    wrapped,
-)
+from isa.matrices import cases, decode, encode, hold, numbers, padded, product_of, registers_of, vector, wrapped
 
 from warploom.isa.instructions import mma
 from warploom.isa.instructions.fragments import register_type
@@ -43,9 +32,7 @@ def run_mma(warps: FakeWarps, opcode: str, slots: dict[str, str]) -> None:
     m, rest = shape[1:].split("n")
     m, n, k = int(m), *(int(part) for part in rest.split("k"))
     maps = {
-        name: fragment_map(
-            "mma", name.upper(), shape, slots[f"{name}type"], layout=slots.get(f"{name}layout", "")
-        )
+        name: fragment_map("mma", name.upper(), shape, slots[f"{name}type"], layout=slots.get(f"{name}layout", ""))
         for name in "abcd"
     }
     batch = warps.count * maps["a"].tiles
@@ -105,9 +92,7 @@ def test_double_rounding_follows_the_modifier() -> None:
 
 @pytest.mark.parametrize(PARAMETERS, cases(mma.SCALED))
 @pytest.mark.parametrize("selector", ["last", "registers"])
-def test_block_scaled_products(
-    form: Any, opcode: str, slots: dict[str, str], row: Any, selector: str
-) -> None:
+def test_block_scaled_products(form: Any, opcode: str, slots: dict[str, str], row: Any, selector: str) -> None:
     random, shape = rng(), slots["shape"]
     k = int(shape.partition("k")[2])
     digit = slots["scale_vec"][-2:-1]
@@ -123,10 +108,7 @@ def test_block_scaled_products(
         hold(warps.registers, name, values, register_type(element))
     hold(warps.registers, "d", np.zeros((4, WARPS, 32), np.uint32), "f32")
     # Powers of two: ue8m0 counts them from 127, ue4m3 from 7 and over three mantissa bits.
-    power_a, power_b = (
-        random.integers(-2, 3, (WARPS, 16, vectors)),
-        random.integers(-2, 3, (WARPS, 8, vectors)),
-    )
+    power_a, power_b = (random.integers(-2, 3, (WARPS, 16, vectors)), random.integers(-2, 3, (WARPS, 8, vectors)))
     words_a, words_b = random.integers(0, 2**32, (2, WARPS, 32), np.uint32)
     for power, words, is_a in ((power_a, words_a, True), (power_b, words_b, False)):
         bits = power + 127 if slots["stype"] == "ue8m0" else (power + 7) << 3

@@ -60,9 +60,7 @@ entries = st.sampled_from(
 
 
 @given(st.lists(st.tuples(entries, st.integers(0, 2**40)), max_size=12))
-def test_replacing_agrees_with_the_layout(
-    changes: list[tuple[tuple[str, int | None, int], int]],
-) -> None:
+def test_replacing_agrees_with_the_layout(changes: list[tuple[tuple[str, int | None, int], int]]) -> None:
     one = np.zeros((2, 32), np.bool_)
     one[0, 0] = True
     warps, fields = Recorder(one), TensorMapFields()

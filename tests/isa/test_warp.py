@@ -73,9 +73,7 @@ def shuffled_by_the_manual(mode: str, lane: int, b: int, c: int) -> tuple[int, b
 )
 def test_shuffle_follows_the_manuals_pseudocode(mode: str, b: list[int], c: int) -> None:
     warps = Recorder()
-    i = bound(
-        mode=mode, a=lanes(np.arange(100, 132)), b=lanes(b), c=lanes([c] * 32), membermask=lanes(2**32 - 1)
-    )
+    i = bound(mode=mode, a=lanes(np.arange(100, 132)), b=lanes(b), c=lanes([c] * 32), membermask=lanes(2**32 - 1))
     i.d, i.p = "d", "p"
     warp.shuffle_sync(warps, i)
     expected = [shuffled_by_the_manual(mode, lane, b[lane], c) for lane in range(32)]
@@ -143,9 +141,7 @@ def test_reductions_leave_other_lanes_out(op: str, type: str, dtype: type, expec
 def test_float_reduction_by_magnitude() -> None:
     a = lanes(np.where(np.arange(32) == 9, -50.0, 3.0), np.float32)
     warps = Recorder()
-    warp.reduce_float(
-        warps, bound(op="max", type="f32", abs="abs", NaN="", a=a, membermask=lanes(2**32 - 1), d="d")
-    )
+    warp.reduce_float(warps, bound(op="max", type="f32", abs="abs", NaN="", a=a, membermask=lanes(2**32 - 1), d="d"))
     assert (warps.results["d"] == 50).all()
 
 

@@ -7,18 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from isa.fake import FakeWarps
-from isa.matrices import (
-    Array,
-    cases,
-    decode,
-    encode,
-    hold,
-    numbers,
-    product_of,
-    stored_and_dense,
-    vector,
-    wrapped,
-)
+from isa.matrices import Array, cases, decode, encode, hold, numbers, product_of, stored_and_dense, vector, wrapped
 
 from warploom.isa.instructions import sparse, wgmma
 from warploom.isa.instructions.fragments import register_type

@@ -132,15 +132,7 @@ def test_any_strides_and_a_batch_before_or_none_are_right(device: Any) -> None:
     first, second = operands("e4m3", "e4m3", 70, 144, 272, 2)
     rows = factors(3, 3, 70).T
     columns = factors(4, 2, 2, 5)[..., :3]
-    d = gemm(
-        first,
-        second,
-        row_scales=rows,
-        column_scales=columns,
-        result="f32",
-        tile=Tile(64, 96, 2),
-        device=device,
-    )
+    d = gemm(first, second, row_scales=rows, column_scales=columns, result="f32", tile=Tile(64, 96, 2), device=device)
     np.testing.assert_array_equal(d, modelled(first, second, rows, columns))
 
 
@@ -165,9 +157,7 @@ def test_a_scale_for_each_column_and_block_is_right(device: Any) -> None:
 
 @pytest.mark.parametrize("columns", [1, 128])
 def test_the_model_chooses_a_tile_that_has_room_for_factors(columns: int) -> None:
-    plan = Plan(
-        "e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(True, columns), tile=Tile(64, 64, 2)
-    )
+    plan = Plan("e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(True, columns), tile=Tile(64, 64, 2))
     for m, n, k in ((4096, 4096, 4096), (64, 24576, 1536)):
         chosen, _ = choose(Problem(m, n, k, 1, "e4m3", "e4m3", "k", "k"), plan)
         assert chosen.block_scales == plan.block_scales

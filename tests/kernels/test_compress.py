@@ -91,7 +91,7 @@ def test_every_chunk_has_a_meaning(drawn: tuple[str, Array]) -> None:
     """Those behind the ends of the matrix too: the tensor cores look at whole tiles."""
     made = compress(prune(drawn[1]))
     for where, words in by_instruction(made, drawn[0]):
-        assert where.meaningful(words, ordered=True).all()
+        assert where.is_defined(words, ordered=True).all()
 
 
 @pytest.mark.parametrize("element", sorted(TYPES))
@@ -113,9 +113,7 @@ def test_metadata_stand_where_instructions_look_for_them(element: str) -> None:
             for block in range(blocks):
                 rows = np.arange(64 * block, 64 * block + 64)
                 values = stored[rows, column // 2 : (column + where.k) // 2]
-                np.put_along_axis(
-                    got[64 * block : 64 * block + 64, column : column + where.k], at[block], values, 1
-                )
+                np.put_along_axis(got[64 * block : 64 * block + 64, column : column + where.k], at[block], values, 1)
             column += where.k
     np.testing.assert_array_equal(got[:130, : sparse.shape[1]], sparse)
     assert (got[130:] == 0).all()

@@ -36,17 +36,13 @@ def test_every_legal_pair_of_fields_is_recorded(space: Space) -> None:
     choices = [chosen(space, entry) for entry in entries]
     assert [describe(space.plan(choice)) for choice in choices] == [entry["plan"] for entry in entries]
     covered = {pair for choice in choices for pair in pairs_of(choice)}
-    missing = [
-        pair for pair in combinations(space.values(), 2) if pair[0][0] != pair[1][0] and pair not in covered
-    ]
+    missing = [pair for pair in combinations(space.values(), 2) if pair[0][0] != pair[1][0] and pair not in covered]
     possible = [pair for pair in missing if space.has(*pair)]
     assert possible == []
 
 
 def test_every_tile_of_the_cost_model_is_recorded() -> None:
-    assert [each["plan"] for each in recorded("chosen tiles")] == [
-        describe(plan) for _, plan in chosen_tiles()
-    ]
+    assert [each["plan"] for each in recorded("chosen tiles")] == [describe(plan) for _, plan in chosen_tiles()]
     assert [each["plan"] for each in recorded("tiles of warps")] == [describe(plan) for plan in warp_tiles()]
 
 
@@ -83,8 +79,6 @@ def test_the_checker_has_no_findings(plan: AnyPlan) -> None:
     assert check_findings(plan) == []
 
 
-@pytest.mark.parametrize(
-    ("plan", "schedule"), list(zip(sample(3), (*SCHEDULES, "eager"), strict=True)), ids=str
-)
+@pytest.mark.parametrize(("plan", "schedule"), list(zip(sample(3), (*SCHEDULES, "eager"), strict=True)), ids=str)
 def test_a_small_instance_is_correct(plan: AnyPlan, schedule: str) -> None:
     assert run_instance(plan, schedule, cut=True) == []

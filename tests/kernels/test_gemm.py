@@ -32,22 +32,12 @@ def matrix(seed: int, rows: int, columns: int, dtype: Any, *planes: int) -> Any:
 
 
 def operands(
-    a: str,
-    b: str,
-    m: int,
-    n: int,
-    k: int,
-    a_major: str = "k",
-    b_major: str = "k",
-    planes: tuple[int, ...] = (),
+    a: str, b: str, m: int, n: int, k: int, a_major: str = "k", b_major: str = "k", planes: tuple[int, ...] = ()
 ) -> tuple[Any, Any]:
     """A and B, stored along K or across."""
     first = matrix(1, *((m, k) if a_major == "k" else (k, m)), OPERANDS[a], *planes)
     second = matrix(2, *((n, k) if b_major == "k" else (k, n)), OPERANDS[b], *planes)
-    return (
-        first if a_major == "k" else first.swapaxes(-1, -2),
-        second.swapaxes(-1, -2) if b_major == "k" else second,
-    )
+    return (first if a_major == "k" else first.swapaxes(-1, -2), second.swapaxes(-1, -2) if b_major == "k" else second)
 
 
 def product(a: Any, b: Any) -> Any:
@@ -61,9 +51,7 @@ def test_every_type_is_right(a: str, b: str, sums: str, device: Any) -> None:
     """Ragged in all sizes."""
     first, second = operands(a, b, 70, 45, 77)
     d = gemm(first, second, accumulator=sums, fast=True, tile=SMALL, device=device)
-    np.testing.assert_array_equal(
-        d.astype(np.float64), product(first, second).astype(d.dtype).astype(np.float64)
-    )
+    np.testing.assert_array_equal(d.astype(np.float64), product(first, second).astype(d.dtype).astype(np.float64))
 
 
 @pytest.mark.parametrize("majors", ["kk", "kn", "mk", "mn"])
@@ -84,9 +72,7 @@ def test_an_epilogue_is_right(result: str, device: Any) -> None:
     )  # fmt: skip
     wanted = product(first, second) * 0.5 * rows[:, None] * columns + 2 * c.astype(np.float64) + bias
     limit = 448 if result == "e4m3" else np.inf
-    np.testing.assert_array_equal(
-        d.astype(np.float64), np.clip(wanted, 0, limit).astype(d.dtype).astype(np.float64)
-    )
+    np.testing.assert_array_equal(d.astype(np.float64), np.clip(wanted, 0, limit).astype(d.dtype).astype(np.float64))
 
 
 @pytest.mark.parametrize(("name", "function"), [
@@ -110,9 +96,7 @@ def test_an_activation_is_right(name: str, function: Any, device: Any) -> None:
         (Plan("e4m3", "e4m3", promotion_stages=2, tile=SMALL), (64, 64, 700), True),
     ],
 )  # fmt: skip
-def test_kernels_are_legal_and_silent(
-    plan: Plan, sizes: tuple[int, int, int], cut: bool, schedule: str
-) -> None:
+def test_kernels_are_legal_and_silent(plan: Plan, sizes: tuple[int, int, int], cut: bool, schedule: str) -> None:
     m, n, k = sizes
     first, second = operands(plan.a, plan.b, m, n, k)
     asked = problem_of(first, second)
@@ -135,9 +119,7 @@ def test_kernels_are_legal_and_silent(
     assert not run.findings
     wanted = product(first, second) + (0 if c is None else c.astype(np.float64))
     limit = 448 if plan.d == "e4m3" else np.inf
-    np.testing.assert_array_equal(
-        d.astype(np.float64), np.minimum(wanted, limit).astype(d.dtype).astype(np.float64)
-    )
+    np.testing.assert_array_equal(d.astype(np.float64), np.minimum(wanted, limit).astype(d.dtype).astype(np.float64))
 
 
 @pytest.mark.parametrize(

@@ -104,10 +104,7 @@ def test_groups_are_of_any_size(ends: tuple[int, ...], m: int, device: Any) -> N
 
 def test_each_group_has_its_columns_scaled_and_biased(device: Any) -> None:
     first, second = operands("bf16", "bf16", 135, 4, 45, 64, "n")
-    rows, (scales, bias) = (
-        np.arange(135, dtype="f4") % 3,
-        (np.arange(360, dtype="f4") % 7 - 2).reshape(2, 4, 45),
-    )
+    rows, (scales, bias) = (np.arange(135, dtype="f4") % 3, (np.arange(360, dtype="f4") % 7 - 2).reshape(2, 4, 45))
     c = numbers(3, OPERANDS["bf16"], 135, 45)
     d = grouped_gemm(
         first, second, np.array(UNEVEN, np.int32), c=c, alpha=0.5, beta=2.0, row_scales=rows, column_scales=scales,
@@ -209,10 +206,7 @@ def test_an_operand_without_a_batch_is_the_same_for_all(common: str, device: Any
     ("change", "message"),
     [
         ({"broadcast": "a"}, "broadcast operands are 'a'; expected some of 'abc' in a batched plan"),
-        (
-            {"grouped": True, "batched": True},
-            "a grouped plan has no batch, no sparse A and no block scales",
-        ),
+        ({"grouped": True, "batched": True}, "a grouped plan has no batch, no sparse A and no block scales"),
     ],
 )
 def test_plans_that_mean_nothing_are_refused(change: dict[str, Any], message: str) -> None:
@@ -245,13 +239,7 @@ def test_a_ragged_patch_of_c_is_read_before_the_next_comes() -> None:
     out, c = untouched(64, 45, np.float32), numbers(4, np.float32, 64, 45)
     args = dispatch.arguments(Operands(first, second[0], c), out, out[:1, :1], 1.0, 1.0)
     run = wl.launch(
-        built.module,
-        grid=1,
-        block=tile.threads,
-        shared=built.shared,
-        args=args,
-        schedule="lazy",
-        sanitize=True,
+        built.module, grid=1, block=tile.threads, shared=built.shared, args=args, schedule="lazy", sanitize=True
     )
     assert not run.findings
     same(out, products(first, second, (64,)) + c)

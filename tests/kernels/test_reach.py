@@ -88,12 +88,8 @@ def test_a_compressed_a_of_every_type_is_exact_and_silent(
     same(gemm(compress(first), second, accumulator=sums, tile=SMALL, device=device), product(first, second))
 
 
-@pytest.mark.parametrize(
-    "tile", [None, Tile(128, 128, 3, cluster=2), Tile(64, 64, 3, pingpong=True)], ids=str
-)
-def test_a_compressed_a_has_every_epilogue_and_a_batch(
-    tile: Tile | None, watched: WATCHED, device: str
-) -> None:
+@pytest.mark.parametrize("tile", [None, Tile(128, 128, 3, cluster=2), Tile(64, 64, 3, pingpong=True)], ids=str)
+def test_a_compressed_a_has_every_epilogue_and_a_batch(tile: Tile | None, watched: WATCHED, device: str) -> None:
     watched("lazy")
     a, b, c = prune(matrix(1, "bf16", 2, 140, 100)), matrix(2, "bf16", 100, 72), matrix(3, "bf16", 2, 140, 72)
     rows, columns, bias = (np.arange(count, dtype=np.float32) % 3 - 1 for count in (140, 72, 72))

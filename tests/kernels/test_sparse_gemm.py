@@ -47,15 +47,7 @@ def tensor(array: Any, element: str, box: tuple[int, int], swizzle: int) -> wl.T
 
 
 def check(
-    plan: Plan,
-    m: int,
-    n: int,
-    k: int,
-    *,
-    clusters: int,
-    split: int = 0,
-    batch: int = 1,
-    schedule: str = "lazy",
+    plan: Plan, m: int, n: int, k: int, *, clusters: int, split: int = 0, batch: int = 1, schedule: str = "lazy"
 ) -> None:
     """Launch it over so many clusters, `split` tiles cut along K, and compare D with the sums of whole numbers."""
     plan = replace(plan, batched=batch > 1, unaligned=n * size_of(plan.d) % 16 != 0)
@@ -154,9 +146,7 @@ def test_the_checker_has_nothing_to_say(plan: Plan) -> None:
         HALF,
         Plan(),
         replace(INTEGER, tile=Tile(192, 96, 2, buffers=1)),
-        replace(
-            BYTE, d="bf16", tile=Tile(128, 256, 5, buffers=1), epilogue=Epilogue(scaled=True, addend="bf16")
-        ),
+        replace(BYTE, d="bf16", tile=Tile(128, 256, 5, buffers=1), epilogue=Epilogue(scaled=True, addend="bf16")),
         replace(BYTE, tile=Tile(64, 80, 4, pingpong=True)),
     ],
     ids=str,

@@ -74,9 +74,7 @@ def test_a_sparse_kind_is_compared_with_the_library_and_timed_beside_our_dense_k
     assert "f16-sparse" not in default_kinds(KINDS)
 
 
-@pytest.mark.parametrize(
-    ("size", "sets"), [((4096, 4096, 4096), 2), ((64, 8192, 2048), 5), ((64, 64, 64), 8)]
-)
+@pytest.mark.parametrize(("size", "sets"), [((4096, 4096, 4096), 2), ((64, 8192, 2048), 5), ((64, 64, 64), 8)])
 def test_matrices_that_take_turns_pass_the_cache(size: tuple[int, int, int], sets: int) -> None:
     class Counting(NumPy):
         def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:

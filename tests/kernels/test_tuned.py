@@ -13,15 +13,7 @@ import warploom as wl
 from warploom.kernels import Epilogue, Plan, Tile
 from warploom.kernels.hopper.cost_model import choose, schedules
 from warploom.kernels.hopper.plan import SMALL
-from warploom.kernels.hopper.tuned_tiles import (
-    Tuned,
-    choose_tuned,
-    forget,
-    keep,
-    key_of,
-    read,
-    record_file,
-)
+from warploom.kernels.hopper.tuned_tiles import Tuned, choose_tuned, forget, keep, key_of, read, record_file
 from warploom.kernels.problem import Problem
 
 GPU = "NVIDIA H200"

@@ -73,9 +73,7 @@ def test_candidates_are_those_the_model_takes_to_be_near(name: str, size: tuple[
     assert found[-1].estimate <= 1.4 * best.estimate
     assert size != (8192, 8192, 8192) or {each.schedule.split == 0 for each in found} == {True, False}
     near = [
-        time
-        for way in configurations(problem, plan)
-        if (time := microseconds(problem, *way)) <= 1.4 * best.estimate
+        time for way in configurations(problem, plan) if (time := microseconds(problem, *way)) <= 1.4 * best.estimate
     ]
     assert len(found) == min(len(near), MAX_CANDIDATES)
 
@@ -84,9 +82,7 @@ def test_the_quickest_is_kept_and_chosen_from_then_on() -> None:
     before = candidates(PROBLEM, PLAN)
     outcome, told = tuned(Launches(), **{"5": 3.0})
     assert (outcome.before, outcome.now) == (before[0], before[5])
-    assert [each.microseconds for each in outcome.trials] == sorted(
-        each.microseconds for each in outcome.trials
-    )
+    assert [each.microseconds for each in outcome.trials] == sorted(each.microseconds for each in outcome.trials)
     assert kept() is not None
     assert (kept().tile, kept().split) == (before[5].plan.tile, before[5].schedule.split)
     assert choose_tuned(GPU, PROBLEM, PLAN) == (before[5].plan, before[5].schedule)
@@ -109,9 +105,7 @@ def test_every_candidate_is_run_with_its_own_share() -> None:
     launches = Launches()
     tuned(launches)
     found = candidates(PROBLEM, PLAN)
-    assert [(each.plan, each.schedule) for each in launches.made] == [
-        (each.plan, each.schedule) for each in found
-    ]
+    assert [(each.plan, each.schedule) for each in launches.made] == [(each.plan, each.schedule) for each in found]
 
 
 def test_a_wrong_candidate_is_never_chosen() -> None:
@@ -135,15 +129,7 @@ def test_a_launch_takes_what_the_command_gives_it() -> None:
     from inspect import signature
 
     assert [*signature(PreparedGemm).parameters] == ["dispatch", "kernel", "operands"]
-    assert [*signature(PreparedGemm.__call__).parameters][1:] == [
-        "alpha",
-        "beta",
-        "a",
-        "b",
-        "c",
-        "out",
-        "vectors",
-    ]
+    assert [*signature(PreparedGemm.__call__).parameters][1:] == ["alpha", "beta", "a", "b", "c", "out", "vectors"]
     assert Operands._fields[:4] == ("a", "b", "c", "out")
 
 

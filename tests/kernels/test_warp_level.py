@@ -87,9 +87,7 @@ def multiply(plan: WarpPlan, m: int, n: int, k: int, batch: int = 1, schedule: s
     exact = exact * (0.5 if epilogue.scaled else 1)
     exact = exact * (rows[:, None] if epilogue.row_scales else 1) * (columns if epilogue.column_scales else 1)
     exact = exact - 2 * c.astype(float) if epilogue.addend else exact
-    exact = (
-        exact + {"": 0, "row": bias[:, None] if epilogue.bias == "row" else 0, "column": bias}[epilogue.bias]
-    )
+    exact = exact + {"": 0, "row": bias[:, None] if epilogue.bias == "row" else 0, "column": bias}[epilogue.bias]
     match epilogue.activation:
         case "relu":
             exact = np.maximum(exact, 0)
@@ -140,9 +138,7 @@ def test_the_epilogue_is_right(d, n):
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_a_bias_of_rows_and_other_activations_are_right(activation):
-    plan = WarpPlan(
-        "f16", "f16", "f16", "f16", tile=SMALL, epilogue=Epilogue(bias="row", activation=activation)
-    )
+    plan = WarpPlan("f16", "f16", "f16", "f16", tile=SMALL, epilogue=Epilogue(bias="row", activation=activation))
     found, exact, findings = multiply(plan, 66, 69, 40)
     assert not findings
     assert is_near(found, exact, 2e-3)
@@ -185,9 +181,7 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
 
         def access(self, space, place, addresses, mask, *rest):
             if space == "shared" and mask.all():
-                size = (
-                    rest[0].dtype.itemsize * len(rest[0]) if kind == "store" else rest[0].itemsize * rest[1]
-                )
+                size = rest[0].dtype.itemsize * len(rest[0]) if kind == "store" else rest[0].itemsize * rest[1]
                 seen.append(rounds(np.broadcast_to(addresses, mask.shape), size))
             return before(self, space, place, addresses, mask, *rest)
 
@@ -195,9 +189,7 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
 
     watched("load")
     watched("store")
-    plan = WarpPlan(
-        target="sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=WarpTile(128, 64, 2, 2, span, 3)
-    )
+    plan = WarpPlan(target="sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=WarpTile(128, 64, 2, 2, span, 3))
     multiply(replace(plan, a="f16", b="f16") if d == "f16" else plan, 128, 64, 64)
     assert sum(map(len, seen)) > 1000
     assert all((each == 1).all() for each in seen)
@@ -242,20 +234,13 @@ def test_a_problem_gives_a_plan():
     a, b = np.zeros((3, 64, 304), np.float16), np.zeros((64, 80), np.float16)
     problem = problem_of(transposed(a[..., :300]), b)
     plan = plan_for(problem, "sm_89", accumulator="f16", epilogue=Epilogue(), tile=SMALL)
-    assert (plan.target, plan.accumulator, plan.d, plan.a_major, plan.b_major) == (
-        "sm_89",
-        "f16",
-        "f16",
-        "m",
-        "n",
-    )
+    assert (plan.target, plan.accumulator, plan.d, plan.a_major, plan.b_major) == ("sm_89", "f16", "f16", "m", "n")
     assert not plan.unaligned
     assert plan.tile == SMALL
 
 
 @pytest.mark.parametrize(
-    ("m", "n", "extents"),
-    [(4096, 4096, (128, 256)), (128, 7168, (128, 128)), (64, 24576, (64, 64)), (1, 1, (64, 64))],
+    ("m", "n", "extents"), [(4096, 4096, (128, 256)), (128, 7168, (128, 128)), (64, 24576, (64, 64)), (1, 1, (64, 64))]
 )
 def test_the_tile_suits_the_problem(m, n, extents):
     tile = choose_tile(Problem(m, n, 64, 1, "bf16", "bf16", "k", "k"), 108, 163 * 1024)
@@ -269,7 +254,4 @@ def test_rows_that_are_too_long_are_refused():
 
 
 def test_a_tile_is_chosen_that_the_target_has_room_for():
-    assert (
-        choose_tile(Problem(4096, 4096, 64, 1, "bf16", "bf16", "k", "k"), 108, 64 * 1024).shared_bytes
-        <= 64 * 1024
-    )
+    assert choose_tile(Problem(4096, 4096, 64, 1, "bf16", "bf16", "k", "k"), 108, 64 * 1024).shared_bytes <= 64 * 1024

@@ -43,22 +43,16 @@ class Fake(Assembler):
             if "crash" in line:
                 return -11, "\n".join(messages)
             if "unreadable" in line or '"' in line or (".entry" in line and depth):
-                messages.append(
-                    f"ptxas /tmp/x, line {number}; fatal   : Parsing error near 'x': syntax error"
-                )
+                messages.append(f"ptxas /tmp/x, line {number}; fatal   : Parsing error near 'x': syntax error")
                 return 255, "\n".join([*messages, "ptxas fatal   : Ptx assembly aborted due to errors"])
             depth += line.count("{") - line.count("}")
             if depth < 0:
-                messages.append(
-                    f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '}}': syntax error"
-                )
+                messages.append(f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '}}': syntax error")
                 return 255, "\n".join(messages)
             if line.startswith("bad"):
                 messages.append(f"ptxas /tmp/x, line {number}; error   : Unknown modifier")
             elif line.startswith("poison") or (poisoned and line.startswith("good")):
-                messages.append(
-                    f"ptxas /tmp/x, line {number}; error   : Illegal modifier for instruction 'poison'"
-                )
+                messages.append(f"ptxas /tmp/x, line {number}; error   : Illegal modifier for instruction 'poison'")
             if ".entry" not in line and line != "ret; }":
                 poisoned = line.startswith("poison")
         if depth:
@@ -82,9 +76,7 @@ def test_a_batch_gives_the_verdicts_of_single_probes(statements: list[str]) -> N
 
 
 def test_a_crash_gives_no_verdict() -> None:
-    assert [
-        verdict.message for verdict in FAKE.judge([Probe("good;"), Probe("crash;")], "sm_90a", (9, 1))
-    ] == [
+    assert [verdict.message for verdict in FAKE.judge([Probe("good;"), Probe("crash;")], "sm_90a", (9, 1))] == [
         "",
         NO_ANSWER,
     ]

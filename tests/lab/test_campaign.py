@@ -11,27 +11,11 @@ import pytest
 import warploom as wl
 from warploom.layout import metadata as metadata_map
 from warploom.runtime.api import launch
-from warploom_lab.campaign import (
-    FAMILIES,
-    Sample,
-    compare,
-    differing,
-    experiment,
-    experiments,
-    patterns,
-    sample,
-)
+from warploom_lab.campaign import FAMILIES, Sample, compare, differing, experiment, experiments, patterns, sample
 from warploom_lab.cli import main
 
 # Bits of mantissa and exponent, from the definitions of the formats.
-FORMAT_BITS = {
-    "f16": (10, 5),
-    "bf16": (7, 8),
-    "e4m3": (3, 4),
-    "e5m2": (2, 5),
-    "f32": (23, 8),
-    "f64": (52, 11),
-}
+FORMAT_BITS = {"f16": (10, 5), "bf16": (7, 8), "e4m3": (3, 4), "e5m2": (2, 5), "f32": (23, 8), "f64": (52, 11)}
 
 
 @pytest.fixture
@@ -112,7 +96,7 @@ def test_sparse_metadata_is_legal() -> None:
         opcode = each.instruction.split(" ")[0].rstrip(";").split(".")
         shape = next(word for word in opcode if word.startswith("m16"))
         found = metadata_map("mma", shape, opcode[-2], 0)
-        assert found.meaningful(made, ordered="sp::ordered_metadata" in opcode).all()
+        assert found.is_defined(made, ordered="sp::ordered_metadata" in opcode).all()
 
 
 def test_a_sample_is_read_back_and_compared(tmp_path: Path, gpu: list[Any]) -> None:
@@ -140,26 +124,19 @@ def test_a_file_without_a_sample_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (
-            ["bulk"],
-            "no experiment on 'bulk': it does not run on sm_90a, or has no output",
-        ),
+        (["bulk"], "no experiment on 'bulk': it does not run on sm_90a, or has no output"),
         (["mmma"], "unknown family, form or instruction 'mmma'"),
         (["mma", "--cases", "6"], "--cases is 6; expected a multiple of 4"),
         (["mma", "--every", "0"], "--every is 0; expected 1 or more"),
         (["mma", "--against", "nowhere.npz"], "nowhere.npz is not a sample of a campaign"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_arguments_are_refused(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *arguments]) == 2
     assert sentence in capsys.readouterr().err
 
 
-def test_the_command_compares_with_a_sample(
-    tmp_path: Path, gpu: list[Any], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_compares_with_a_sample(tmp_path: Path, gpu: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "s.npz")
     assert main(["compare", "matrix.movmatrix", "--record", path]) == 0
     assert main(["compare", "matrix.movmatrix", "--against", path]) == 0

@@ -158,9 +158,7 @@ def test_dask_workers_continue_a_checkpoint(tmp_path: Path, scheduler: str) -> N
     interrupted = Interrupted(campaign)
     with pytest.raises(KeyboardInterrupt):
         run(campaign, interrupted.executor(4, [3, 1, 2, 8, 0]), path)
-    assert run(campaign, campaign_options.on_dask(campaign, scheduler), path) == [
-        task * task + 1 for task in range(9)
-    ]
+    assert run(campaign, campaign_options.on_dask(campaign, scheduler), path) == [task * task + 1 for task in range(9)]
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     assert [each["task"] for each in lines[:4]] == [3, 1, 2, 8]
     assert sorted(each["task"] for each in lines) == list(range(9))
@@ -180,8 +178,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Record of small kernels, some with changed words, so that the report has differences."""
     recorded = Record.read(RECORD)
     outputs = {
-        name: words ^ np.uint32(number % 3 == 0)
-        for number, (name, words) in enumerate(recorded.outputs.items())
+        name: words ^ np.uint32(number % 3 == 0) for number, (name, words) in enumerate(recorded.outputs.items())
     }
     path = tmp_path_factory.mktemp("record") / "wrong.npz"
     Record(outputs, recorded.digests, {}).write(path)
@@ -206,9 +203,7 @@ def killed(words: list[str], path: Path) -> bytes:
     for _ in range(5):
         begun = int.from_bytes(os.urandom(2)) % 12 + 1  # lines, with the header, after which it is killed
         with subprocess.Popen(
-            [sys.executable, "-m", "warploom_lab", *words],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            [sys.executable, "-m", "warploom_lab", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as first:
             while first.poll() is None and not (path.is_file() and path.read_bytes().count(b"\n") >= begun):
                 time.sleep(0.001)
@@ -261,9 +256,7 @@ def test_every_record_is_compared_by_dask_workers(
         reports: list[str] = []
         for workers in ("1", scheduler):
             command = ["compare", *words, "--against", str(path), "--workers", workers]
-            assert main([*command, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(
-                said[0]
-            )
+            assert main([*command, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(said[0])
             reports.append(capsys.readouterr().out)
         assert reports[0] == reports[1]
         assert said in reports[0]
@@ -389,9 +382,7 @@ def test_dask_workers_judge_probes(scheduler: str, monkeypatch: pytest.MonkeyPat
         (["evidence", "legality", "--workers", "0"], "--workers is 0; expected 1 or more"),
     ],
 )
-def test_unsupported_options_are_refused(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unsupported_options_are_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err.splitlines()[0].partition(": ")[2] == said
 

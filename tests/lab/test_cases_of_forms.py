@@ -31,12 +31,7 @@ def test_every_pair_of_words_is_covered() -> None:
                 for slots in combinations_of(form, row)
                 for i, j in combinations(row.cells, 2)
             }
-            wanted = {
-                (i, a, j, b)
-                for i, j in combinations(row.cells, 2)
-                for a in row.cells[i]
-                for b in row.cells[j]
-            }
+            wanted = {(i, a, j, b) for i, j in combinations(row.cells, 2) for a in row.cells[i] for b in row.cells[j]}
             assert wanted <= seen, form.name
 
 

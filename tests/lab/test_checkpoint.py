@@ -96,9 +96,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "fifo") == "j.jsonl cannot be a checkpoint: it is not a regular file | "
     path.mkdir()
     assert refusal(path) == "j.jsonl cannot be a checkpoint: is a directory | "
-    assert (
-        refusal(tmp_path / "none" / NAMED) == "j.jsonl cannot be a checkpoint: no such file or directory | "
-    )
+    assert refusal(tmp_path / "none" / NAMED) == "j.jsonl cannot be a checkpoint: no such file or directory | "
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
@@ -128,9 +126,7 @@ def test_two_processes_cannot_share_a_checkpoint(tmp_path: Path) -> None:
         "print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", program, path, json.dumps(ABOUT)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", program, path, json.dumps(ABOUT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"

@@ -62,11 +62,7 @@ def options(**others: Any) -> argparse.Namespace:
 def test_a_case_depends_on_seed_and_number() -> None:
     assert [case(1, number) for number in (0, 7, 1999)] == [CASES[number] for number in (0, 7, 1999)]
     assert list(cases(2, 50)) != [replace(one, seed=2) for one in CASES[:50]]
-    assert (
-        make_inputs(CASES[7]).digest
-        == make_inputs(CASES[7]).digest
-        != make_inputs(replace(CASES[7], seed=2)).digest
-    )
+    assert make_inputs(CASES[7]).digest == make_inputs(CASES[7]).digest != make_inputs(replace(CASES[7], seed=2)).digest
 
 
 def test_2000_cases_cover_all_features() -> None:
@@ -114,9 +110,7 @@ def test_the_emulator_agrees_with_float64(features: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("kind", ["bf16 by bf16, sums f32", "e4m3 by e4m3, sums f32", "f16 by f16, sums f16"])
 def test_a_missing_product_exceeds_the_allowed_distance(kind: str) -> None:
     one = next(one for one in CASES if one.kind == kind and one.k > 700 and not one.batch and not one.ends)
-    one = replace(
-        one, m=3, n=5, result="f32", activation="", row_scales="", column_scales="", added=False, bias=""
-    )
+    one = replace(one, m=3, n=5, result="f32", activation="", row_scales="", column_scales="", added=False, bias="")
     made = make_inputs(one)
     wanted, allowed = expected(one, made)
     assert ratio(wanted, wanted, allowed) == 0
@@ -191,9 +185,7 @@ def test_a_record_is_compared_without_a_gpu(tmp_path: Path, capsys: pytest.Captu
     assert "the inputs differ from the recorded ones; record the case again" in said
 
 
-@pytest.mark.parametrize(
-    "text", ["no", "[]", '{"seed": 1, "cases": [{"number": 1}]}', '{"seed": "1", "cases": []}']
-)
+@pytest.mark.parametrize("text", ["no", "[]", '{"seed": 1, "cases": [{"number": 1}]}', '{"seed": "1", "cases": []}'])
 def test_a_file_without_a_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(UsageError, match="is not a record of multiplications"):

@@ -29,10 +29,7 @@ RESULTS: list[tuple[Any, Any]] = [
     (tuple[str, str] | None, ("done", "")),
     (list[Said], [Said("x;"), Said("", ("no", "never"))]),
     (list[Verdict], []),
-    *(
-        (TensorOutcome, TensorOutcome(case, LEFT, Answer("trapped"), 2**64 - 1, False))
-        for case in tensor_cases(40, 1)
-    ),
+    *((TensorOutcome, TensorOutcome(case, LEFT, Answer("trapped"), 2**64 - 1, False)) for case in tensor_cases(40, 1)),
     *((Outcome, Outcome(case, 0.1, True, Partition(Tile(), 3, 1), "a", "b")) for case in cases(1, 40)),
     (Outcome, Outcome(next(cases(1, 1)), float("inf"), wrong="far")),
 ]

@@ -49,16 +49,7 @@ def fake(tmp_path: Path) -> Nvcc:
 
 
 def test_a_batch_gives_the_answers_of_single_calls(fake: Nvcc) -> None:
-    calls = [
-        "good();",
-        "wrong();",
-        "internal();",
-        "good();",
-        "illegal();",
-        "nothing();",
-        "wrong();",
-        "good();",
-    ]
+    calls = ["good();", "wrong();", "internal();", "good();", "illegal();", "nothing();", "wrong();", "good();"]
     taken = Answer("mma.one {2}, %, 4;")
     undefined = Answer("", ('identifier "wrong" is undefined',))
     assert fake.release == "13.0.88"

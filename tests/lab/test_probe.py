@@ -49,9 +49,7 @@ def test_every_line_belongs_to_its_probe() -> None:
 
 
 _TEXT = (
-    st.text("abc%r0123,[]{}|;. ", min_size=1, max_size=30)
-    .map(str.strip)
-    .filter(lambda text: " | " not in f" {text} ")
+    st.text("abc%r0123,[]{}|;. ", min_size=1, max_size=30).map(str.strip).filter(lambda text: " | " not in f" {text} ")
 )
 
 

@@ -61,9 +61,7 @@ def test_an_unknown_family_is_refused() -> None:
         random_cases(1, 1, ["nothing"])
 
 
-def test_the_command_prints_differences(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_differences(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(warploom_lab.ptxas, "CachedAssemblers", Agreeing)
     command = ["evidence", "legality", "--fresh", "5", "--seed", "9", "--family", "logic"]
     assert main(command) == 0

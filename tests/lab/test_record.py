@@ -22,11 +22,7 @@ CASES = [
     Case("first.form", "", "legal", Probe("good %r0;"), (OLD, NEW)),
     Case("first.form", "slot", "a to b", Probe("bad %r0;"), (NEW,)),
     Case(
-        "second.form",
-        "slot",
-        "a to b",
-        Probe("since 9;", ".maxntid 32"),
-        (OLD, NEW, Point(NEWEST, "sm_90a", (9, 1))),
+        "second.form", "slot", "a to b", Probe("since 9;", ".maxntid 32"), (OLD, NEW, Point(NEWEST, "sm_90a", (9, 1)))
     ),
     Case("second.form", "slot", "b to c", Probe("crash;"), (OLD, NEW)),
 ]
@@ -103,9 +99,7 @@ def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
         list(records.read(tmp_path))
 
 
-def test_the_header_is_updated_when_a_family_is_recorded_again(
-    written: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_header_is_updated_when_a_family_is_recorded_again(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     released = Assembler(Path("ptxas"), "0.0.0")
     monkeypatch.setattr(records, "provide", lambda release: released)
     monkeypatch.setattr(ptxas, "CachedAssemblers", Fake)

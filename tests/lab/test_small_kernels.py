@@ -11,15 +11,7 @@ import pytest
 
 from warploom.check import check
 from warploom.diagnostics import UsageError
-from warploom_lab.campaign.small_kernels import (
-    AREAS,
-    Record,
-    SmallKernel,
-    kernels,
-    mismatches,
-    output,
-    record,
-)
+from warploom_lab.campaign.small_kernels import AREAS, Record, SmallKernel, kernels, mismatches, output, record
 from warploom_lab.work.isolated import IsolatedProcesses
 
 HANGS = "W: ld.volatile.global.u32 %r5, [%mem]; setp.ne.u32 %p1, %r5, 77; @%p1 bra W;"

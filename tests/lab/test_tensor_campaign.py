@@ -41,18 +41,14 @@ def test_cases_cover_every_kind_of_map() -> None:
     copies = [case for case in CASES if case.action != "verdict"]
     assert len(CASES) - len(copies) == 500
     maps = {
-        (case.map.rank, INTERLEAVES[case.map.interleave], case.map.swizzle_span, case.map.is_im2col)
-        for case in copies
+        (case.map.rank, INTERLEAVES[case.map.interleave], case.map.swizzle_span, case.map.is_im2col) for case in copies
     }
     tiled = {(rank, 0, span, False) for rank in range(1, 6) for span in (0, 32, 64, 128)}
     pixels = {(rank, 0, span, True) for rank in range(3, 6) for span in (0, 32, 64, 128)}
     slices = {(rank, 16, span, False) for rank in range(3, 6) for span in (0, 32, 64, 128)}
     assert tiled | pixels | slices | {(rank, 32, 32, False) for rank in range(3, 6)} <= maps
     assert {case.map.elemtype for case in copies} == set(range(13))
-    assert {case.reduction for case in copies} == {
-        "",
-        *["add", "min", "max", "inc", "dec", "and", "or", "xor"],
-    }
+    assert {case.reduction for case in copies} == {"", *["add", "min", "max", "inc", "dec", "and", "or", "xor"]}
     assert {FILLS[case.map.fill] for case in copies} == set(FILLS)
     assert {(case.cluster, case.mask) for case in copies if case.mask} >= {(2, 3), (4, 5)}
 
@@ -78,9 +74,7 @@ def test_a_difference_is_reported_and_written(tmp_path: Path, monkeypatch: pytes
     changed = emulated.shared.copy()
     changed[0, case.start + 5] ^= 1
     real = replace(emulated, shared=changed)
-    monkeypatch.setattr(
-        tensor_copy, "answer", lambda case, device: real if device == "cuda" else answer(case, device)
-    )
+    monkeypatch.setattr(tensor_copy, "answer", lambda case, device: real if device == "cuda" else answer(case, device))
     outcome = compare_task(TensorTask(case))
     assert not outcome.same
     assert f"1 bytes of shared memory differ, the first at {case.start + 5}" in str(outcome)
@@ -105,9 +99,7 @@ def test_a_sample_is_compared_without_a_gpu(tmp_path: Path) -> None:
         TensorSample.read(tmp_path / "bad.npz")
 
 
-def test_the_emulator_agrees_with_itself_in_other_processes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_emulator_agrees_with_itself_in_other_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = argparse.Namespace(
         cases=8,
         every=2,
@@ -134,11 +126,7 @@ def test_tensor_excludes_other_names(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_crash_or_hang_affects_no_other_work() -> None:
     pool = IsolatedProcesses(
-        act,
-        workers=2,
-        timeout=6,
-        is_reusable=lambda result: result != "last done",
-        on_loss=lambda work: f"{work} lost",
+        act, workers=2, timeout=6, is_reusable=lambda result: result != "last done", on_loss=lambda work: f"{work} lost"
     )
     work = ["a", "die", "b", "hang", "last", "c"]
     found = dict(pool.results(work))

@@ -22,11 +22,7 @@ MANUAL = {
     ("m16n8k4", "tf32 f64", "A"): (2, lambda g, t, i: g if i == 0 else g + 8, lambda g, t, i: t),
     ("m16n8k4", "tf32 f64", "B"): (1, lambda g, t, i: t, lambda g, t, i: g),
     ("m16n8k4", "f32 f64", "C"): ACCUMULATOR_16,
-    ("m16n8k8", "f16 bf16", "A"): (
-        4,
-        lambda g, t, i: g if i in (0, 1) else g + 8,
-        lambda g, t, i: t * 2 + (i & 1),
-    ),
+    ("m16n8k8", "f16 bf16", "A"): (4, lambda g, t, i: g if i in (0, 1) else g + 8, lambda g, t, i: t * 2 + (i & 1)),
     ("m16n8k8", "tf32 f64", "A"): (
         4,
         lambda g, t, i: g if i in (0, 2) else g + 8,
@@ -52,11 +48,7 @@ MANUAL = {
     ),
     ("m16n8k16", "f64", "B"): (4, lambda g, t, i: t + i * 4, lambda g, t, i: g),
     ("m16n8k16", "f16 f32 f64 s32", "D"): ACCUMULATOR_16,
-    ("m16n8k16", "s8 u8 e4m3 e5m2", "A"): (
-        8,
-        lambda g, t, i: g if i < 4 else g + 8,
-        lambda g, t, i: t * 4 + (i & 3),
-    ),
+    ("m16n8k16", "s8 u8 e4m3 e5m2", "A"): (8, lambda g, t, i: g if i < 4 else g + 8, lambda g, t, i: t * 4 + (i & 3)),
     ("m16n8k16", "s8 u8 e4m3 e5m2", "B"): (4, lambda g, t, i: t * 4 + i, lambda g, t, i: g),
     ("m16n8k32", "s4 u4", "A"): (16, lambda g, t, i: g if i < 8 else g + 8, lambda g, t, i: t * 8 + (i & 7)),
     ("m16n8k32", "s8 u8 e4m3 e5m2 e3m2 e2m3 e2m1", "A"): (
@@ -82,11 +74,7 @@ MANUAL = {
         lambda g, t, i: g,
     ),
     ("m16n8k64", "s32 f32", "D"): ACCUMULATOR_16,
-    ("m16n8k128", "b1", "A"): (
-        64,
-        lambda g, t, i: g if i < 32 else g + 8,
-        lambda g, t, i: t * 32 + (i & 0x1F),
-    ),
+    ("m16n8k128", "b1", "A"): (64, lambda g, t, i: g if i < 32 else g + 8, lambda g, t, i: t * 32 + (i & 0x1F)),
     ("m16n8k128", "b1", "B"): (32, lambda g, t, i: t * 32 + i, lambda g, t, i: g),
     ("m16n8k256", "b1", "A"): (
         128,

@@ -9,9 +9,7 @@ from warploom.diagnostics import UsageError
 from warploom.layout import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 
 FIELDS = st.integers(0, 2**14 - 1).map(lambda value: value * 16)
-DESCRIPTORS = st.builds(
-    Descriptor, FIELDS, FIELDS, FIELDS, st.integers(0, 7), st.sampled_from([0, 32, 64, 128])
-)
+DESCRIPTORS = st.builds(Descriptor, FIELDS, FIELDS, FIELDS, st.integers(0, 7), st.sampled_from([0, 32, 64, 128]))
 
 
 @given(DESCRIPTORS)
@@ -108,14 +106,8 @@ def test_no_two_elements_share_a_byte_when_the_strides_leave_room(descriptor, el
             "the descriptor's stride byte offset is -16; expected a multiple of 16 from 0 to 262128",
         ),
         (lambda: Descriptor(0, 0, 0, 8), "the descriptor's base offset is 8; expected 0 to 7"),
-        (
-            lambda: Descriptor(0, 0, 0, swizzle=96),
-            "the descriptor's swizzle is 96 bytes; expected 0, 32, 64 or 128",
-        ),
-        (
-            lambda: Descriptor.decode(-1),
-            "-1 is not a matrix descriptor; expected an unsigned 64-bit value",
-        ),
+        (lambda: Descriptor(0, 0, 0, swizzle=96), "the descriptor's swizzle is 96 bytes; expected 0, 32, 64 or 128"),
+        (lambda: Descriptor.decode(-1), "-1 is not a matrix descriptor; expected an unsigned 64-bit value"),
         (
             lambda: Descriptor(0, 0, 0, swizzle=128).addresses(8, 8, 4, "MN"),
             "a tile of 32-bit elements is MN-major; expected 16-bit elements",
@@ -179,9 +171,7 @@ def test_mn_major_bytes():
     for row in (0, 17, 63, 64, 127):
         for k in range(32):
             chunk = row % 64 // 16 ^ k // 2 % 4
-            assert (
-                found[row, k] == 0x400 + row // 64 * 4096 + k // 8 * 512 + k % 8 * 64 + chunk * 16 + row % 16
-            )
+            assert found[row, k] == 0x400 + row // 64 * 4096 + k // 8 * 512 + k % 8 * 64 + chunk * 16 + row % 16
 
 
 def test_mn_major_words_in_atoms_of_32_bytes():
@@ -190,10 +180,7 @@ def test_mn_major_words_in_atoms_of_32_bytes():
     for row in range(64):
         for k in range(8):
             atom = row % 32 // 8 ^ k % 4
-            assert (
-                found[row, k]
-                == 0x400 + row // 32 * 4096 + k // 4 * 512 + k % 4 * 128 + atom * 32 + row % 8 * 4
-            )
+            assert found[row, k] == 0x400 + row // 32 * 4096 + k // 4 * 512 + k % 4 * 128 + atom * 32 + row % 8 * 4
 
 
 @pytest.mark.parametrize(("element", "bits"), [("e2m1", 4), ("e2m3", 6), ("e3m2", 6)])
@@ -222,39 +209,18 @@ def test_short_floats_without_padding_lie_side_by_side():
         ),
         (lambda: UmmaDescriptor(8, 0, 0), "the descriptor's start address is 8; expected a multiple of 16"),
         (lambda: UmmaDescriptor.decode(-1), "-1 is not a matrix descriptor"),
-        (
-            lambda: UmmaDescriptor.decode(1),
-            "0x1 is no tcgen05 matrix descriptor; expected 0b001 in bits",
-        ),
-        (
-            lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52),
-            r"absolute address for its leading offset \(bit 52\)",
-        ),
-        (
-            lambda: UmmaDescriptor.decode(1 << 46 | 3 << 61),
-            "the swizzle in bits 63-61 is 3; expected 0, 1, 2, 4 or 6",
-        ),
+        (lambda: UmmaDescriptor.decode(1), "0x1 is no tcgen05 matrix descriptor; expected 0b001 in bits"),
+        (lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52), r"absolute address for its leading offset \(bit 52\)"),
+        (lambda: UmmaDescriptor.decode(1 << 46 | 3 << 61), "the swizzle in bits 63-61 is 3; expected 0, 1, 2, 4 or 6"),
         (
             lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "tf32"),
             "the tile is K-major with a swizzle in atoms of 32 bytes; expected an MN-major tile",
         ),
-        (
-            lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "tf32", "MN"),
-            "expected a swizzle of 128 bytes in atoms of 32",
-        ),
-        (
-            lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "f16", "MN"),
-            "expected a swizzle of atoms of 16",
-        ),
+        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "tf32", "MN"), "expected a swizzle of 128 bytes in atoms of 32"),
+        (lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "f16", "MN"), "expected a swizzle of atoms of 16"),
         (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "e2m1", "MN"), "expected elements of 8 bits or more"),
-        (
-            lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"),
-            "tile of tf32 elements is 0 bytes; expected 128",
-        ),
-        (
-            lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"),
-            "no descriptor describes a tile of 'f17' elements",
-        ),
+        (lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"), "tile of tf32 elements is 0 bytes; expected 128"),
+        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"), "no descriptor describes a tile of 'f17' elements"),
     ],
 )
 def test_refusals_in_the_fifth_generation(asked, message):

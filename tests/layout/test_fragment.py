@@ -35,9 +35,7 @@ def families() -> list[FragmentMap]:
         maps.append(fragment("wgmma", "A", f"m64n8k{k}", word))
         if word != "b1":
             maps.append(fragment("wgmma", "A", f"m64n8k{2 * k}", word, sparse=True))
-    maps += [
-        fragment("wgmma", "D", f"m64n{n}k16", word) for n in (8, 24, 128, 256) for word in ("f16", "f32")
-    ]
+    maps += [fragment("wgmma", "D", f"m64n{n}k16", word) for n in (8, 24, 128, 256) for word in ("f16", "f32")]
     maps += [fragment("wmma", "C", shape, word) for shape in WMMA_F16 for word in ("f16", "f32")]
     maps += [fragment("wmma", operand, shape, "bf16") for shape in WMMA_F16[1:] for operand in "AB"]
     maps += [fragment("wmma", operand, shape, "s8") for shape in WMMA_F16 for operand in "AB"]
@@ -261,18 +259,12 @@ def test_the_table_of_cells():
             lambda: fragment("mma", "A", "m16n8k8", "f16", sparse=True),
             "mma sparse m16n8k8 f16 A has no fragment: M must be 8 or 16, N 8 and K 1, 2 or 4 times 16",
         ),
-        (
-            lambda: fragment("mma", "A", "m8n8k4", "f16"),
-            "mma m8n8k4 f16 A: the layout is ''; expected 'row' or 'col'",
-        ),
+        (lambda: fragment("mma", "A", "m8n8k4", "f16"), "mma m8n8k4 f16 A: the layout is ''; expected 'row' or 'col'"),
         (
             lambda: fragment("wgmma", "B", "m64n8k16", "f16"),
             "wgmma m64n8k16 f16 B has no fragment: B is in shared memory and has a descriptor",
         ),
-        (
-            lambda: fragment("wgmma", "A", "m64n8k16", "e4m3"),
-            "wgmma m64n8k16 e4m3 A has no fragment: K must be 32",
-        ),
+        (lambda: fragment("wgmma", "A", "m64n8k16", "e4m3"), "wgmma m64n8k16 e4m3 A has no fragment: K must be 32"),
         (
             lambda: fragment("stmatrix", "D", "m8n8", "b16", num=3),
             (

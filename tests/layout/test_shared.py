@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from warploom.diagnostics import UsageError
-from warploom.layout import (
-    Descriptor,
-    SharedMap,
-    TensorMapFields,
-    box_fields,
-    box_map,
-    descriptor,
-)
+from warploom.layout import Descriptor, SharedMap, TensorMapFields, box_fields, box_map, descriptor
 from warploom.layout.swizzle import swizzle
 
 WIDTHS = {"b1": 1, "e4m3": 8, "f16": 16, "tf32": 32}

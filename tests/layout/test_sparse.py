@@ -130,10 +130,7 @@ def test_scale_factors_of_the_selected_lanes():
         ),
         (
             lambda: metadata("mma", "m16n8k64", "f16"),
-            (
-                "mma sparse m16n8k64 f16 metadata does not exist:"
-                " no sparse multiplication of this type has this K"
-            ),
+            ("mma sparse m16n8k64 f16 metadata does not exist: no sparse multiplication of this type has this K"),
         ),
         (
             lambda: metadata("wmma", "m16n16k16", "f16"),
@@ -146,14 +143,8 @@ def test_scale_factors_of_the_selected_lanes():
             lambda: scale_factors("C", 1, 0, 0),
             "unknown operand 'C' with 1 scale factors; expected A or B with 1, 2 or 4",
         ),
-        (
-            lambda: scale_factors("A", 1, 0, 2),
-            "the thread id of scale A is 2; expected 0 to 1",
-        ),
-        (
-            lambda: scale_factors("B", 2, 1, 0),
-            "the byte id of scale B is 1; expected 0, 2 with 2X",
-        ),
+        (lambda: scale_factors("A", 1, 0, 2), "the thread id of scale A is 2; expected 0 to 1"),
+        (lambda: scale_factors("B", 2, 1, 0), "the byte id of scale B is 1; expected 0, 2 with 2X"),
     ],
 )
 def test_mistakes_end_in_one_sentence(call, message):

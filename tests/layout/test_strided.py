@@ -73,7 +73,5 @@ def test_a_tensor_map_is_the_same_over_any_of_them() -> None:
 
 @pytest.mark.parametrize("value", [[1, 2], 3, None, "text"])
 def test_what_is_no_array_is_refused(value: object) -> None:
-    with pytest.raises(
-        wl.UsageError, match="is no strided array; expected an array of NumPy, PyTorch, CuPy or JAX"
-    ):
+    with pytest.raises(wl.UsageError, match="is no strided array; expected an array of NumPy, PyTorch, CuPy or JAX"):
         wl.TensorMap.tiled(value, (1,))

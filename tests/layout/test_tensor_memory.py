@@ -10,14 +10,7 @@ import pytest
 
 from warploom.diagnostics import UsageError
 from warploom.layout import FragmentMap, InstructionDescriptor, TensorMemoryMap
-from warploom.layout.tensor_memory import (
-    accumulator,
-    data_path,
-    multiplicand,
-    scales,
-    sparsity,
-    transfer_fragment,
-)
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, scales, sparsity, transfer_fragment
 
 Held = dict[tuple[int, int, int, int], tuple[int, int]]
 
@@ -95,20 +88,12 @@ def test_the_accumulator(m: int, ctas: int, stationary: bool, sparse: bool, path
     assert (found.bits, found.ctas, found.copies) == ({"f16": 16, "f32": 32}[dtype], ctas, 1)
 
 
-FACTORS = [
-    ("f16", "bf16", 16),
-    ("tf32", "tf32", 32),
-    ("i8", "u8", 8),
-    ("f8f6f4", "e2m1", 8),
-    ("mxf4", "e2m1", 4),
-]
+FACTORS = [("f16", "bf16", 16), ("tf32", "tf32", 32), ("i8", "u8", 8), ("f8f6f4", "e2m1", 8), ("mxf4", "e2m1", 4)]
 
 
 @pytest.mark.parametrize(("m", "ctas", "stationary", "sparse", "path"), PATHS)
 @pytest.mark.parametrize(("kind", "element", "bits"), FACTORS)
-def test_a(
-    kind: str, element: str, bits: int, m: int, ctas: int, stationary: bool, sparse: bool, path: str
-) -> None:
+def test_a(kind: str, element: str, bits: int, m: int, ctas: int, stationary: bool, sparse: bool, path: str) -> None:
     dtype = "s32" if kind == "i8" else "f32"
     fields = InstructionDescriptor(kind, m, 64, element, element, dtype, sparse=sparse)
     if path == "G":
@@ -133,12 +118,9 @@ def test_a(
 @pytest.mark.parametrize(("kind", "element"), [("f16", "f16"), ("tf32", "tf32")])
 @pytest.mark.parametrize("selector", [0, 1])
 @pytest.mark.parametrize(
-    ("m", "ctas", "stationary"),
-    [(128, 1, False), (256, 2, False), (128, 1, True), (64, 1, True), (32, 1, True)],
+    ("m", "ctas", "stationary"), [(128, 1, False), (256, 2, False), (128, 1, True), (64, 1, True), (32, 1, True)]
 )
-def test_metadata_in_half_words(
-    kind: str, element: str, selector: int, m: int, ctas: int, stationary: bool
-) -> None:
+def test_metadata_in_half_words(kind: str, element: str, selector: int, m: int, ctas: int, stationary: bool) -> None:
     fields = InstructionDescriptor(kind, m, 64, element, element, sparse=True, selector=selector)
     rows = m // ctas
     expected: Held = {}
@@ -263,10 +245,7 @@ def test_both_ways() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (
-            lambda: accumulator(half(96, 32), 1),
-            "M is 96 in .* dense .* kind f16 by one CTA; expected 64 or 128",
-        ),
+        (lambda: accumulator(half(96, 32), 1), "M is 96 in .* dense .* kind f16 by one CTA; expected 64 or 128"),
         (lambda: accumulator(half(64, 32), 2), "M is 64 in .* by a pair of CTAs; expected 128 or 256"),
         (lambda: accumulator(half(128, 24), 2), "N is 24 in .* expected 16 to 256 by 16"),
         (
@@ -280,10 +259,7 @@ def test_both_ways() -> None:
         (lambda: accumulator(scaled(1, 64, 32), 1), "M is 64 in .* expected 128"),
         (lambda: accumulator(scaled(1, 128, 32, sparse=True), 2), "M is 128 in .* expected 256"),
         (lambda: multiplicand(half(128, 32, a_major="MN"), 1), "A in tensor memory is MN-major"),
-        (
-            lambda: multiplicand(scaled(2, 128, 32, k96=True), 1),
-            "A for K = 96 is only a figure of the manual",
-        ),
+        (lambda: multiplicand(scaled(2, 128, 32, k96=True), 1), "A for K = 96 is only a figure of the manual"),
         (
             lambda: sparsity(half(64, 32, sparse=True), 1),
             "M = 64 by one CTA is only a figure of the manual; expected M = 128",

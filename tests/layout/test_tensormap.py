@@ -106,10 +106,7 @@ def test_the_codes_of_element_types():
     ("changes", "sentence"),
     [
         ({"global_address": 0x7008}, "the global address is 0x7008; expected a multiple of 16"),
-        (
-            {"global_dim": (64, 0, 8, 0, 0)},
-            "dimension 1 has 0 elements; expected 1 to 2^32",
-        ),
+        ({"global_dim": (64, 0, 8, 0, 0)}, "dimension 1 has 0 elements; expected 1 to 2^32"),
         (
             {"global_dim": (2**32 + 1, 32, 8, 0, 0)},
             "dimension 0 (the innermost) has 4294967297 elements; expected 1 to 2^32",
@@ -135,10 +132,7 @@ def test_the_codes_of_element_types():
                 " expected at most 128"
             ),
         ),
-        (
-            {"rank": 2, "interleave": 1},
-            "the rank is 2 with an interleave of 16 bytes; expected 3 to 5",
-        ),
+        ({"rank": 2, "interleave": 1}, "the rank is 2 with an interleave of 16 bytes; expected 3 to 5"),
         ({"box": (64, 256, 16, 0, 0), "swizzle": 0}, "the box is 524288 bytes; expected at most 233472"),
         (
             {"interleave": 2, "swizzle": 1, "global_stride": (144, 4096, 0, 0)},
@@ -178,10 +172,7 @@ def test_validate_says_what_is_wrong(changes, sentence):
         ),
         (lambda: GOOD.replace("rank", 5), "rank of a tensor map cannot be 5; expected 0 to 4"),
         (lambda: GOOD.replace("rank", 1, 0), "rank of a tensor map takes no ordinal; found 0"),
-        (
-            lambda: GOOD.replace("box_dim", 1, 5),
-            "box_dim of a tensor map takes an ordinal from 0 to 4; found 5",
-        ),
+        (lambda: GOOD.replace("box_dim", 1, 5), "box_dim of a tensor map takes an ordinal from 0 to 4; found 5"),
         (
             lambda: GOOD.replace("global_stride", 16),
             "global_stride of a tensor map takes an ordinal from 0 to 3; found None",
@@ -201,9 +192,7 @@ def test_mistakes_with_fields(call, message):
 
 def test_sizes_and_strides_come_from_the_array():
     array = np.zeros((6, 40, 64), np.float16)[1:5, ::2]
-    map_ = TensorMap.tiled(
-        array, (2, 8, 64), element_strides=(1, 2, 1), swizzle=128, oob_fill="nan", l2_promotion=128
-    )
+    map_ = TensorMap.tiled(array, (2, 8, 64), element_strides=(1, 2, 1), swizzle=128, oob_fill="nan", l2_promotion=128)
     assert map_.array is array
     fields = map_.fields(0x2000)
     assert fields == TensorMapFields(
@@ -276,10 +265,7 @@ HALF = np.zeros((32, 64), np.float16)
         (lambda: TensorMap.tiled(HALF, (8, 64), swizzle=96), "swizzle is 96; expected 0, 32, 64, 128"),
         (lambda: TensorMap.tiled(HALF, (8, 64), interleave=8), "interleave is 8; expected 0, 16, 32"),
         (lambda: TensorMap.tiled(HALF, (8, 64), oob_fill="one"), "oob_fill is 'one'; expected zero, nan"),
-        (
-            lambda: TensorMap.tiled(HALF, (8, 64), l2_promotion=32),
-            "l2_promotion is 32; expected 'none', 64, 128, 256",
-        ),
+        (lambda: TensorMap.tiled(HALF, (8, 64), l2_promotion=32), "l2_promotion is 32; expected 'none', 64, 128, 256"),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), element_strides=(300, 1)),
             "the tensor map cannot be made: the element stride of dimension 1 is 300; expected 1 to 8",
@@ -316,10 +302,7 @@ HALF = np.zeros((32, 64), np.float16)
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), dtype="half"),
-            (
-                "dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32,"
-                " tf32.ftz"
-            ),
+            ("dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz"),
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64)).fields(0x1008),
@@ -359,18 +342,12 @@ def test_slices_of_channels_are_no_dimension():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: TensorMap.im2col(HALF, (), (), 8, 4),
-            "an im2col map over a tensor of 2 dimensions; expected 3 to 5",
-        ),
+        (lambda: TensorMap.im2col(HALF, (), (), 8, 4), "an im2col map over a tensor of 2 dimensions; expected 3 to 5"),
         (
             lambda: TensorMap.im2col(IMAGES, (0,), (0, 0), 8, 4),
             "lower_corner has 1 entries for images of 2 dimensions; expected 2",
         ),
-        (
-            lambda: TensorMap.im2col(IMAGES, (0, 0), (0, 0), 8, 0),
-            "pixels_per_column is 0; expected 1 to 1024",
-        ),
+        (lambda: TensorMap.im2col(IMAGES, (0, 0), (0, 0), 8, 0), "pixels_per_column is 0; expected 1 to 1024"),
         (
             lambda: TensorMap.im2col(IMAGES, (0, 129), (0, 0), 8, 4),
             (

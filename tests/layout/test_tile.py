@@ -9,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.diagnostics import UsageError
-from warploom.layout import (
-    TensorMapFields,
-    box_bytes,
-    coordinate_error,
-    fill_bytes,
-    row_bytes,
-    shared_bytes,
-    tile_rows,
-)
+from warploom.layout import TensorMapFields, box_bytes, coordinate_error, fill_bytes, row_bytes, shared_bytes, tile_rows
 
 
 @st.composite
@@ -35,9 +27,7 @@ def maps_and_coordinates(draw):
     for extent in dims[1:]:
         strides.append(pitch + 16 * draw(st.integers(0, 2)))
         pitch = strides[-1] * extent
-    coordinates = [draw(st.integers(-5, 6)) * 16 // size] + [
-        draw(st.integers(-4, 7)) for _ in range(rank - 1)
-    ]
+    coordinates = [draw(st.integers(-5, 6)) * 16 // size] + [draw(st.integers(-4, 7)) for _ in range(rank - 1)]
     fields = TensorMapFields(
         global_address=0x10000,
         rank=rank,
@@ -173,10 +163,7 @@ def test_rows_hang_over_either_edge():
 def test_the_innermost_coordinate_stands_at_16_bytes():
     assert coordinate_error(HALF, (8, 0)) == ""
     assert coordinate_error(HALF, (-8, 1)) == ""
-    assert (
-        coordinate_error(HALF, (3, 0))
-        == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
-    )
+    assert coordinate_error(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
 
 
 def test_fill_values():
@@ -218,10 +205,7 @@ def test_fill_values():
         (
             replace(HALF, global_dim=(64, 2**32, 0, 0, 0), global_stride=(2**39, 0, 0, 0)),
             (0, 0),
-            (
-                "the tensor map cannot be used: it spans 2361183240885066792960 bytes;"
-                " only spans below 2^62 are copied"
-            ),
+            ("the tensor map cannot be used: it spans 2361183240885066792960 bytes; only spans below 2^62 are copied"),
         ),
     ],
 )

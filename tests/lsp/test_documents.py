@@ -77,10 +77,7 @@ def applied(text: str, changes: list[tuple[Span, str]] | tuple[tuple[Span, str],
 # Positions --------------------------------------------------------------------------------------------------
 
 
-@given(
-    st.text(st.sampled_from("ab\r\n\f😀é\ud800\u2028"), max_size=40),
-    st.sampled_from(["utf-8", "utf-16", "utf-32"]),
-)
+@given(st.text(st.sampled_from("ab\r\n\f😀é\ud800\u2028"), max_size=40), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_positions_are_those_of_offsets(text: str, encoding: str) -> None:
     lines = Lines(text, encoding)
     for offset in range(len(text) + 1):
@@ -265,9 +262,7 @@ def test_a_fix_leaves_nothing_to_find(old: str, new: str) -> None:
     document = view(text)
     found = next(iter(document.report))
     assert found.span is not None
-    mended = [
-        applied(text, [(fix.span, fix.text)]) for fix in fixes_in(document, found.span.start, found.span.end)
-    ]
+    mended = [applied(text, [(fix.span, fix.text)]) for fix in fixes_in(document, found.span.start, found.span.end)]
     assert any(check(each).ok for each in mended), str(document.report)
 
 
@@ -279,9 +274,7 @@ def test_a_missing_fence_is_put_in() -> None:
     assert found.span is not None
     (fix,) = fixes_in(document, found.span.start, found.span.end)
     codes = [found.code for found in document.report]
-    assert len(
-        [f for f in check(applied(text, [(fix.span, fix.text)])) if f.code == "warpgroup/fence"]
-    ) < len(codes)
+    assert len([f for f in check(applied(text, [(fix.span, fix.text)])) if f.code == "warpgroup/fence"]) < len(codes)
 
 
 # Formatting and outline -------------------------------------------------------------------------------------
@@ -352,10 +345,7 @@ def test_the_outline_has_functions_with_their_labels() -> None:
         ("function", "twice"),
         ("kernel", "kernel"),
     ]
-    assert [(entry.kind, entry.name) for entry in entries[2].inner] == [
-        ("variable", "data"),
-        ("label", "exit"),
-    ]
+    assert [(entry.kind, entry.name) for entry in entries[2].inner] == [("variable", "data"), ("label", "exit")]
 
 
 # Edits ------------------------------------------------------------------------------------------------------

@@ -60,12 +60,8 @@ def test_a_session() -> None:
         place = client.ask("textDocument/definition", at(TEXT, label))
         declared = TEXT.index(f"{name}:")
         assert place == {"uri": URI, "range": span(TEXT, declared, declared + len(name))}
-        everywhere = client.ask(
-            "textDocument/references", at(TEXT, label) | {"context": {"includeDeclaration": True}}
-        )
-        elsewhere = client.ask(
-            "textDocument/references", at(TEXT, label) | {"context": {"includeDeclaration": False}}
-        )
+        everywhere = client.ask("textDocument/references", at(TEXT, label) | {"context": {"includeDeclaration": True}})
+        elsewhere = client.ask("textDocument/references", at(TEXT, label) | {"context": {"includeDeclaration": False}})
         assert len(everywhere) == len(elsewhere) + 1
         assert place in everywhere
         assert client.ask("textDocument/documentHighlight", at(TEXT, label))
@@ -97,9 +93,7 @@ def _type_at_random(client: Client) -> None:
     text = TEXT
     for _ in range(12):
         new = edited(text, rng)
-        first = next(
-            (k for k, (a, b) in enumerate(zip(text, new, strict=False)) if a != b), min(len(text), len(new))
-        )
+        first = next((k for k, (a, b) in enumerate(zip(text, new, strict=False)) if a != b), min(len(text), len(new)))
         lines = Lines(text)
         start, end = lines.position(first), lines.position(len(text))
         found = client.change(
@@ -116,9 +110,7 @@ def _type_at_random(client: Client) -> None:
     assert [each["message"] for each in found] == expected
 
 
-def test_without_pygls_there_is_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_pygls_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("warploom.lsp.find_spec", lambda name: None)
     assert main(["lsp"]) == 2
     said = capsys.readouterr().err

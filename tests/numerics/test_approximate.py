@@ -39,26 +39,14 @@ SPECIALS = single(0, MINUS, 1, MINUS + 1, INF, MINUS + INF, 0x7FC00001)
     ("function", "kept", "flushed"),
     [
         (approximate.ex2, [0x3F800000] * 4 + [INF, 0, NAN], [0x3F800000] * 4 + [INF, 0, NAN]),
-        (
-            approximate.lg2,
-            [MINUS + INF] * 2 + [0xC3150000, NAN, INF, NAN, NAN],
-            [MINUS + INF] * 4 + [INF, NAN, NAN],
-        ),
+        (approximate.lg2, [MINUS + INF] * 2 + [0xC3150000, NAN, INF, NAN, NAN], [MINUS + INF] * 4 + [INF, NAN, NAN]),
         (
             approximate.rcp,
             [INF, MINUS + INF, INF, MINUS + INF, 0, MINUS, NAN],
             [INF, MINUS + INF] * 2 + [0, MINUS, NAN],
         ),
-        (
-            approximate.sqrt,
-            [0, MINUS, 0x1A3504F3, NAN, INF, NAN, NAN],
-            [0, MINUS, 0, MINUS, INF, NAN, NAN],
-        ),
-        (
-            approximate.rsqrt,
-            [INF, MINUS + INF, 0x64B504F2, NAN, 0, NAN, NAN],
-            [INF, MINUS + INF] * 2 + [0, NAN, NAN],
-        ),
+        (approximate.sqrt, [0, MINUS, 0x1A3504F3, NAN, INF, NAN, NAN], [0, MINUS, 0, MINUS, INF, NAN, NAN]),
+        (approximate.rsqrt, [INF, MINUS + INF, 0x64B504F2, NAN, 0, NAN, NAN], [INF, MINUS + INF] * 2 + [0, NAN, NAN]),
         (approximate.sin, [0, MINUS, 0, MINUS, NAN, NAN, NAN], [0, MINUS, 0, MINUS, NAN, NAN, NAN]),
         (approximate.cos, [0x3F800000] * 4 + [NAN] * 3, [0x3F800000] * 4 + [NAN] * 3),
     ],
@@ -83,9 +71,7 @@ def test_signalling_nan_and_neighbours(name):
 def test_large_angles_follow_the_turns_cut_to_f32():
     large = np.array([2.0**30], dtype="f4")
     turns = float(np.float32(0.15915494)) * 2.0**30
-    assert approximate.sin(large).tolist() == [
-        float(np.float32(np.sin(2 * np.pi * (turns - np.rint(turns)))))
-    ]
+    assert approximate.sin(large).tolist() == [float(np.float32(np.sin(2 * np.pi * (turns - np.rint(turns)))))]
 
 
 def test_tanh_special_values():
@@ -172,9 +158,7 @@ def test_gross_double_forms():
     ]
     roots = approximate.rsqrt(x, ftz=True).view("u8")
     assert [hex(v >> 32) for v in roots.tolist()[:3]] == ["0x3fe279a7", "0xfff00000", "0x7ff00000"]
-    assert (
-        np.abs(approximate.rsqrt(np.array([3.0, 2.0**-1070])) - [3**-0.5, 2.0**535]) <= [2.0**-52, 0]
-    ).all()
+    assert (np.abs(approximate.rsqrt(np.array([3.0, 2.0**-1070])) - [3**-0.5, 2.0**535]) <= [2.0**-52, 0]).all()
     assert np.isnan(approximate.rsqrt(np.array([-1.0])))[0]
 
 
@@ -193,19 +177,13 @@ def test_halves(fmt):
         got = function(codes, fmt)
         assert (got[np.isnan(values)] == 0x7FFF).all()
         result = decode(got, fmt)
-        fine = (
-            np.isfinite(values)
-            & (np.abs(wanted) <= fmt.max_finite)
-            & (np.abs(wanted) >= 2.0**fmt.min_exponent)
-        )
+        fine = np.isfinite(values) & (np.abs(wanted) <= fmt.max_finite) & (np.abs(wanted) >= 2.0**fmt.min_exponent)
         error = np.abs(result[fine] - wanted[fine])
         bound = (np.abs(wanted[fine]) if name == "ex2" else 1.0) * 2.0 ** HALF_BOUNDS[name, fmt.name]
         # An H200 cuts a result that is itself approximate, which exceeds the bound by little.
         assert (error <= bound + 2.0**-16 * np.abs(wanted[fine])).all()
         pair = codes.astype("u4") | (codes[::-1].astype("u4") << np.uint32(16))
-        assert np.array_equal(
-            function(pair, fmt), got.astype("u4") | (got[::-1].astype("u4") << np.uint32(16))
-        )
+        assert np.array_equal(function(pair, fmt), got.astype("u4") | (got[::-1].astype("u4") << np.uint32(16)))
 
 
 def test_half_results_that_are_subnormal():

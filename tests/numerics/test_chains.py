@@ -19,10 +19,7 @@ FINITE = st.floats(-1e150, 1e150, allow_nan=False, allow_infinity=False)
 def test_f16_at_k4_on_hopper_is_a_chain_of_multiply_adds() -> None:
     rng = np.random.default_rng(0)
     model = models.select("sm_90", "mma", "f16", "f16", "f32", k=4)
-    a, b = (
-        (rng.standard_normal((3, 8, 4)) * 2.0 ** rng.integers(-9, 9, (3, 8, 4))).astype(np.float16)
-        for _ in "ab"
-    )
+    a, b = ((rng.standard_normal((3, 8, 4)) * 2.0 ** rng.integers(-9, 9, (3, 8, 4))).astype(np.float16) for _ in "ab")
     c = rng.standard_normal((3, 8, 8)).astype(np.float32)
     got = fused.multiply(a.view(np.uint16), b.view(np.uint16), c.view(np.uint32), model).view(np.float32)
     for g, m, n in np.ndindex(3, 8, 8):

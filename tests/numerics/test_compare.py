@@ -64,9 +64,7 @@ def test_integers(dtype):
     x = np.array([0, 1, limits.max, limits.min, limits.max - 1, 5], dtype=dtype)
     a, b = x[:, None], x[None, :]
     for name, function in ORDERED.items():
-        assert compare.integers(name, a, b).tolist() == [
-            [function(p, q) for q in x.tolist()] for p in x.tolist()
-        ]
+        assert compare.integers(name, a, b).tolist() == [[function(p, q) for q in x.tolist()] for p in x.tolist()]
     unsigned = [int(v) % (1 << limits.bits) for v in x]
     for name, plain in {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}.items():
         wanted = [[ORDERED[plain](p, q) for q in unsigned] for p in unsigned]

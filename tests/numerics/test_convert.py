@@ -28,9 +28,7 @@ def values_of(x: np.ndarray, target: str) -> list[float]:
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integer_to_integer(source):
     limits = np.iinfo(convert.INTEGERS[source])
-    x = np.array(
-        [limits.min, limits.max, 0, 1, limits.max // 3, limits.max - 7], dtype=convert.INTEGERS[source]
-    )
+    x = np.array([limits.min, limits.max, 0, 1, limits.max // 3, limits.max - 7], dtype=convert.INTEGERS[source])
     for target, dtype in convert.INTEGERS.items():
         wanted = np.iinfo(dtype)
         span = 1 << wanted.bits
@@ -47,17 +45,7 @@ def test_integer_to_integer(source):
 def test_float_to_integer(source, fields, target):
     dtype = convert.INTEGERS[target]
     limits = np.iinfo(dtype)
-    near = [
-        0.5,
-        1.5,
-        -0.5,
-        -1.5,
-        float(limits.max),
-        float(limits.max) + 0.5,
-        float(limits.min) - 0.5,
-        2.0**62,
-        2.0**63,
-    ]
+    near = [0.5, 1.5, -0.5, -1.5, float(limits.max), float(limits.max) + 0.5, float(limits.min) - 0.5, 2.0**62, 2.0**63]
 
     @settings(max_examples=8, deadline=None)
     @given(columns(*fields, 1, 32))
@@ -114,9 +102,7 @@ def test_double_to_narrower_float_rounds_once(target, rounding):
             x = np.concatenate([x, np.ldexp(np.frexp(x)[0], (rows[0] % np.uint64(300)).astype("i4") - 160)])
         got = values_of(convert.convert(x, "f64", target, rounding), target)
         for value, result in zip(x.tolist(), got, strict=True):
-            wanted = (
-                rounded(Fraction(value), GRIDS[target], rounding, value) if math.isfinite(value) else value
-            )
+            wanted = rounded(Fraction(value), GRIDS[target], rounding, value) if math.isfinite(value) else value
             assert same(result, wanted), value.hex()
 
     check()
@@ -141,12 +127,8 @@ def test_single_to_half(fmt, oracle):
     def check(rows):
         high, low = (r.view("f4") for r in rows)
         with np.errstate(all="ignore"):
-            high = np.concatenate(
-                [high, np.ldexp(np.frexp(high)[0], rows[0].astype("i4") % 50 - 32).astype("f4")]
-            )
-            low = np.concatenate(
-                [low, np.ldexp(np.frexp(low)[0], rows[1].astype("i4") % 50 - 32).astype("f4")]
-            )
+            high = np.concatenate([high, np.ldexp(np.frexp(high)[0], rows[0].astype("i4") % 50 - 32).astype("f4")])
+            low = np.concatenate([low, np.ldexp(np.frexp(low)[0], rows[1].astype("i4") % 50 - 32).astype("f4")])
             wanted = [np.where(np.isnan(x), 0x7FFF, x.astype(oracle).view("u2")) for x in (high, low)]
         pair = convert.pair_from_floats(high, low, fmt)
         assert np.array_equal(pair >> 16, wanted[0])
@@ -248,9 +230,7 @@ def test_half_saturation():
 
 
 def test_tf32():
-    x = np.array(
-        [0x3F801000, 0x3F800FFF, 0xBF801000, 0x7F7FFFFF, 0x7F800000, 0x7FFFFFFF, 0x7F800001], dtype="u4"
-    )
+    x = np.array([0x3F801000, 0x3F800FFF, 0xBF801000, 0x7F7FFFFF, 0x7F800000, 0x7FFFFFFF, 0x7F800001], dtype="u4")
     f = x.view("f4")
     assert [hex(v) for v in convert.tf32_from_float(f)] == [
         "0x3f802000",
@@ -271,11 +251,7 @@ def test_tf32():
         "0x7f800000",
     ]
     assert convert.tf32_from_float(f, "rz")[:4].tolist() == [0x3F800000, 0x3F800000, 0xBF800000, 0x7F7FE000]
-    assert convert.tf32_from_float(f, "rn", satfinite=True)[3:6].tolist() == [
-        0x7F7FE000,
-        0x7F7FE000,
-        0x7FFFE000,
-    ]
+    assert convert.tf32_from_float(f, "rn", satfinite=True)[3:6].tolist() == [0x7F7FE000, 0x7F7FE000, 0x7FFFE000]
     for mode in ("rn", "rz"):
         assert convert.tf32_from_float(f, mode)[5:].tolist() == [0x7FFFE000] * 2
     assert (decode(convert.tf32_from_float(f), TF32)[:3] == [1 + 2.0**-10, 1, -1 - 2.0**-10]).all()
@@ -330,10 +306,7 @@ def test_integral_and_saturating_floats():
     assert convert.convert(codes, "f16", "s32", "rmi").tolist() == [2, -1]
     assert convert.convert(np.array([2.0**-130, 1.5]), "f64", "f32", "rn", ftz=True).tolist() == [0, 1.5]
     assert convert.convert(codes, "f16", "f64").tolist() == [2.5, -0.25]
-    assert convert.convert(np.array([-3, 9], dtype="i4"), "s32", "f16", "rn", sat=True).tolist() == [
-        0,
-        0x3C00,
-    ]
+    assert convert.convert(np.array([-3, 9], dtype="i4"), "s32", "f16", "rn", sat=True).tolist() == [0, 0x3C00]
 
 
 @pytest.mark.parametrize(("rounding", "pattern", "wanted"), [("rm", 0x80000001, 0x8001), ("rp", 1, 1)])

@@ -7,15 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_rounding import (
-    DOUBLE,
-    SINGLE,
-    Grid,
-    columns,
-    rounded,
-    same,
-    sum_of_zeros,
-)
+from exact_rounding import DOUBLE, SINGLE, Grid, columns, rounded, same, sum_of_zeros
 from hypothesis import given, settings
 
 from warploom.numerics import floats
@@ -31,11 +23,7 @@ def fma_model(a: float, b: float, c: float, grid: Grid, mode: str) -> float:
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         with np.errstate(all="ignore"):
             # Only infinities and NaN matter here: signs stand for the finite operands.
-            p = (
-                np.float64(a) * np.float64(b)
-                if not (math.isfinite(a) and math.isfinite(b))
-                else np.float64(0)
-            )
+            p = np.float64(a) * np.float64(b) if not (math.isfinite(a) and math.isfinite(b)) else np.float64(0)
             return float(p + np.float64(c)) if not (math.isfinite(p) and math.isfinite(c)) else math.nan
     product = math.copysign(1, a) * math.copysign(1, b) * 0.0 if a == 0 or b == 0 else 1.0
     return rounded(Fraction(a) * Fraction(b) + Fraction(c), grid, mode, sum_of_zeros(product, c, mode))
@@ -126,11 +114,7 @@ def test_sqrt_is_the_neighbour_the_mode_asks_for(fields, real, grid, mode):
 
 
 def test_sqrt_of_negative_is_nan():
-    assert floats.sqrt(np.array([-1.0, -np.inf, -0.0], dtype="f4")).view("u4").tolist() == [
-        NAN32,
-        NAN32,
-        1 << 31,
-    ]
+    assert floats.sqrt(np.array([-1.0, -np.inf, -0.0], dtype="f4")).view("u4").tolist() == [NAN32, NAN32, 1 << 31]
     assert floats.sqrt(np.array([-1.0])).view("u8").tolist() == [NAN64]
 
 
@@ -169,11 +153,7 @@ def test_double_nan_is_an_operand_made_quiet():
         assert floats.div(x, y, mode).view("u8").tolist() == [0x7FF8000000000123]
         assert floats.fma(one, one, y, mode).view("u8").tolist() == [0xFFF8000000000456]
         assert floats.div(one, x, mode).view("u8").tolist() == [0x7FF8000000000123]
-        for invalid in (
-            floats.add(inf, -inf, mode),
-            floats.mul(0 * one, inf, mode),
-            floats.div(inf, inf, mode),
-        ):
+        for invalid in (floats.add(inf, -inf, mode), floats.mul(0 * one, inf, mode), floats.div(inf, inf, mode)):
             assert invalid.view("u8").tolist() == [NAN64]
     assert floats.minimum(x, y).view("u8").tolist() == [0xFFF8000000000456]
     assert floats.maximum(y, x).view("u8").tolist() == [0x7FF8000000000123]
@@ -294,8 +274,5 @@ def test_import_does_not_load_the_compiler():
     import sys
 
     names = ["formats", "integers", "bits", "floats", "packed", "compare", "convert", "approximate"]
-    program = (
-        ";".join(f"import warploom.numerics.{n}" for n in names)
-        + ";import sys;sys.exit('numba' in sys.modules)"
-    )
+    program = ";".join(f"import warploom.numerics.{n}" for n in names) + ";import sys;sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -115,12 +115,7 @@ def test_saturation_relu_and_nan(name):
 def test_overflow_follows_the_rounding():
     x = np.array([1e6, -1e6])
     patterns = {r: encode(x, formats.F16, r).tolist() for r in ("rn", "rz", "rm", "rp")}
-    assert patterns == {
-        "rn": [0x7C00, 0xFC00],
-        "rz": [0x7BFF, 0xFBFF],
-        "rm": [0x7BFF, 0xFC00],
-        "rp": [0x7C00, 0xFBFF],
-    }
+    assert patterns == {"rn": [0x7C00, 0xFC00], "rz": [0x7BFF, 0xFBFF], "rm": [0x7BFF, 0xFC00], "rp": [0x7C00, 0xFBFF]}
 
 
 def test_powers_of_two_only():
@@ -131,9 +126,7 @@ def test_powers_of_two_only():
 
 def test_limits_derived_from_the_table():
     limits = {
-        n: (f.max_finite, 2.0 ** (f.min_exponent - f.mantissa_bits))
-        for n, f in formats.FORMATS.items()
-        if f.bits <= 16
+        n: (f.max_finite, 2.0 ** (f.min_exponent - f.mantissa_bits)) for n, f in formats.FORMATS.items() if f.bits <= 16
     }
     for name, oracle in ORACLES.items():
         info = ml_dtypes.finfo(oracle)

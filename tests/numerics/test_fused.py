@@ -70,9 +70,7 @@ def words(rng: np.random.Generator, fmt: Format, kind: str, shape: tuple[int, ..
     return (magnitude | sign * rng.integers(0, 2, shape)).astype(fmt.pattern_dtype)
 
 
-def operands(
-    seed: int, model: models.Model, kind: str, shape: tuple[int, int, int, int]
-) -> tuple[Array, Array, Array]:
+def operands(seed: int, model: models.Model, kind: str, shape: tuple[int, int, int, int]) -> tuple[Array, Array, Array]:
     """A, B and C of one kind, for (G, M, N, K)."""
     rng = np.random.default_rng(seed)
     groups, rows, columns, depth = shape
@@ -119,11 +117,7 @@ def test_fast_equals_exact_in_bulk(name: str) -> None:
     negate=st.tuples(st.booleans(), st.booleans()),
 )
 def test_any_mixture_equals_the_spec(
-    name: str,
-    kinds: tuple[str, str, str],
-    seed: int,
-    shape: tuple[int, int, int],
-    negate: tuple[bool, bool],
+    name: str, kinds: tuple[str, str, str], seed: int, shape: tuple[int, int, int], negate: tuple[bool, bool]
 ) -> None:
     model, depth = CASES[name]
     a, b, c = (operands(seed, model, kind, (*shape, depth))[i] for i, kind in enumerate(kinds))
@@ -139,16 +133,12 @@ def test_any_mixture_equals_the_spec(
     columns=st.sampled_from([8, 16]),
 )
 @settings(max_examples=40, deadline=None)
-def test_sparse_is_the_dense_sum_over_the_chosen_columns(
-    name: str, kind: str, seed: int, columns: int
-) -> None:
+def test_sparse_is_the_dense_sum_over_the_chosen_columns(name: str, kind: str, seed: int, columns: int) -> None:
     model, depth = CASES[name]
     a, _, c = operands(seed, model, kind, (2, 4, columns, depth))
     _, b, _ = operands(seed + 1, model, kind, (2, 4, columns, 2 * depth))
     rng = np.random.default_rng(seed)
-    pairs = np.sort(
-        rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1
-    )
+    pairs = np.sort(rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1)
     index = (pairs + 4 * np.arange(depth // 2)[:, None]).reshape(a.shape)
     d = fused.multiply(a, b, c, model, index=index)
     np.testing.assert_array_equal(d, spec.multiply(a, b, c, model, index=index))
@@ -261,7 +251,5 @@ def test_mistakes_are_told_in_one_sentence() -> None:
         fused.multiply(a.astype(np.uint8), b, c, model)
     with pytest.raises(ValueError, match=r"^c must have shape \(1, 4, 8\); found \(1, 4, 4\)$"):
         fused.multiply(a, b, c[:, :, :4], model)
-    with pytest.raises(
-        ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "
-    ):
+    with pytest.raises(ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "):
         fused.multiply(a, b[:, :, :8], c, model)

@@ -24,13 +24,7 @@ def test_the_model_reproduces_the_h200(name: str) -> None:
     k = a.shape[2] if name.endswith(" k4") else 0
     model = models.select("sm_90a", engine, a_type, b_type, d_type, k=k)  # pyright: ignore[reportArgumentType]
     got = fused.multiply(
-        a,
-        b,
-        c,
-        model,
-        index=DATA.get(f"{name}.index"),
-        negate_a="A negated" in name,
-        negate_b="B negated" in name,
+        a, b, c, model, index=DATA.get(f"{name}.index"), negate_a="A negated" in name, negate_b="B negated" in name
     )
     np.testing.assert_array_equal(got.view(f"u{got.itemsize}"), d.view(f"u{d.itemsize}"))
 

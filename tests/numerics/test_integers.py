@@ -27,9 +27,7 @@ def values(dtype: str, size: int = 16):
         raw = np.frombuffer(data[: 8 * size], dtype="u8").astype(f"u{limits.bits // 8}").view(dtype)
         kind = np.frombuffer(data[8 * size :], dtype=np.uint8)
         special = np.array(edges, dtype=dtype)[kind // 4 % len(edges)]
-        return np.where(
-            kind % 4 == 0, special, np.where(kind % 4 == 1, raw >> (limits.bits // 2), raw)
-        ).astype(dtype)
+        return np.where(kind % 4 == 0, special, np.where(kind % 4 == 1, raw >> (limits.bits // 2), raw)).astype(dtype)
 
     return st.binary(min_size=9 * size, max_size=9 * size).map(build)
 
@@ -87,9 +85,7 @@ def test_carry_chains_are_wider_arithmetic(dtype):
         mask = (1 << width) - 1
 
         def whole(low, high):
-            return [
-                (x & mask) | ((y & mask) << width) for x, y in zip(low.tolist(), high.tolist(), strict=True)
-            ]
+            return [(x & mask) | ((y & mask) << width) for x, y in zip(low.tolist(), high.tolist(), strict=True)]
 
         a, b = whole(a0, a1), whole(b0, b1)
         low, carry = integers.add_carry(a0, b0)
@@ -104,8 +100,7 @@ def test_carry_chains_are_wider_arithmetic(dtype):
         product, carry = integers.mad_carry(a0, a1, b0, "hi", borrow)
         plain = integers.mul_hi(a0, a1)
         expected = [
-            (x & mask) + (y & mask) + int(k)
-            for x, y, k in zip(plain.tolist(), b0.tolist(), borrow, strict=True)
+            (x & mask) + (y & mask) + int(k) for x, y, k in zip(plain.tolist(), b0.tolist(), borrow, strict=True)
         ]
         assert (integers.as_unsigned(product).tolist(), carry.tolist()) == (
             [e & mask for e in expected],
@@ -160,8 +155,7 @@ def test_dot_products(a, b, c, a_signed, b_signed):
     assert got.tolist() == [wrap(t, got.dtype) for t in four]
     for half, start in (("lo", 0), ("hi", 2)):
         two = [
-            sum(part(x, i, 16, a_signed) * part(y, start + i, 8, b_signed) for i in range(2)) + z
-            for x, y, z in rows
+            sum(part(x, i, 16, a_signed) * part(y, start + i, 8, b_signed) for i in range(2)) + z for x, y, z in rows
         ]
         got = integers.dp2a(a, b, accumulator, half, a_signed, b_signed)
         assert got.tolist() == [wrap(t, got.dtype) for t in two]
@@ -192,9 +186,7 @@ def test_counting(dtype):
             seen = ~x if x < 0 else x
             position = seen.bit_length() - 1
             assert bits.bfind(a)[i] == position & ONES32
-            assert bits.bfind(a, shiftamt=True)[i] == (
-                (width - 1 - position) & ONES32 if position >= 0 else ONES32
-            )
+            assert bits.bfind(a, shiftamt=True)[i] == ((width - 1 - position) & ONES32 if position >= 0 else ONES32)
 
     check()
 

@@ -37,9 +37,7 @@ def test_what_has_a_sum_of_its_own() -> None:
     assert models.select("sm_100a", "mma", "e4m3", "e4m3", "f32").sum is Sum.T_FDPA_SPLIT
     assert models.select("sm_90", "mma", "f16", "f16", "f32", k=4).sum is Sum.FMA_CHAIN_PLUS_ADDEND
     assert models.select("sm_75", "mma", "f16", "f16", "f32", k=4).sum is Sum.T_FDPA
-    assert (
-        models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_GROUPED
-    )
+    assert models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_GROUPED
     assert models.select("sm_120a", "mma", "e2m1", "e4m3", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_SCALED
 
 
@@ -58,9 +56,7 @@ def test_what_has_a_sum_of_its_own() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_named(
-    arguments: tuple[str, models.Engine, str, str, str], sentence: str
-) -> None:
+def test_what_is_not_there_is_named(arguments: tuple[str, models.Engine, str, str, str], sentence: str) -> None:
     with pytest.raises(models.NoModelError) as told:
         models.select(*arguments)
     assert str(told.value) == sentence

@@ -34,10 +34,7 @@ def test_arithmetic_rounds_the_exact_value_once(fmt, fields, grid):
         a, b, c = rows
         x, y, z = (decode(r, fmt).tolist() for r in rows)
         results = {
-            "fma": (
-                packed.fma(a, b, c, fmt),
-                [model(p, q, r, grid) for p, q, r in zip(x, y, z, strict=True)],
-            ),
+            "fma": (packed.fma(a, b, c, fmt), [model(p, q, r, grid) for p, q, r in zip(x, y, z, strict=True)]),
             "add": (packed.add(a, b, fmt), [model(p, 1.0, q, grid) for p, q in zip(x, y, strict=True)]),
             "sub": (packed.sub(a, b, fmt), [model(p, 1.0, -q, grid) for p, q in zip(x, y, strict=True)]),
             "mul": (

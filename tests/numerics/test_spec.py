@@ -56,11 +56,7 @@ def _operands(seed: int, model: Model, depth: int, moderate: bool) -> tuple[Any,
     rng = np.random.default_rng(seed)
     a, b, c = (
         _raw(rng, name, shape, moderate)
-        for name, shape in (
-            (model.a_type, (1, 2, depth)),
-            (model.b_type, (1, 3, depth)),
-            (model.c_type, (1, 2, 3)),
-        )
+        for name, shape in ((model.a_type, (1, 2, depth)), (model.b_type, (1, 3, depth)), (model.c_type, (1, 2, 3)))
     )
     if model.scale_type is None:
         return a, b, c, {}
@@ -103,9 +99,7 @@ def test_a_formula_evaluates_to_the_definition(name: str) -> None:
     a, b, c, scales = _operands(1, model, depth, True)
     scale_type = str(model.scale_type)
     types = dict(zip(("a", "b", "scale_a", "scale_b"), (model.a_type, model.b_type, scale_type, scale_type)))
-    operands = {
-        name: spec.numbers(array[0, 0], types[name]) for name, array in {"a": a, "b": b, **scales}.items()
-    }
+    operands = {name: spec.numbers(array[0, 0], types[name]) for name, array in {"a": a, "b": b, **scales}.items()}
     operands["c"] = spec.numbers(c[0, 0], model.c_type)[0]
     target, _, text = model.formula().partition(" = ")
     assert target == "d"
@@ -118,9 +112,7 @@ def test_formulas_of_known_instructions() -> None:
     assert CASES["one step"][0].formula() == "d = t_fdpa(a, b, c, length=16, fraction=25, emin=-133)"
     assert CASES["e8m13"][0].formula() == 'd = t_fdpa(a, b, c, length=32, fraction=13, result="e8m13")'
     assert CASES["pairs"][0].formula() == "d = paired_sum(a, b, c)"
-    assert (
-        CASES["scaled"][0].formula() == "d = t_fdpa_scaled(a, b, c, scale_a, scale_b, length=32, fraction=25)"
-    )
+    assert CASES["scaled"][0].formula() == "d = t_fdpa_scaled(a, b, c, scale_a, scale_b, length=32, fraction=25)"
 
 
 @pytest.mark.parametrize("method", Sum)
@@ -134,9 +126,7 @@ def test_what_a_model_says_of_itself() -> None:
     assert (model.length, model.fraction, model.result) == (32, 13, "e8m13")
     assert model.rounding == "toward zero after each step"
     assert model.evidence == (Evidence.CAMPAIGN, Evidence.PUBLISHED_OUTPUTS)
-    assert (
-        CASES["fp8 as f16, k16"][0].rounding == "to nearest even after each step; sum with c to nearest even"
-    )
+    assert CASES["fp8 as f16, k16"][0].rounding == "to nearest even after each step; sum with c to nearest even"
     assert CASES["integers"][0].rounding == "none: wraps to 32 bits, or clamps with .satfinite"
     assert models.select("sm_100a", "mma", "f64", "f64", "f64").evidence == (Evidence.INFERENCE,)
     assert CASES["scaled"][0].evidence == (Evidence.PUBLISHED_MODEL,)

@@ -50,8 +50,7 @@ def test_constants_have_the_value_of_c(text: str, value: object) -> None:
 def test_arithmetic_on_constants_wraps_at_32_bits(a: int, b: int, sign: str) -> None:
     whole = {"+": a + b, "-": a - b, "*": a * b, "&": a & b, "|": a | b, "^": a ^ b}[sign]
     assert (
-        constant(f"({a}) {sign} ({b})".replace(str(-(2**31)), "(-2147483647 - 1)"))
-        == (whole + 2**31) % 2**32 - 2**31
+        constant(f"({a}) {sign} ({b})".replace(str(-(2**31)), "(-2147483647 - 1)")) == (whole + 2**31) % 2**32 - 2**31
     )
 
 
@@ -76,16 +75,8 @@ def test_pointer_is_a_sum_of_base_offset_and_terms(offset: int, more: int, facto
         ("__hmma_m16n16k16_ld_a(d, s, 16, 2);", "'rowcol' operand can be 0 or 1 only", "1:33"),
         ("__hmma_m16n16k16_ld_a(d, s, 16, 0); __bmma_m8n8k128_ld_c(d, s, 8, 0);", "got a second one", "1:37"),
         ("d[0] = 1; __hmma_m16n16k16_ld_a(d, s, 16, 0);", "expected a declaration or the call", "1:1"),
-        (
-            "__global__ void k() { __hmma_m16n16k16_ld_a(d, s, 16, 0); }",
-            'identifier "d" is undefined',
-            "1:45",
-        ),
-        (
-            "__global__ void k(int *d, int *s) { __hmma_m16n16k16_ld_a(d, s, 16, 0);",
-            "brace is not closed",
-            "1:72",
-        ),
+        ("__global__ void k() { __hmma_m16n16k16_ld_a(d, s, 16, 0); }", 'identifier "d" is undefined', "1:45"),
+        ("__global__ void k(int *d, int *s) { __hmma_m16n16k16_ld_a(d, s, 16, 0);", "brace is not closed", "1:72"),
         ("__hmma_m16n16k16_ld_a(d, s, nullptr * 2, 0);", "has to be computed", "1:29"),
         ("enum { A = 1e999 }; __hmma_m16n16k16_ld_a(d, s, A, 0);", "a constant integer value", "1:12"),
         ("quux x; __hmma_m16n16k16_ld_a(d, s, 16, 0);", "expected a declaration", "1:1"),
@@ -96,11 +87,7 @@ def test_pointer_is_a_sum_of_base_offset_and_terms(offset: int, more: int, facto
             "expected a matrix in global or shared memory, got one in local memory",
             "1:38",
         ),
-        (
-            "__wgmma_mma_async_f16(64, 24, 16, 0,0,0,0,0,0, d, a, b);",
-            "N only supported for powers of two",
-            "1:27",
-        ),
+        ("__wgmma_mma_async_f16(64, 24, 16, 0,0,0,0,0,0, d, a, b);", "N only supported for powers of two", "1:27"),
     ],
 )
 def test_text_without_a_legal_call_has_an_error_at_its_position(text: str, message: str, place: str) -> None:
@@ -113,11 +100,7 @@ def test_text_without_a_legal_call_has_an_error_at_its_position(text: str, messa
 
 def test_errors_of_a_warpgroup_call_have_the_compilers_order() -> None:
     with pytest.raises(LowerError) as refused:
-        lower(
-            "__wgmma_mma_async_f16(63, 17, 16, 0, 0, 0, 0, 0, n, d, 1.5, 7);",
-            source="builtin",
-            target="sm_90",
-        )
+        lower("__wgmma_mma_async_f16(63, 17, 16, 0, 0, 0, 0, 0, n, d, 1.5, 7);", source="builtin", target="sm_90")
     assert [each.message for each in refused.value.diagnostics] == [
         "__wgmma_mma_async builtins are only available for sm_90a",
         "Non-constant argument to __wgmma_mma_async call",

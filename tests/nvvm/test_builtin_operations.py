@@ -38,9 +38,7 @@ def binding_of(ptx: str) -> Binding:
 
 @pytest.mark.parametrize("builtin", BUILTINS, ids=lambda builtin: builtin.name)
 def test_every_builtin_lowers_to_an_operation(builtin: Builtin) -> None:
-    taken = [
-        call for call in calls_of(builtin) if "?" not in call and lowered(Case("sm_90a", call)).instruction
-    ]
+    taken = [call for call in calls_of(builtin) if "?" not in call and lowered(Case("sm_90a", call)).instruction]
     for call in taken[:2]:
         text = kernel(call)
         choice = read_and_select(text, SM_90A)[1]

@@ -96,10 +96,7 @@ def test_load_multiply_store(builtin: Builtin, rowcol: int) -> None:
     extents = {"a": (m, k), "b": (k, n), "c": (m, n)}
     matrices = {name: numbers(random, extents[name], types[name]) for name in "abc"}
     by = {"a": ("row", "col")[rowcol >> 1], "b": ("row", "col")[rowcol & 1], "c": "row"}
-    held = {
-        name: run_load(mover("load", name, builtin.shape, types[name]), matrices[name], by[name])
-        for name in "abc"
-    }
+    held = {name: run_load(mover("load", name, builtin.shape, types[name]), matrices[name], by[name]) for name in "abc"}
     saturate = "" if builtin.unit == "bmma" else ", 0"
     counts = {name: len(fragments) // 32 for name, fragments in held.items()}
     store = mover("store", "d", builtin.shape, types["d"])

@@ -10,10 +10,7 @@ from warploom.cli import main
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
-        (
-            "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
-            ["An intrinsic of LLVM: `mma.half`", "`.dtype` is `f32`", "sm_80"],
-        ),
+        ("llvm.nvvm.mma.m16n8k16.row.col.f32.f32", ["An intrinsic of LLVM: `mma.half`", "`.dtype` is `f32`", "sm_80"]),
         ("llvm.nvvm.wgmma.fence.sync.aligned", ["`wgmma.fence`.", "PTX 8.0; sm_90a"]),
         (
             "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",

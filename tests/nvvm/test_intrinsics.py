@@ -45,13 +45,7 @@ KNOWN = [
         "sm_90",
         (8, 6),
     ),
-    (
-        "mbarrier.try.wait.parity.tl.scope.cta.space.cta",
-        "mbarrier.try_wait",
-        {"parity": "parity"},
-        "sm_90",
-        (7, 8),
-    ),
+    ("mbarrier.try.wait.parity.tl.scope.cta.space.cta", "mbarrier.try_wait", {"parity": "parity"}, "sm_90", (7, 8)),
     ("cp.async.bulk.shared.cta.to.global.bytemask", "bulk.store", {"cp_mask": "cp_mask"}, "sm_100", (8, 6)),
     (
         "cp.async.bulk.tensor.g2s.im2col.4d",

@@ -61,9 +61,7 @@ def test_lowering_through_llvm_gives_the_same_ptx(name: str) -> None:
 
 
 def test_mask_has_no_lowering_to_llvm() -> None:
-    with pytest.raises(
-        LowerError, match=r"cannot lower 'nvvm\.tcgen05\.mma.*' to LLVM: .* a value of type vector<"
-    ):
+    with pytest.raises(LowerError, match=r"cannot lower 'nvvm\.tcgen05\.mma.*' to LLVM: .* a value of type vector<"):
         wl.lower(next(each for each in ANSWERS if masked(each)).text, to="llvm")
 
 
@@ -128,10 +126,7 @@ def test_inline_ptx_of_mlir() -> None:
 
 
 def test_constants_are_immediates() -> None:
-    lines = (
-        "%c = llvm.mlir.constant(7 : i32) : i32",
-        '%x = llvm.inline_asm "add.u32 $0, ${1}, $2", "=r,r,n" %i, %c',
-    )
+    lines = ("%c = llvm.mlir.constant(7 : i32) : i32", '%x = llvm.inline_asm "add.u32 $0, ${1}, $2", "=r,r,n" %i, %c')
     assert "add.u32 %r1, %r0, 7;" in ptx(lines[0], f"{lines[1]} : (i32, i32) -> i32")
 
 
@@ -153,10 +148,7 @@ MISTAKES = [
     ('llvm.inline_asm "not.b32 $0, $2;", "=r,r" %i : (i32) -> i32', "has no operand for '$2;'"),
     ('llvm.inline_asm "not.b32 $0, ${1:x};", "=r,r" %i : (i32) -> i32', "has no operand for '${1:x};'"),
     ('llvm.inline_asm "not.b32 $0, $1;", "=r,r,r" %i : (i32) -> i32', "1 operands and constraints for 2"),
-    (
-        'llvm.inline_asm "not.b32 $0, $1;", "r" %i : (i32) -> i32',
-        "results in 1 registers and constraints for 0",
-    ),
+    ('llvm.inline_asm "not.b32 $0, $1;", "r" %i : (i32) -> i32', "results in 1 registers and constraints for 0"),
     ('llvm.inline_asm "not.b32 $0, $0;", "=r,4" %i : (i32) -> i32', "tied to no result of its own"),
     (
         'llvm.inline_asm "add.u32 $0, $0, $1;", "=r,n" %i : (i32) -> i32',
@@ -237,9 +229,7 @@ IN_ORDER = [
 """Calls of LLVM's intrinsics, and the operands in the PTX of llc 22."""
 
 
-@pytest.mark.parametrize(
-    ("params", "call", "operands", "target"), IN_ORDER, ids=[f"{row[1][:45]}" for row in IN_ORDER]
-)
+@pytest.mark.parametrize(("params", "call", "operands", "target"), IN_ORDER, ids=[f"{row[1][:45]}" for row in IN_ORDER])
 def test_arguments_have_the_order_of_llvm(params: str, call: str, operands: str, target: str) -> None:
     text = function(
         "%k = llvm.mlir.constant(1 : i32) : i32",

@@ -28,9 +28,7 @@ def function(*lines: str, result: str = "") -> str:
     return f"llvm.func @f(%d: i64, %c: {STRUCT}, %i: i32){arrow} {{\n{body}\n{end}\n}}\n"
 
 
-WHOLE = function(
-    FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%0')}", COMMIT, WAIT, result="%1"
-)
+WHOLE = function(FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%0')}", COMMIT, WAIT, result="%1")
 
 
 def test_ptx_is_legal() -> None:

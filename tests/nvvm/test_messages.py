@@ -79,9 +79,7 @@ def test_wgmma(how: dict[str, object], message: str) -> None:
 
 def test_wgmma_scale_out_is_constant() -> None:
     text, _, struct = wgmma().partition(" // ")
-    assert "one of: zero, one" in refusal(
-        text.replace("<f32>, <one>", "<f32>, <two>"), f"%d: i64, %c: {struct}"
-    )
+    assert "one of: zero, one" in refusal(text.replace("<f32>, <one>", "<f32>, <two>"), f"%d: i64, %c: {struct}")
 
 
 def test_wgmma_descriptors_have_64_bits() -> None:

@@ -102,16 +102,10 @@ def test_rowcol_and_rounding_share_bits_in_different_words():
 
 
 TCGEN05_REFUSED = [
-    (
-        {"ws": 1, "cta_group": "cta_group::2", "kind": "f16"},
-        "cta_group::2 is not supported with weight stationary",
-    ),
+    ({"ws": 1, "cta_group": "cta_group::2", "kind": "f16"}, "cta_group::2 is not supported with weight stationary"),
     ({"ws": 1, "kind": "mxf8f6f4"}, "Cannot use weight stationary with mxf8f6f4 and fp4 types"),
     ({"ws": 1, "kind": "mxf4"}, "Cannot use weight stationary with mxf8f6f4 and fp4 types"),
-    (
-        {"kind": "mxf4", "scale_vec": "scale_vec::1X"},
-        "Cannot use 1X or 4X as scale vector size for mxf4 type",
-    ),
+    ({"kind": "mxf4", "scale_vec": "scale_vec::1X"}, "Cannot use 1X or 4X as scale vector size for mxf4 type"),
     ({"kind": "mxf8f6f4", "scale_vec": 3}, "Cannot use 2X or 4X as scale vector size for mxf8f6f4 type"),
     ({"kind": "mxf4nvf4", "scale_vec": 1}, "Cannot use 1X as scale vector size for mxf4nvf4 type"),
     ({"kind": "tf32", "scale_vec": 2}, "Block scale is not supported for f16, tf32, f8f6f4 and i8 types"),

@@ -153,12 +153,8 @@ def test_constant_scale_is_found_through_its_predicate() -> None:
 # What registers hold -----------------------------------------------------------------------------------------
 
 HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
-REGISTERS = (
-    ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<8>; .shared .align 8 .b64 barrier;"
-)
-MULTIPLY = (
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p1, 1, 1, 0, 0;"
-)
+REGISTERS = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<8>; .shared .align 8 .b64 barrier;"
+MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p1, 1, 1, 0, 0;"
 
 
 def raised(*lines: str) -> str:
@@ -197,14 +193,8 @@ def test_inline_ptx_has_values() -> None:
         "mbarrier.arrive.shared.b64 %rd3, [%r2];",
     )
     assert '"@!{$r1} mbarrier.inval.shared.b64 [{$r0}];" ro(%barrier, %p0 : !llvm.ptr<3>, i1)' in text
-    assert (
-        '"mbarrier.arrive.shared::cta.b64 {$rw0}, [{$r0}+8];" ro(%r1 : i32) rw(%rd2 : i64), predicate = %p0'
-        in text
-    )
-    assert (
-        '%0 = nvvm.inline_ptx "movmatrix.sync.aligned.m8n8.trans.b16 {$w0}, {$r0};" ro(%r2 : i32) -> i32'
-        in text
-    )
+    assert '"mbarrier.arrive.shared::cta.b64 {$rw0}, [{$r0}+8];" ro(%r1 : i32) rw(%rd2 : i64), predicate = %p0' in text
+    assert '%0 = nvvm.inline_ptx "movmatrix.sync.aligned.m8n8.trans.b16 {$w0}, {$r0};" ro(%r2 : i32) -> i32' in text
     assert "llvm.inttoptr %0 : i32 to !llvm.ptr<3>" in text
     ptx = lower(text, target="sm_90a")
     assert "mbarrier.arrive.shared::cta.b64 %rd" in ptx

@@ -69,18 +69,8 @@ def test_facts() -> None:
     for number in (769, 770):
         with pytest.raises(UsageError, match="barrier of the warpgroup"):
             builtin_numbered(number)
-    assert {each.number for each in BUILTINS if each.kind == "warpgroup"} == set(
-        span(facts["warpgroup handler"])
-    )
-    first = {
-        "hmma": "70",
-        "imma": "72",
-        "bmma": "75",
-        "dmma": "80",
-        "tf32": "80",
-        "bf16": "80",
-        "wgmma": "90a",
-    }
+    assert {each.number for each in BUILTINS if each.kind == "warpgroup"} == set(span(facts["warpgroup handler"]))
+    first = {"hmma": "70", "imma": "72", "bmma": "75", "dmma": "80", "tf32": "80", "bf16": "80", "wgmma": "90a"}
     for each in BUILTINS:
         if each.shape != "m8n8k32":
             assert each.target == f"sm_{first[each.unit]}"
@@ -125,9 +115,7 @@ def test_imma_operations() -> None:
 
 
 @pytest.mark.parametrize(
-    "row",
-    [*rows(CICC["bmma"]), *rows(CICC["dmma"]), *rows(CICC["tf32"])],
-    ids=lambda row: row["name"],
+    "row", [*rows(CICC["bmma"]), *rows(CICC["dmma"]), *rows(CICC["tf32"])], ids=lambda row: row["name"]
 )
 def test_numbers_by_name(row: dict[str, str]) -> None:
     numbers = span(row.get("number") or row["numbers"])
@@ -148,9 +136,7 @@ def test_bf16_and_omissions_of_the_text() -> None:
 def test_three_tables(row: dict[str, str]) -> None:
     builtins = [builtin_numbered(number) for number in span(row["numbers"])]
     assert len(builtins) == len(span(row["entries"]))
-    assert {each.target for each in builtins} == {
-        {678: "sm_70", 708: "sm_72", 732: "sm_75"}[builtins[0].number]
-    }
+    assert {each.target for each in builtins} == {{678: "sm_70", 708: "sm_72", 732: "sm_75"}[builtins[0].number]}
 
 
 # Fragments ----------------------------------------------------------------------------------------------------------
@@ -210,11 +196,7 @@ def test_hmma_results_of_four_registers() -> None:
 @pytest.mark.parametrize("row", rows(CICC["gates"])[:6], ids=lambda row: row["function"])
 def test_gates(row: dict[str, str]) -> None:
     first = int(row["first SM"])
-    gated = [
-        each
-        for each in BUILTINS
-        if each.kind != "warpgroup" and gate_message(each).startswith(row["function"])
-    ]
+    gated = [each for each in BUILTINS if each.kind != "warpgroup" and gate_message(each).startswith(row["function"])]
     assert gated
     below = {70: "sm_62", 72: "sm_70", 75: "sm_72"}[first]
     for builtin in gated:
@@ -315,10 +297,7 @@ def test_multiplication_entries_have_the_fields_of_the_word() -> None:
         assert places[name] == (low, high)
     for rowcol in range(4):
         words = choice_of(f"__dmma_m8n8k4_mma_f64(d, a, b, c, {rowcol}, 0);").words
-        assert (words["alayout"], words["blayout"]) == (
-            ("row", "col")[rowcol >> 1],
-            ("row", "col")[rowcol & 1],
-        )
+        assert (words["alayout"], words["blayout"]) == (("row", "col")[rowcol >> 1], ("row", "col")[rowcol & 1])
 
 
 @pytest.mark.parametrize("row", rows(CICC["load_entries"]), ids=lambda row: row["number"])
@@ -466,8 +445,6 @@ def test_intrinsics() -> None:
 
 def test_functions_of_the_compiler() -> None:
     functions = {row["function"] for row in rows(CICC["duplicates"])}
-    gated = {
-        gate_message(each).split(" is")[0].split(" not")[0] for each in BUILTINS if each.kind != "warpgroup"
-    }
+    gated = {gate_message(each).split(" is")[0].split(" not")[0] for each in BUILTINS if each.kind != "warpgroup"}
     assert {name.replace(" ", "") for name in gated if not name.startswith("__")} <= functions
     assert len(rows(CICC["functions"])) == 9

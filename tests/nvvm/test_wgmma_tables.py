@@ -44,9 +44,7 @@ def definition_of(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("about", "place"), [("descA", 1), ("descB", 2), ("accumIn", 0)])
 def test_operands(about: str, place: int) -> None:
-    name, _, position = correct(BY_TITLE[f"Operands, properties and result of {MULTIPLY}"][about]).partition(
-        ", "
-    )
+    name, _, position = correct(BY_TITLE[f"Operands, properties and result of {MULTIPLY}"][about]).partition(", ")
     assert definition_of(MULTIPLY)[name] == position == f"operand {place}"
 
 
@@ -68,25 +66,19 @@ def test_n() -> None:
     assert integers == ("8", "16", "24", *map(str, range(32, 257, 16)))
 
 
-@pytest.mark.parametrize(
-    ("word", "k"), [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32), ("s8", 32), ("b1", 256)]
-)
+@pytest.mark.parametrize(("word", "k"), [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32), ("s8", 32), ("b1", 256)])
 def test_k(word: str, k: int) -> None:
     assert {row.cells["k"] for row in rows_of(word)} == {(str(k),)}
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "k", "registers"), [(128, "f32", 16, 64), (64, "f32", 16, 32), (64, "f16", 16, 16)]
-)
+@pytest.mark.parametrize(("n", "d", "k", "registers"), [(128, "f32", 16, 64), (64, "f32", 16, 32), (64, "f16", 16, 16)])
 def test_accumulator(n: int, d: str, k: int, registers: int) -> None:
     slots = {"shape": f"m64n{n}k{k}", "n": str(n), "k": str(k), "dtype": d, "atype": "f16", "btype": "f16"}
     counts = {form.operands["d"].registers(slots) for form in WGMMA_DESCRIPTORS}
     assert counts == {registers} == {n * int(d[1:]) // 64}
 
 
-@pytest.mark.parametrize(
-    "title", ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned"]
-)
+@pytest.mark.parametrize("title", ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned"])
 def test_groups(title: str) -> None:
     found = definition_of(title)
     assert found == ({"group": "property"} if "wait" in title else {})
@@ -113,6 +105,4 @@ def test_verifier_corrections_have_evidence() -> None:
 
 def test_every_operation_has_its_page() -> None:
     text = "\n".join(pages().values())
-    assert all(
-        issubclass(operation, IRDLOperation) and f"## {operation.name}\n" in text for operation in OPERATIONS
-    )
+    assert all(issubclass(operation, IRDLOperation) and f"## {operation.name}\n" in text for operation in OPERATIONS)

@@ -159,9 +159,7 @@ class _Module:
             names = frozenset[str]().union(*(self._variables.get(function, ()) for function in functions))
             for strict, texts in self._compared(node, names):
                 yield from (
-                    text
-                    for text in texts
-                    if (_LETTER.search(text.value) if strict else text.value in declared())
+                    text for text in texts if (_LETTER.search(text.value) if strict else text.value in declared())
                 )
 
     def _is_name(self, node: ast.AST, variables: frozenset[str], *, strict: bool = True) -> bool:
@@ -184,9 +182,7 @@ class _Module:
             case _:
                 return False
 
-    def _compared(
-        self, node: ast.AST, variables: frozenset[str]
-    ) -> Iterator[tuple[bool, list[ast.Constant]]]:
+    def _compared(self, node: ast.AST, variables: frozenset[str]) -> Iterator[tuple[bool, list[ast.Constant]]]:
         """Yield the constants of a comparison, and True if its other side is an instruction's name for certain."""
         subjects, others = _sides(node)
         for strict in (True, False):

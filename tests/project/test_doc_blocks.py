@@ -31,13 +31,9 @@ ELSEWHERE = {"docs/triton.md": "tests/integrations/test_triton_page.py"}
 
 PAGES = [
     ROOT / "README.md",
-    *sorted(
-        p for p in (ROOT / "docs").rglob("*.md") if p.relative_to(ROOT / "docs").parts[0] not in GENERATED
-    ),
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.relative_to(ROOT / "docs").parts[0] not in GENERATED),
 ]
-STEPS = {
-    name: steps_in(page) for page in PAGES if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE
-}
+STEPS = {name: steps_in(page) for page in PAGES if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE}
 RUN = {page: [step for step in steps if not step.reason] for page, steps in STEPS.items()}
 NOT_RUN = [(page, step) for page, steps in STEPS.items() for step in steps if step.reason]
 OTHER_LANGUAGES = {"text", "lua", "elisp", "vim", "css", "html"}
@@ -158,9 +154,7 @@ def run_step(page: str, step: Step, names: dict[str, Any]) -> None:
         read_command(step)
         return
     if step.output is not None and not matches(step.output, output):
-        pytest.fail(
-            f"line {step.line}: the page shows\n{step.output}\nthe output is\n{output}", pytrace=False
-        )
+        pytest.fail(f"line {step.line}: the page shows\n{step.output}\nthe output is\n{output}", pytrace=False)
 
 
 def pictures(page: str, folder: Path) -> Iterator[tuple[Path, Path]]:
@@ -261,13 +255,7 @@ def test_the_gemm_of_the_tutorial_equals_the_example() -> None:
     assert shown.text == (ROOT / "examples" / "gemm_author.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "print(1)\n```\n\n```output\n2\n```\n",
-        "raise ValueError\n```\n",
-    ],
-)
+@pytest.mark.parametrize("text", ["print(1)\n```\n\n```output\n2\n```\n", "raise ValueError\n```\n"])
 def test_a_failing_block_is_found(text: str) -> None:
     with pytest.raises((pytest.fail.Exception, ValueError)):
         run_step("page.md", steps_of("```python\n" + text)[0], {})

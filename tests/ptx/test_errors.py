@@ -122,10 +122,7 @@ def test_one_fault_at_module_scope(text: str, expected: str) -> None:
     [
         ("", "<ptx>:1:1: found the end of the text; expected .version as the first directive"),
         ("// x\n.entry k() { }", "<ptx>:2:1: found '.entry'; expected .version as the first directive"),
-        (
-            ".version 8.7\n.entry k() { }",
-            "<ptx>:2:1: found '.entry'; expected .target as the directive after .version",
-        ),
+        (".version 8.7\n.entry k() { }", "<ptx>:2:1: found '.entry'; expected .target as the directive after .version"),
         (".version 8\n.target sm_90", "<ptx>:1:10: found '8'; expected a version such as 8.7"),
         (".version 1e5\n.target sm_90", "<ptx>:1:10: found '1e5'; expected a version such as 8.7"),
         (".version 8.7\n.target 90", "<ptx>:2:9: found '90'; expected a target such as sm_90a"),
@@ -183,9 +180,7 @@ def test_faults_do_not_hide_each_other() -> None:
     ],
 )
 def test_runaway_nesting(text: str, what: str) -> None:
-    assert [fault.split(": ", 1)[1] for fault in body(text)] == [
-        f"nesting: {what} are nested more than 64 deep"
-    ]
+    assert [fault.split(": ", 1)[1] for fault in body(text)] == [f"nesting: {what} are nested more than 64 deep"]
 
 
 def test_reading_stops_after_a_hundred_faults() -> None:
@@ -227,20 +222,7 @@ def test_truncated(path: Path) -> None:
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_mutated(path: Path) -> None:
     tokens = re.split(r"([\w%$.]+|\s+|.)", path.read_bytes().decode()[:9000])
-    noise = (
-        *"{}[]();:,@|!<>=\"'/*\\+-~?#",
-        "/*",
-        "*/",
-        "//",
-        ".reg",
-        ".entry",
-        "09",
-        "0f1",
-        "é",
-        "\x00",
-        "%",
-        "",
-    )
+    noise = (*"{}[]();:,@|!<>=\"'/*\\+-~?#", "/*", "*/", "//", ".reg", ".entry", "09", "0f1", "é", "\x00", "%", "")
     choose = random.Random(path.stem)
     for _ in range(12):
         mutated = list(tokens)
@@ -258,9 +240,7 @@ def test_any_text(text: str) -> None:
     attempt(f"{HEAD}.entry k() {{ {text} }}")
 
 
-_WORDS = st.sampled_from(
-    [*'{}[]();:,@|!<>="/*+-~?. \n', "/*", "*/", "//", ".reg", ".b32", "%r1", "7", "a.b", "\\"]
-)
+_WORDS = st.sampled_from([*'{}[]();:,@|!<>="/*+-~?. \n', "/*", "*/", "//", ".reg", ".b32", "%r1", "7", "a.b", "\\"])
 
 
 @settings(max_examples=500, deadline=None)

@@ -30,9 +30,7 @@ def _reaches_end(successors: list[list[int]], start: int, without: int | None) -
 
 
 @given(graphs())
-def test_the_immediate_post_dominator_is_the_nearest_node_on_every_way_to_the_end(
-    successors: list[list[int]],
-) -> None:
+def test_the_immediate_post_dominator_is_the_nearest_node_on_every_way_to_the_end(successors: list[list[int]]) -> None:
     found = postdominators(successors)
     for node in range(len(successors)):
         if not _reaches_end(successors, node, None):
@@ -40,17 +38,13 @@ def test_the_immediate_post_dominator_is_the_nearest_node_on_every_way_to_the_en
             continue
         # Every way from the node to the end passes through these.
         strict = {
-            other
-            for other in range(len(successors))
-            if other != node and not _reaches_end(successors, node, other)
+            other for other in range(len(successors)) if other != node and not _reaches_end(successors, node, other)
         }
         if not strict:
             assert found[node] == EXIT
             continue
         # The nearest is the one that all the others post-dominate.
-        nearest = [
-            one for one in strict if all(o == one or not _reaches_end(successors, one, o) for o in strict)
-        ]
+        nearest = [one for one in strict if all(o == one or not _reaches_end(successors, one, o) for o in strict)]
         assert [found[node]] == nearest
 
 

@@ -84,9 +84,7 @@ def test_pieces_that_an_edit_does_not_touch_are_the_same_ones() -> None:
         (".reg .f32 x5, y5;", ".reg .f32 x5, z5;", ["z5;"]),
     ],
 )
-def test_statements_that_an_edit_does_not_touch_are_the_same_ones(
-    old: str, new: str, read: list[str]
-) -> None:
+def test_statements_that_an_edit_does_not_touch_are_the_same_ones(old: str, new: str, read: list[str]) -> None:
     whole = one_body(8, sound=True)
     before = parse_incrementally(whole)
     known = {id(node): node for node in _statements(before)}
@@ -119,9 +117,7 @@ def test_what_is_written_behind_a_statement_may_belong_to_it(old: str, new: str)
 
 def _statements(parsed: ParsedText) -> list[Node]:
     found: list[Node] = []
-    blocks = [
-        item.body for item in parsed.module.items if isinstance(item, Function) and item.name == "first"
-    ]
+    blocks = [item.body for item in parsed.module.items if isinstance(item, Function) and item.name == "first"]
     for block in blocks:
         found += block.statements
         blocks += [statement for statement in block.statements if isinstance(statement, Block)]

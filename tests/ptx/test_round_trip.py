@@ -129,14 +129,9 @@ def test_partly_replaced_module() -> None:
 
 
 def test_statement_moved_to_another_module() -> None:
-    donor = (
-        parse(".version 8.7\n.target sm_90\n.func f()\n{ a.x   %r1 ; /* c */ b.y; }\n").functions["f"].body
-    )
+    donor = parse(".version 8.7\n.target sm_90\n.func f()\n{ a.x   %r1 ; /* c */ b.y; }\n").functions["f"].body
     assert donor is not None
-    moved = Module.build(
-        (9, 0), ("sm_90a", "debug"), (Function("entry", "k", body=Block(donor.statements[::-1])),)
-    )
+    moved = Module.build((9, 0), ("sm_90a", "debug"), (Function("entry", "k", body=Block(donor.statements[::-1])),))
     assert str(moved) == (
-        ".version 9.0\n.target sm_90a, debug\n.address_size 64\n\n"
-        ".entry k()\n{\n\t/* c */ b.y;\n\ta.x   %r1 ;\n}\n"
+        ".version 9.0\n.target sm_90a, debug\n.address_size 64\n\n.entry k()\n{\n\t/* c */ b.y;\n\ta.x   %r1 ;\n}\n"
     )

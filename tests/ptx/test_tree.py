@@ -165,9 +165,7 @@ def test_calls_tables_and_labels() -> None:
         " c: .calltargets f, g;"
     )
     assert found[0] == Instruction(
-        None,
-        "call.uni",
-        (Tuple((Name("retval0"),)), Name("fn"), Tuple((Name("param0"), Integer(4))), Name("proto")),
+        None, "call.uni", (Tuple((Name("retval0"),)), Name("fn"), Tuple((Name("param0"), Integer(4))), Name("proto"))
     )
     assert found[1] == Label("L")
     assert found[4] == Directive(".branchtargets", (Name("L"), Name("M")))
@@ -196,9 +194,7 @@ def test_debug_directives() -> None:
         Name("inlined_at"),
         *map(Integer, (1, 9, 5)),
     )
-    module = parse(
-        f'{HEAD}.file 1 "a.cu", 12, 34\n.section .debug_str\n{{\nL:\n.b8 1,2\n.b32 .debug_info+4, L-M\n}}'
-    )
+    module = parse(f'{HEAD}.file 1 "a.cu", 12, 34\n.section .debug_str\n{{\nL:\n.b8 1,2\n.b32 .debug_info+4, L-M\n}}')
     assert module.items[-2:] == (
         Directive(".file", (Integer(1), Text("a.cu"), Integer(12), Integer(34))),
         Directive(
@@ -219,10 +215,7 @@ def test_debug_directives() -> None:
         (".reg .b32 %r<100>;", Variable("reg", "b32", "%r", count=100)),
         (".reg .v4 .f32 v;", Variable("reg", "f32", "v", vector=4)),
         (".shared .align 8 .b8 x[4][2];", Variable("shared", "b8", "x", align=8, shape=(4, 2))),
-        (
-            ".extern .shared .align 16 .b8 x[];",
-            Variable("shared", "b8", "x", 16, shape=(None,), linkage=("extern",)),
-        ),
+        (".extern .shared .align 16 .b8 x[];", Variable("shared", "b8", "x", 16, shape=(None,), linkage=("extern",))),
         (
             ".visible .global .align 4 .u32 x[2][2] = {{1, 2}, {-3}};",
             Variable(
@@ -247,9 +240,7 @@ def test_debug_directives() -> None:
         ),
         (
             ".global .attribute(.managed) .f32 x = 1.0;",
-            Variable(
-                "global", "f32", "x", initializer=Float.decimal(1.0), attributes=(".attribute(.managed)",)
-            ),
+            Variable("global", "f32", "x", initializer=Float.decimal(1.0), attributes=(".attribute(.managed)",)),
         ),
         (
             ".global .attribute( .managed , .unified(1, 2)) .f32 x;",
@@ -262,10 +253,7 @@ def test_debug_directives() -> None:
                 "global",
                 "samplerref",
                 "s",
-                initializer=(
-                    Property("addr_mode_0", Name("wrap")),
-                    Property("force_unnormalized_coords", Integer(1)),
-                ),
+                initializer=(Property("addr_mode_0", Name("wrap")), Property("force_unnormalized_coords", Integer(1))),
             ),
         ),
     ],
@@ -277,10 +265,7 @@ def test_variable(text: str, expected: Variable) -> None:
 
 
 def test_one_variable_for_each_name_declared() -> None:
-    assert statements(".reg .pred p, q<4>;") == (
-        Variable("reg", "pred", "p"),
-        Variable("reg", "pred", "q", count=4),
-    )
+    assert statements(".reg .pred p, q<4>;") == (Variable("reg", "pred", "p"), Variable("reg", "pred", "q", count=4))
 
 
 def test_function() -> None:

@@ -100,9 +100,7 @@ def matrix_of(registers: NDArray[np.uint32]) -> NDArray[np.uint16]:
 _SWIZZLE_BITS = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
-def _image(
-    offsets: Array, data: NDArray[np.uint8], swizzle: int, leading: int, stride: int
-) -> tuple[Array, int]:
+def _image(offsets: Array, data: NDArray[np.uint8], swizzle: int, leading: int, stride: int) -> tuple[Array, int]:
     rows = {0: 0, 32: 1, 64: 3, 128: 7}[swizzle]
     at = offsets ^ ((offsets >> 7 & rows) << 4)
     image = np.full(-(-(int(at.max()) + 1) // 1024) * 1024, 0xA5, np.uint8)

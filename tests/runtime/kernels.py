@@ -206,9 +206,7 @@ def _pointers(entry: dict[str, Any], random: np.random.Generator) -> Problem:
     if c.dtype == np.float64:
         bound = sums.fma_chain_bound(a, right)
         # Fractions are slow: the rows asked for, and every fifth column, stand for the rest.
-        return Problem(
-            tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right)
-        )
+        return Problem(tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right))
     expected, bound, exactly = _product(a, right, _unit(entry, types), c.dtype)
     return Problem(tiles, args, outside, c, expected, bound, exactly)
 

@@ -60,11 +60,7 @@ def cut(values: Float, kept: int, nearest: bool = False) -> Float:
 
 def tf32(values: Array) -> Float:
     """What a matrix unit sees of a float32: all but its low 13 bits."""
-    return (
-        (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF_E000))
-        .view(np.float32)
-        .astype(np.float64)
-    )
+    return (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF_E000)).view(np.float32).astype(np.float64)
 
 
 def chain(a: Float, b: Float, c: Float, unit: Unit, sizes: tuple[Float, Float] | None = None) -> Float:
@@ -167,11 +163,7 @@ def attention_bound(q: Float, k: Float, v: Float, scale: float, unit: Unit, bloc
     relative = np.where(mask, np.expm1(score), 0.0) + EX2 + rescaling
     steps = -(-keys // unit.length)
     fused = steps * ((unit.length + 1) * 2.0**-unit.fraction + 2.0**-unit.kept)
-    spread = (
-        (weights * relative) @ np.abs(v)
-        + (2.0**-11 + fused) * (weights @ np.abs(v))
-        + 2.0**-25 * np.abs(v).sum(0)
-    )
+    spread = (weights * relative) @ np.abs(v) + (2.0**-11 + fused) * (weights @ np.abs(v)) + 2.0**-25 * np.abs(v).sum(0)
     of_sum = (weights * relative).sum(-1, keepdims=True) / total + keys * HALF_ULP + DIVISION
     values = weights @ v / total
     return (spread / total + np.abs(values) * of_sum) * (1 + 2.0**-10)

@@ -79,33 +79,19 @@ def test_a_table_may_be_a_field_of_a_structure() -> None:
 def test_fields_have_the_layout_of_c() -> None:
     inner = wl.Struct(np.uint8(1), ml_dtypes.bfloat16(1))
     structure = wl.Struct(np.uint8(1), np.float64(2), b"abc", inner, np.int16(3))
-    assert [(field.offset, field.size) for field in structure.fields] == [
-        (0, 1),
-        (8, 8),
-        (16, 3),
-        (20, 4),
-        (24, 2),
-    ]
+    assert [(field.offset, field.size) for field in structure.fields] == [(0, 1), (8, 8), (16, 3), (20, 4), (24, 2)]
     assert (structure.size, structure.align) == (32, 8)
 
 
 @pytest.mark.parametrize(
     ("params", "argument", "message"),
     [
-        (
-            BY_VALUE,
-            lambda x: wl.Struct(x, x, x),
-            r"argument 0 \(.u64 s\+16\) is an array .* within the 16 bytes",
-        ),
+        (BY_VALUE, lambda x: wl.Struct(x, x, x), r"argument 0 \(.u64 s\+16\) is an array .* within the 16 bytes"),
         (BY_VALUE, lambda x: wl.Struct(x[::2]), r"argument 0 \(s\+0\) is an array .* not contiguous"),
         (BY_VALUE, lambda x: wl.Struct(("u8", 256)), r"argument 0 \(.u8 s\+0\) is 256; expected an integer"),
         (BY_VALUE, lambda x: [x, x], r"argument 0 \(.b8 s\[16\]\) is a list; expected a Struct or 16 bytes"),
         (".param .u32 n", wl.Struct, r"argument 0 \(.u32 n\) is a Struct; expected a number"),
-        (
-            ".param .u64 n",
-            lambda x: [x, 3],
-            r"argument 0 \(.u64 n\) is a list; expected a number, an array or None",
-        ),
+        (".param .u64 n", lambda x: [x, 3], r"argument 0 \(.u64 n\) is a list; expected a number, an array or None"),
         (".param .u64 n", lambda x: [x, x[::2]], r"argument 0 \(n\[1\]\) is an array .* not contiguous"),
     ],
 )

@@ -29,9 +29,7 @@ def _solved(file: str, seed: int) -> Problem:
 def test_results_are_within_the_bound_that_their_sums_imply(file: str, seed: int) -> None:
     problem = _solved(file, seed)
     error = np.abs(problem.result.astype(np.float64) - problem.expected)
-    assert (error <= problem.bound).all(), (
-        f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
-    )
+    assert (error <= problem.bound).all(), f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
     assert problem.untouched()
 
 

@@ -66,10 +66,6 @@ def test_the_command_says_whether_schedules_agree(tmp_path: Path, capsys: pytest
         options = ["--grid", "1", "--block", "64", "--arg", "zeros:uint32:4x64", "--arg", "4"]
         assert main(["run", str(file), *options, "--explore", "5"]) == status
         said = capsys.readouterr().out
-        words = (
-            "the same bytes under all 5"
-            if name == "good"
-            else "the results depend on the schedule: argument 0"
-        )
+        words = "the same bytes under all 5" if name == "good" else "the results depend on the schedule: argument 0"
         assert words in said
     np.testing.assert_equal(main(["run", str(file), *options, "--explore", "5", "--schedule", "lazy"]), 2)

@@ -119,9 +119,7 @@ def run(file: LaunchPlan) -> tuple[dict[str, Array], dict[str, Array]]:
     args, arrays, *_ = file.prepare()
     before = {name: array.copy() for name, array in arrays.items()}
     at = file.geometry
-    launch(
-        file.ptx, file.kernel, grid=at.grid, block=at.block, cluster=at.cluster, shared=at.shared, args=args
-    )
+    launch(file.ptx, file.kernel, grid=at.grid, block=at.block, cluster=at.cluster, shared=at.shared, args=args)
     return before, arrays
 
 
@@ -209,10 +207,7 @@ def test_the_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) ->
         ([str(MADE / "kernels.ptx")], "5 kernels (axpy, halves, reversed, transposed, box)"),
         ([str(MADE / "kernels.ptx"), "--kernel", "saxpy"], "unknown kernel 'saxpy'"),
         ([str(MADE / "absent.ptx")], "there is no file"),
-        (
-            [str(MADE / "cute.ptx"), "-o", "absent/launch.toml"],
-            "cannot be written: no such file or directory",
-        ),
+        ([str(MADE / "cute.ptx"), "-o", "absent/launch.toml"], "cannot be written: no such file or directory"),
     ],
 )
 def test_mistakes(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,9 +229,7 @@ def test_mistaken_fields(fields: str, said: str, tmp_path: Path, capsys: pytest.
     (tmp_path / "k.ptx").write_text(
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 8 .b8 s[16]) { ret; }\n"
     )
-    text = (
-        f'kernel.file = "k.ptx"\nlaunch.grid = 1\nlaunch.block = 32\n[[argument]]\nfields = [\n{fields}\n]\n'
-    )
+    text = f'kernel.file = "k.ptx"\nlaunch.grid = 1\nlaunch.block = 32\n[[argument]]\nfields = [\n{fields}\n]\n'
     text += '[buffer.x]\ndtype = "float32"\nshape = [4]\ndistribution = "zeros"\n'
     (tmp_path / "k.toml").write_text(text)
     assert main(["run", str(tmp_path / "k.toml")]) == 2

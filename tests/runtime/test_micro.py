@@ -109,9 +109,7 @@ def test_wmma_s8() -> None:
 def test_wmma_tf32_rounds_its_inputs_and_sums_by_fours(seed: int) -> None:
     a, b, c = (_numbers(seed + n, shape, "tf32") for n, shape in enumerate([(16, 8), (16, 8), (16, 16)]))
     # The source converts with round to nearest, ties away from zero.
-    rounded = [
-        ((x.view(np.uint32) + 0x1000) & 0xFFFF_E000).astype(np.uint32).view(np.float32) for x in (a, b)
-    ]
+    rounded = [((x.view(np.uint32) + 0x1000) & 0xFFFF_E000).astype(np.uint32).view(np.float32) for x in (a, b)]
     found = _wmma("wmma_tf32_16x16x8", a, b, c)
     expected = _fused(rounded[0], rounded[1], c, "tf32", "tf32", sums.HOPPER_TF32_WMMA)
     np.testing.assert_array_equal(found, expected)
@@ -166,9 +164,7 @@ def test_mma_of_floats_is_one_fused_sum(kernel: str, kind: str, k: int, unit: su
 def test_mma_of_fp8_is_two_sums_of_f16_and_an_addition(kernel: str, of_a: str, seed: int) -> None:
     a, b = _numbers(seed, (16, 32), of_a), _numbers(seed + 9, (8, 32), "e4m3")
     c = _numbers(seed, (16, 8), "tf32")
-    np.testing.assert_array_equal(
-        _mma(kernel, a, b, c, of_a, "e4m3"), fragments.accumulator(_halves(a, b, c))
-    )
+    np.testing.assert_array_equal(_mma(kernel, a, b, c, of_a, "e4m3"), fragments.accumulator(_halves(a, b, c)))
 
 
 @pytest.mark.parametrize("near_limits", [False, True])
@@ -272,11 +268,7 @@ def test_sparse_mma_puts_stored_elements_where_its_metadata_say(
     stored, whole, nibbles, b = _sparse(seed, kind, k, ordered="legacy" not in kernel)
     of_c = np.int32 if kind in ("s8", "s4") else np.float32
     c = np.random.default_rng(seed).integers(-50, 50, (16, 8)).astype(of_c)
-    operands = [
-        fragments.a_registers(stored, kind),
-        fragments.b_registers(b, kind, 4),
-        fragments.accumulator(c),
-    ]
+    operands = [fragments.a_registers(stored, kind), fragments.b_registers(b, kind, 4), fragments.accumulator(c)]
     meta = fragments.metadata(nibbles, kind, selector)
     found = micro(FILE, kernel, [*operands, np.zeros((32, 4), of_c), meta])[3]
     expected = whole.astype(np.float64) @ b.astype(np.float64).T + c
@@ -304,9 +296,7 @@ def test_ldmatrix_deals_out_rows(kernel: str, matrices: int, transposed: bool) -
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "matrices", "transposed"), [("stm_x2", 2, False), ("stm_x4_trans", 4, True)]
-)
+@pytest.mark.parametrize(("kernel", "matrices", "transposed"), [("stm_x2", 2, False), ("stm_x4_trans", 4, True)])
 def test_stmatrix_collects_rows(kernel: str, matrices: int, transposed: bool) -> None:
     data = _words(128).reshape(32, 4)
     expected = np.zeros((4, 8, 8), np.uint16)

@@ -70,12 +70,7 @@ def test_redux_shfl_and_match() -> None:
     found = micro("redux_shfl", [data, np.zeros((32, 4), np.int32)])[1]
     lane = np.arange(32)
     same = (data[:, None] == data) @ (np.uint64(1) << np.arange(32, dtype=np.uint64))
-    expected = [
-        np.full(32, data.sum()),
-        np.full(32, data.min()),
-        data[lane ^ 5],
-        same.astype(np.uint32).view(np.int32),
-    ]
+    expected = [np.full(32, data.sum()), np.full(32, data.min()), data[lane ^ 5], same.astype(np.uint32).view(np.int32)]
     np.testing.assert_array_equal(found, np.stack(expected, axis=1))
 
 
@@ -131,9 +126,7 @@ def test_a_tile_arrives_and_what_is_out_of_bounds_is_filled(rank: int, place: st
 
 def test_floats_out_of_bounds_may_be_nan() -> None:
     array = np.random.default_rng(1).standard_normal((6, 8)).astype(np.float32)
-    found = (
-        _load(wl.TensorMap.tiled(array, (4, 8), oob_fill="nan"), (-2, 4), 128).view(np.float32).reshape(4, 8)
-    )
+    found = _load(wl.TensorMap.tiled(array, (4, 8), oob_fill="nan"), (-2, 4), 128).view(np.float32).reshape(4, 8)
     np.testing.assert_array_equal(found, _box(array, (4, 8), (-2, 4), (1, 1), np.nan))
 
 
@@ -169,9 +162,7 @@ def test_a_swizzle_moves_chunks_of_16_bytes(span: int) -> None:
 def test_a_multicast_tile_arrives_in_both_ctas() -> None:
     array = np.random.default_rng(4).integers(0, 60000, (100, 96)).astype(np.uint16)
     tensor = wl.TensorMap.tiled(array.view(np.float16), (64, 64), swizzle=128)
-    found = micro(
-        "tma_multicast", [tensor, np.zeros((2, 2048), np.uint32), 32, 50], grid=2, block=128, shared=8192
-    )[1]
+    found = micro("tma_multicast", [tensor, np.zeros((2, 2048), np.uint32), 32, 50], grid=2, block=128, shared=8192)[1]
     tile = np.zeros((64, 64), np.uint16)
     tile[:50] = array[50:, 32:]
     expected = np.zeros((64, 8, 8), np.uint16)
@@ -182,15 +173,9 @@ def test_a_multicast_tile_arrives_in_both_ctas() -> None:
 
 
 def test_every_small_kernel_is_tested() -> None:
-    text = "".join(
-        path.read_text(encoding="utf-8") for path in kernels.CORPUS.parent.glob("runtime/test_micro*.py")
-    )
+    text = "".join(path.read_text(encoding="utf-8") for path in kernels.CORPUS.parent.glob("runtime/test_micro*.py"))
     for file in ("cluster_tma_sm90a.ptx", "micro_sm90a.ptx", "wgmma_raw_sm90a.ptx"):
         for name, function in kernels.module(file).functions.items():
-            spelled = (
-                name.replace("and_", "{operation}_").replace("xor_", "{operation}_")
-                if "mma_b1" in name
-                else name
-            )
+            spelled = name.replace("and_", "{operation}_").replace("xor_", "{operation}_") if "mma_b1" in name else name
             spelled = "tma_load_{rank}d" if name.startswith("tma_load") else spelled
             assert function.kind != "entry" or name in text or spelled in text, name

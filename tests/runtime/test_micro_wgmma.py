@@ -40,23 +40,13 @@ def _image(matrix: Array, kind: str, layout: str) -> Image:
 
 def _run(kernel: str, a: Image, b: Image, c: Array) -> Array:
     """D as its registers hold it."""
-    args: list[Any] = [
-        a[0],
-        b[0],
-        len(a[0]) // 16,
-        len(b[0]) // 16,
-        a[1],
-        b[1],
-        fragments.warpgroup_accumulator(c),
-    ]
+    args: list[Any] = [a[0], b[0], len(a[0]) // 16, len(b[0]) // 16, a[1], b[1], fragments.warpgroup_accumulator(c)]
     found = micro(FILE, kernel, args, block=128, shared=len(a[0]) + len(b[0]) + 2048)
     return found[6]
 
 
 def _fused(a: Array, b: Array, c: Array, of_a: str, of_b: str, unit: sums.Unit) -> Array:
-    left, right = (
-        (sums.tf32(x) if kind == "tf32" else x.astype(np.float64)) for x, kind in ((a, of_a), (b, of_b))
-    )
+    left, right = ((sums.tf32(x) if kind == "tf32" else x.astype(np.float64)) for x, kind in ((a, of_a), (b, of_b)))
     least = [sums.LEAST_EXPONENT[np.dtype(NUMPY[kind]).name] for kind in (of_a, of_b)]
     sizes = (sums.magnitude(left, least[0]), sums.magnitude(right, least[1]))
     return sums.chain(left, right, c.astype(np.float64), unit, sizes).astype(np.float32)

@@ -195,10 +195,7 @@ plain("a text that is not PTX", "this is not\nPTX\n")
 plain("something that is no text", 17)
 plain("a missing file", "/nowhere/k.ptx")
 plain("a folder", "/")
-plain(
-    "malformed PTX",
-    HEADER + ".visible .entry k() {\n  add.u32 %r1 %r2;\n  ld.global.u32 %r1, [%rd1;\n  ret\n}\n",
-)
+plain("malformed PTX", HEADER + ".visible .entry k() {\n  add.u32 %r1 %r2;\n  ld.global.u32 %r1, [%rd1;\n  ret\n}\n")
 case("instructions that are not implemented", """
     frobnicate.u32 %r1, %r2;
     add.u32 %r1, %r2, 1;
@@ -329,9 +326,7 @@ def tensor(name: str, tensor: object, *, x: int = 0, to: str = "%r1", **options:
 tensor("a tile at a misaligned coordinate", wl.TensorMap.tiled(TENSOR, (8, 8)), x=4, schedule="lazy")
 tensor("a tile of another rank", wl.TensorMap.tiled(TENSOR.reshape(4, 4, 16), (2, 2, 8)))
 tensor("a tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 8)), to="%r1+16")
-tensor(
-    "a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+64"
-)
+tensor("a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+64")
 tensor("a tile beyond shared memory", wl.TensorMap.tiled(TENSOR, (16, 16)))
 tensor("bytes that are no tensor map", bytes([255]) * 128)
 CASES["a box of another rank"] = lambda: wl.TensorMap.tiled(TENSOR, (8,))
@@ -368,10 +363,7 @@ def test_a_fault_in_a_file_names_the_file(tmp_path: Path) -> None:
     path.write_text(kernel("trap;"), encoding="utf-8")
     with pytest.raises(WarploomError) as caught:
         wl.launch(path, grid=1, block=1, args=[words()])
-    assert (
-        str(caught.value)
-        == f"{path}:11:1: the kernel executed 'trap'; kernel k, CTA (0, 0, 0), warp 0, lane 0"
-    )
+    assert str(caught.value) == f"{path}:11:1: the kernel executed 'trap'; kernel k, CTA (0, 0, 0), warp 0, lane 0"
 
 
 @pytest.mark.parametrize("value", ["0", "many", "-1", ""])

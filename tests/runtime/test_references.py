@@ -78,10 +78,7 @@ def test_thirteen_bits_allow_more_but_not_anything() -> None:
     total = np.zeros((32, 32))
     for k in range(0, 256, 16):
         terms = np.concatenate(
-            [
-                a[:, None, k : k + 16].astype(np.float64) * b.T[None, :, k : k + 16].astype(np.float64),
-                total[..., None],
-            ],
+            [a[:, None, k : k + 16].astype(np.float64) * b.T[None, :, k : k + 16].astype(np.float64), total[..., None]],
             2,
         )
         step = 2.0 ** (np.frexp(np.abs(terms).max(2, keepdims=True))[1] - 1 - 13)
@@ -100,9 +97,7 @@ def test_attention(causal: bool) -> None:
     if causal:
         scores[:, np.triu_indices(64, 1)[0], np.triu_indices(64, 1)[1]] = -np.inf
     weights = np.exp(scores - scores.max(-1, keepdims=True))
-    out = (
-        weights.astype(np.float16).astype(np.float32) @ v.astype(np.float32) / weights.sum(-1, keepdims=True)
-    )
+    out = weights.astype(np.float16).astype(np.float32) @ v.astype(np.float32) / weights.sum(-1, keepdims=True)
     operands = {"q": q, "k": k, "v": v}
     result = out.astype(np.float16)
     assert compare("o", result, expected("attention", operands, result, scale=0.25, causal=causal)).ok
@@ -134,9 +129,5 @@ def test_nan_and_infinity_agree_with_themselves_only() -> None:
     values = np.array([np.nan, np.inf, -np.inf, 1.0])
     right = Expected(values, np.full(4, np.inf))
     assert compare("x", values, right).ok
-    assert [m.index for m in compare("x", np.array([1.0, -np.inf, np.nan, np.nan]), right).first] == [
-        (0,),
-        (1,),
-        (2,),
-    ]
+    assert [m.index for m in compare("x", np.array([1.0, -np.inf, np.nan, np.nan]), right).first] == [(0,), (1,), (2,)]
     assert compare("x", np.array([1.0, -np.inf, np.nan, np.nan]), right).mismatches == 4

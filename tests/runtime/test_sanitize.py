@@ -15,9 +15,7 @@ import warploom as wl
 def sanitize(name: str, **options: Any) -> tuple[wl.Run, bool]:
     launch = LAUNCHES[name]
     args, expected = launch.make()
-    run = wl.sanitize(
-        launch.faulty, grid=launch.grid, block=launch.block, cluster=launch.cluster, args=args, **options
-    )
+    run = wl.sanitize(launch.faulty, grid=launch.grid, block=launch.block, cluster=launch.cluster, args=args, **options)
     return run, all(array.tobytes() == right.tobytes() for array, right in expected)
 
 
@@ -46,9 +44,7 @@ def test_a_finding_of_a_later_schedule_is_reported() -> None:
     codes = {
         schedules: {
             each.code
-            for each in wl.sanitize(
-                kernel(body), grid=1, block=32, args=[out.copy()], schedules=schedules
-            ).findings
+            for each in wl.sanitize(kernel(body), grid=1, block=32, args=[out.copy()], schedules=schedules).findings
         }
         for schedules in (("eager",), ("lazy",), ("eager", "lazy"))
     }
@@ -63,29 +59,18 @@ def test_each_schedule_starts_from_the_arguments_as_they_were() -> None:
 
 
 def test_a_deadlock_is_a_finding_and_the_next_schedule_runs() -> None:
-    (alone, _), (merged, _) = (
-        sanitize("cutlass_2418", schedules=each) for each in (("eager",), ("eager", "lazy"))
-    )
-    places = [
-        [found.place for found in run.findings if found.code == "sanitize.deadlock"]
-        for run in (alone, merged)
-    ]
+    (alone, _), (merged, _) = (sanitize("cutlass_2418", schedules=each) for each in (("eager",), ("eager", "lazy")))
+    places = [[found.place for found in run.findings if found.code == "sanitize.deadlock"] for run in (alone, merged)]
     assert places[0]
     assert places[0] == places[1]
 
 
 @pytest.mark.parametrize(
     ("schedules", "message"),
-    [
-        ((), r"schedules is \(\)"),
-        ("lazy", "schedules is 'lazy'"),
-        (("eager", "later"), "there is no schedule 'later'"),
-    ],
+    [((), r"schedules is \(\)"), ("lazy", "schedules is 'lazy'"), (("eager", "later"), "unknown schedule 'later'")],
 )
 def test_schedules_are_checked_before_the_run(schedules: Any, message: str) -> None:
     out = np.zeros(32, np.uint32)
     with pytest.raises(wl.UsageError, match=message):
-        wl.sanitize(
-            kernel("st.global.u32 [%rd1], 7;\nret;"), grid=1, block=32, args=[out], schedules=schedules
-        )
+        wl.sanitize(kernel("st.global.u32 [%rd1], 7;\nret;"), grid=1, block=32, args=[out], schedules=schedules)
     assert not out.any()

@@ -10,9 +10,7 @@ from warploom.view.bar_chart import Group, Panel, bar_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 PANELS = (
-    Panel(
-        "bf16", (Group(("64 × 8", "× 2"), (600.0, 500.0), "1.20"), Group(("1 × 1",), (0.0, 250.0), "0.00"))
-    ),
+    Panel("bf16", (Group(("64 × 8", "× 2"), (600.0, 500.0), "1.20"), Group(("1 × 1",), (0.0, 250.0), "0.00"))),
     Panel("s8 <&\"'>", (Group(("9",), (0.3, 0.1), "3.00"),)),
 )
 
@@ -54,18 +52,7 @@ def test_bars_stay_within_picture_and_panel() -> None:
 def test_every_text_is_present() -> None:
     root = drawn()
     texts = {each.text for each in root.iter(f"{SVG}text")}
-    assert {
-        "bf16",
-        "s8 <&\"'>",
-        "1.20",
-        "0.00",
-        "3.00",
-        "64 × 8",
-        "× 2",
-        "ours",
-        "<theirs>",
-        "TFLOP/s",
-    } <= texts
+    assert {"bf16", "s8 <&\"'>", "1.20", "0.00", "3.00", "64 × 8", "× 2", "ours", "<theirs>", "TFLOP/s"} <= texts
     assert {each.tag.removeprefix(SVG) for each in root.iter()} == {
         "svg", "title", "desc", "style", "rect", "text", "g", "line"
     }  # fmt: skip
@@ -83,11 +70,7 @@ def test_the_picture_has_an_accessible_description() -> None:
 @pytest.mark.parametrize("largest", [1e-9, 0.999999, 1.0, 4.0, 40.0, 999.0, 1000.0, 1e6 / 3])
 def test_the_scale_holds_the_largest_value(largest: float) -> None:
     text = bar_chart(
-        [Panel("p", (Group(("g",), (largest, 0.0), ""),))],
-        title="",
-        description="",
-        series=("a", "b"),
-        unit="",
+        [Panel("p", (Group(("g",), (largest, 0.0), ""),))], title="", description="", series=("a", "b"), unit=""
     )
     root = ET.fromstring(text)
     lines = [float(line.attrib["y1"]) for line in root.iter(f"{SVG}line")]
@@ -96,6 +79,4 @@ def test_the_scale_holds_the_largest_value(largest: float) -> None:
 
 
 def test_a_chart_without_panels() -> None:
-    assert (
-        ET.fromstring(bar_chart([], title="t", description="", series=("a", "b"), unit="")).tag == f"{SVG}svg"
-    )
+    assert ET.fromstring(bar_chart([], title="t", description="", series=("a", "b"), unit="")).tag == f"{SVG}svg"

@@ -21,14 +21,7 @@ from warploom.isa.binding.layouts import operands_of
 from warploom.isa.instructions.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap
-from warploom.layout import (
-    InstructionDescriptor,
-    SharedMap,
-    TensorMemoryMap,
-    box_fields,
-    box_map,
-    fragment,
-)
+from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, fragment
 from warploom.view.layout_grid import LayoutGrid, csv_text, grid_of, json_data, text_lines
 from warploom.view.layout_page import layout_page
 from warploom.view.layout_svg import layout_svg
@@ -87,9 +80,7 @@ def instructions() -> dict[tuple[str, str, str], str]:
 
 
 FORMULAS = [
-    (shape, word, operand, formula)
-    for (shape, words, operand), formula in MANUAL.items()
-    for word in words.split()
+    (shape, word, operand, formula) for (shape, words, operand), formula in MANUAL.items() for word in words.split()
 ]
 
 
@@ -128,9 +119,7 @@ def test_scale_factors_agree_with_the_manual() -> None:
     # Section 9.7.14.3: a pair of each quad gives those of A, a thread those of B, byte by byte from the byte id.
     opcode = next(opcode for opcode, slots, _ in opcodes(SCALED) if slots["scale_vec"] == "scale_vec::2X")
     a = drawn(grid_of("scale A", wl.layout(opcode, "scale A", byte_id=2, thread_id=1)))
-    assert a == {
-        (row, k): [f"T{4 * (row % 8) + 2 + row // 8}:{k + 2}"] for row in range(16) for k in range(2)
-    }
+    assert a == {(row, k): [f"T{4 * (row % 8) + 2 + row // 8}:{k + 2}"] for row in range(16) for k in range(2)}
     b = drawn(grid_of("scale B", wl.layout(opcode, "scale B", byte_id=0, thread_id=3)))
     assert b == {(k, col): [f"T{4 * col + 3}:{k}"] for col in range(8) for k in range(2)}
 
@@ -217,9 +206,7 @@ def test_a_copied_box_agrees_with_the_picture(interleave: int, swizzle: int, box
     words = 1024 * (-(-int(found.byte.max() + 2) // 4096))
     out = np.zeros(words, np.uint32)
     text = COPY.format(
-        transferred=source.nbytes,
-        copy=BOX.replace("2d", f"{len(box)}d"),
-        origin=", ".join(["0"] * len(box)),
+        transferred=source.nbytes, copy=BOX.replace("2d", f"{len(box)}d"), origin=", ".join(["0"] * len(box))
     )
     tensor_map = wl.TensorMap.tiled(source.view(np.float16), box, swizzle=swizzle, interleave=interleave)
     wl.launch(text, grid=1, block=32, shared=4 * words, args=[tensor_map, out, words])
@@ -295,9 +282,7 @@ def test_a_multiplication_agrees_with_the_picture(major: str, swizzle: int) -> N
     for operand, descriptor, rows in (("A", a, 64), ("B", b, 8)):
         places = drawn(grid_of(operand, wl.layout(opcode, operand, descriptor=descriptor, major=major)))
         factors.append(
-            np.array(
-                [[image[int(places[row, k][0]) // 2] for k in range(16)] for row in range(rows)], np.float32
-            )
+            np.array([[image[int(places[row, k][0]) // 2] for k in range(16)] for row in range(rows)], np.float32)
         )
     shown = drawn(grid_of("D", wl.layout(opcode, "D")))
     expected = factors[0] @ factors[1].T
@@ -315,9 +300,7 @@ GRIDS = {
     "repeated": grid_of("A", fragment("wmma", "A", "m16n16k16", "f16")),
     "partial": grid_of("metadata", wl.layout(SPARSE, "metadata", selector=1)),
     "tile": grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
-    "folded": grid_of(
-        "D", wl.layout(PAIR, "D", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16", "f16"))
-    ),
+    "folded": grid_of("D", wl.layout(PAIR, "D", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16", "f16"))),
     "copied": grid_of("A", wl.layout(PAIR, "A", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16"))),
     "nibbles": grid_of("box", box_map(box_fields((4, 64), "b4x16", swizzle=32))),
 }
@@ -390,9 +373,7 @@ def test_lanes_and_banks_have_distinct_colours() -> None:
 @pytest.mark.parametrize("picture", [layout_svg, lambda grid: layout_page("x", [grid])])
 def test_too_many_elements_for_a_picture_are_refused(picture: Any) -> None:
     grid = grid_of("box", box_map(box_fields((4, 256, 128), "u8")))
-    with pytest.raises(
-        UsageError, match="box 4x256x128 u8 has 131,072 elements; a picture shows at most 65,536"
-    ):
+    with pytest.raises(UsageError, match="box 4x256x128 u8 has 131,072 elements; a picture shows at most 65,536"):
         picture(grid)
 
 

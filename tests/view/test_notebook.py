@@ -69,9 +69,7 @@ def test_a_long_line_is_cut() -> None:
 
 def test_tokens_are_coloured() -> None:
     text = "@%p1 add.s32 %r1, %r2, 3; // sum\n\t@!q bra $end;\n$end: ret;"
-    pieces = {
-        text_in(piece): piece.split('"')[1] for piece in notebook._coloured(text) if piece.startswith("<span")
-    }
+    pieces = {text_in(piece): piece.split('"')[1] for piece in notebook._coloured(text) if piece.startswith("<span")}
     kinds = {style: kind for kind, style in notebook._TOKEN_STYLES.items()}
     found = {word.strip(): kinds.get(style) for word, style in pieces.items()}
     assert found["add.s32"] == found["bra"] == found["ret"] == "opcode"

@@ -57,9 +57,7 @@ def cells(html: str) -> dict[int, list[str]]:
     """Return the cells of every line of the listing as text."""
     rows = re.findall(r'<tr id="L(\d+)"[^>]*>(.*?)</tr>', html)
     return {
-        int(number): [
-            unescape(re.sub(r"<[^>]*>", "", each)) for each in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
-        ]
+        int(number): [unescape(re.sub(r"<[^>]*>", "", each)) for each in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)]
         for number, row in rows
     }
 
@@ -130,16 +128,8 @@ def test_locations_in_the_compilers_source() -> None:
     text = kernel(body, before='.file 1 "gemm.py"\n')
     lines = lines_of(run.profile)
     first = line_with(text, ".loc 1 12")
-    assert [line.origin for line in lines[first - 2 : first + 5]] == [
-        "",
-        *["gemm.py:12"] * 4,
-        *["gemm.py:14"] * 2,
-    ]
-    assert [line.number for line in lines if line.is_filler and line.number >= first] == [
-        first,
-        first + 2,
-        first + 4,
-    ]
+    assert [line.origin for line in lines[first - 2 : first + 5]] == ["", *["gemm.py:12"] * 4, *["gemm.py:14"] * 2]
+    assert [line.number for line in lines if line.is_filler and line.number >= first] == [first, first + 2, first + 4]
 
 
 def test_factors_of_occupancy() -> None:
@@ -171,8 +161,7 @@ def test_the_page_loads_nothing(pipeline: Run) -> None:
 def test_texts_are_escaped() -> None:
     hostile = "</script><img src=x onerror=\"document.title='x'\">&'<!--"
     text = kernel(
-        f"mov.u32 %r1, 1; // {hostile}\n.loc 1 12 3\nret;",
-        before=f'.file 1 "{hostile.replace(chr(34), "")}"\n',
+        f"mov.u32 %r1, 1; // {hostile}\n.loc 1 12 3\nret;", before=f'.file 1 "{hostile.replace(chr(34), "")}"\n'
     )
     elements = read(wl.report(launched(text)).html)
     assert not [tag for tag, _ in elements.found if tag == "img"]
@@ -236,13 +225,7 @@ def test_contrast(theme: str) -> None:
     for ink in ("faint", "mark", "loss", "found"):
         assert contrast(ink, "ground") >= 4.5, ink
         assert contrast(ink, "row") >= 4.5, ink
-    for mark, ground in (
-        ("edge", "ground"),
-        ("edge", "wait"),
-        ("issue", "run"),
-        ("arrival", "run"),
-        ("mark", "run"),
-    ):
+    for mark, ground in (("edge", "ground"), ("edge", "wait"), ("issue", "run"), ("arrival", "run"), ("mark", "run")):
         assert contrast(mark, ground) >= 3, (mark, ground)
 
 

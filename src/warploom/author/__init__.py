@@ -11,16 +11,7 @@ from warploom.author.kernel import Kernel, Program, bounds, directive, kernel
 from warploom.author.parameters import Pointer, parameter, pointer, tensor_map
 from warploom.author.pipeline import Ring, RingState, arrive, ring, wait
 from warploom.author.python_source import from_ptx
-from warploom.author.roles import (
-    Barrier,
-    barrier,
-    cluster_rank,
-    cluster_sync,
-    elected,
-    special,
-    warp,
-    warpgroup,
-)
+from warploom.author.roles import Barrier, barrier, cluster_rank, cluster_sync, elected, special, warp, warpgroup
 from warploom.author.shared_memory import Shared, shared
 from warploom.author.tiles import Tile, TileDescriptor, TileRow, shared_tile
 from warploom.author.values import Location, Register

@@ -9,14 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from warploom.author.errors import (
-    AuthorError,
-    PythonLine,
-    author_error,
-    caller_line,
-    caller_place,
-    line_place,
-)
+from warploom.author.errors import AuthorError, PythonLine, author_error, caller_line, caller_place, line_place
 from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Diagnostic, Severity
@@ -66,9 +59,7 @@ class Builder:
         """Declare a new register of a type and return its name."""
         prefix = register_prefix(type_word)
         if prefix not in self.registers:
-            self.names.declare(
-                tree.Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT)
-            )
+            self.names.declare(tree.Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT))
         number = self.registers[prefix]
         self.registers[prefix] += 1
         return f"%{prefix}{number}"

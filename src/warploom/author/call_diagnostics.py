@@ -63,8 +63,7 @@ def _syntax_line(candidate: Candidate) -> str:
 def _listed(words: Iterable[str]) -> str:
     """Return words sorted by letters and numbers; a long list is shortened."""
     ordered = sorted(
-        words,
-        key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)],
+        words, key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)]
     )
     return ", ".join(ordered) if len(ordered) <= _WORDS else list_values(ordered)
 

@@ -152,9 +152,7 @@ def _shortest(
         return None
     keywords, is_first = found
     types = tuple(
-        result_type(form.operands[each], slots)
-        for where, found in results
-        for each in where.names[: len(found)]
+        result_type(form.operands[each], slots) for where, found in results for each in where.names[: len(found)]
     )
     needs_out = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
     return Call(name, arguments, keywords, given, types, needs_out, form.control == "jump")

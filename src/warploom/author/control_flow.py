@@ -138,12 +138,7 @@ def while_(condition: Callable[[], Register]) -> Generator[Loop]:
 
 
 def loop(
-    start: Register | int,
-    stop: Register | int | None = None,
-    step: int = 1,
-    *,
-    type: str = "",
-    unroll: int = 1,
+    start: Register | int, stop: Register | int | None = None, step: int = 1, *, type: str = "", unroll: int = 1
 ) -> Generator[Register]:
     """Yield the counter of a loop from `start` to below `stop`, once per emitted body.
 

@@ -86,9 +86,7 @@ def line_place(line: PythonLine | None) -> Place:
 
 def _caller() -> FrameType | None:
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
-    while frame is not None and (
-        frame.f_code.co_filename in _SKIPPED or frame.f_code.co_filename.startswith(_AUTHOR)
-    ):
+    while frame is not None and (frame.f_code.co_filename in _SKIPPED or frame.f_code.co_filename.startswith(_AUTHOR)):
         frame = frame.f_back
     return frame
 

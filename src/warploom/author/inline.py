@@ -17,9 +17,7 @@ from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
 from warploom.ptx import Float, parse_readable, tree
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_FILLED_SLOT = re.compile(
-    r"(!?)\{(\w+)\}(\s*[+-]\s*-?(?:0[xX][0-9a-fA-F]+|\d+)\b)?"
-)  # with `!` and an offset
+_FILLED_SLOT = re.compile(r"(!?)\{(\w+)\}(\s*[+-]\s*-?(?:0[xX][0-9a-fA-F]+|\d+)\b)?")  # with `!` and an offset
 _HEAD = ".version 8.6\n.target sm_90\n.address_size 64\n"
 _HEAD_ITEMS = 3
 
@@ -39,9 +37,7 @@ def inline(text: str, /, **values: Any) -> None:
     slots = set(_SLOT.findall(text))
     for name in values:
         if name not in slots:
-            raise author_error(
-                f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}"
-            )
+            raise author_error(f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}")
     if builder.guard is not None:
         message = "inline PTX is not allowed in a guarded block"
         raise author_error(message, "author.guard", "write the guard in the text: @{p}")
@@ -57,9 +53,7 @@ def inline(text: str, /, **values: Any) -> None:
     if function is None or function.body is None:
         return
     statements = function.body.statements
-    if any(
-        isinstance(s, tree.Label) or (isinstance(s, tree.Variable) and s.space == "reg") for s in statements
-    ):
+    if any(isinstance(s, tree.Label) or (isinstance(s, tree.Variable) and s.space == "reg") for s in statements):
         statements = (tree.Block(statements),)
     before = len(builder.walk.diagnostics)
     builder.walk.check_block(statements, builder.names, Body(function, builder.target, builder.version))
@@ -165,11 +159,7 @@ def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None
 
 
 def _refuse(
-    found: Iterable[Diagnostic],
-    text: str,
-    prefix: int,
-    starts: Sequence[int] = (),
-    ends: Sequence[int] = (),
+    found: Iterable[Diagnostic], text: str, prefix: int, starts: Sequence[int] = (), ends: Sequence[int] = ()
 ) -> None:
     """Raise the errors among diagnostics whose source has a text after `prefix` characters.
 

@@ -51,9 +51,7 @@ class Instruction:
         if (known := self._resolved.get(key)) is not None:
             candidate, slots, opcode, order = known
             if order is None:
-                return self._emit(
-                    candidate, slots, opcode, arrange(candidate, slots, operands, words) or {}, out
-                )
+                return self._emit(candidate, slots, opcode, arrange(candidate, slots, operands, words) or {}, out)
             return self._emit(candidate, slots, opcode, dict(zip(order, operands)), out)
         refused: AuthorError | None = None
         for candidate, slots, values in self.overloads(operands, words):
@@ -183,9 +181,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 def new(type_word: str, value: Any = None) -> Register:
     """Return a new register of a type, initialised if a value is given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
-        raise author_error(
-            f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type"
-        )
+        raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)
     return made if value is None else made.set(value)
 

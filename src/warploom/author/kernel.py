@@ -261,11 +261,7 @@ def resolve_target(target: str, version: str) -> tuple[Target, Version]:
 
 
 def kernel(
-    function: Callable[..., None] | None = None,
-    *,
-    target: str = "sm_90a",
-    ptx_version: str = "",
-    name: str = "",
+    function: Callable[..., None] | None = None, *, target: str = "sm_90a", ptx_version: str = "", name: str = ""
 ) -> Any:
     """Decorate a function that builds a kernel.
 
@@ -301,11 +297,7 @@ class Program:
         self.parts += checked_items(text, walk)
 
     def kernel(
-        self,
-        function: Callable[..., None] | None = None,
-        *,
-        name: str = "",
-        linkage: tuple[str, ...] = ("visible",),
+        self, function: Callable[..., None] | None = None, *, name: str = "", linkage: tuple[str, ...] = ("visible",)
     ) -> Any:
         """Decorate a function that builds a kernel of this program; see `warploom.author.kernel`."""
         if function is None:
@@ -351,9 +343,7 @@ def _entry_text(kernel: Kernel) -> str:
     builder = kernel.built
     words = "".join(f".{word} " for word in kernel.linkage)
     parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in builder.parameters)
-    lines = [
-        f"{words}.entry {kernel.entry}(\n{parameters}\n)" if parameters else f"{words}.entry {kernel.entry}()"
-    ]
+    lines = [f"{words}.entry {kernel.entry}(\n{parameters}\n)" if parameters else f"{words}.entry {kernel.entry}()"]
     function = Function("entry", "", directives=tuple(builder.directives))
     lines += str(function).removesuffix(";").splitlines()[1:]
     lines.append("{")

@@ -87,11 +87,7 @@ def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> l
         return [f"{margin}{head}{text}{tail}"]
     blank = "\0"  # keeps items on one line
     wrapped = wrap(", ".join(each.replace(" ", blank) for each in items), _WIDTH - 12, break_long_words=False)
-    return [
-        f"{margin}{head}",
-        *(f"{margin}    {line.replace(blank, ' ')}" for line in wrapped),
-        f"{margin}{tail}",
-    ]
+    return [f"{margin}{head}", *(f"{margin}    {line.replace(blank, ' ')}" for line in wrapped), f"{margin}{tail}"]
 
 
 class _Kernel:
@@ -255,9 +251,7 @@ class _Kernel:
     def _target(self, results: Sequence[Any]) -> str:
         """Return the assignment target of results; vectors are unpacked."""
         parts = [
-            ", ".join(map(self._value, each)) + "," * (len(each) == 1)
-            if is_vector(each)
-            else self._value(each)
+            ", ".join(map(self._value, each)) + "," * (len(each) == 1) if is_vector(each) else self._value(each)
             for each in results
         ]
         if len(parts) == 1:

@@ -150,9 +150,7 @@ class TileRow:
         """Return the location of an element. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
-            message = (
-                f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
-            )
+            message = f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
             raise author_error(message, "author.tile")
         span, byte = divmod(column * TYPES[tile.type].bits // 8, tile.span)
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)

@@ -81,9 +81,7 @@ class Body:
     facts: Facts = field(default_factory=Facts)
     steps: list[Step] = field(default_factory=list[Step])
     labels: dict[int, int] = field(default_factory=dict[int, int])
-    _registers: dict[tuple[int, str], Register | None] = field(
-        default_factory=dict[tuple[int, str], Register | None]
-    )
+    _registers: dict[tuple[int, str], Register | None] = field(default_factory=dict[tuple[int, str], Register | None])
     _written: dict[tuple[str, str], list[tuple[int, ...]]] = field(
         default_factory=dict[tuple[str, str], list[tuple[int, ...]]]
     )
@@ -139,12 +137,8 @@ class Body:
         """
         end = len(self.steps)
         opcodes = [step.instruction.opcode for step in self.steps]
-        branching = {
-            opcode for opcode in set(opcodes) if (form := _form(opcode)) is not None and form.control
-        }
-        found = {
-            index: self._successors(index, end) for index, opcode in enumerate(opcodes) if opcode in branching
-        }
+        branching = {opcode for opcode in set(opcodes) if (form := _form(opcode)) is not None and form.control}
+        found = {index: self._successors(index, end) for index, opcode in enumerate(opcodes) if opcode in branching}
         if end:
             found.setdefault(end - 1, [EXIT])
         return found

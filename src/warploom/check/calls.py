@@ -13,17 +13,7 @@ from warploom.isa.binding.operands import BoundOperand, Problem, Where, describe
 from warploom.isa.model.form import Match
 from warploom.isa.model.registers import holders
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Directive,
-    Float,
-    Function,
-    Integer,
-    Name,
-    Operand,
-    Prototype,
-    Tuple,
-    Variable,
-)
+from warploom.ptx import Directive, Float, Function, Integer, Name, Operand, Prototype, Tuple, Variable
 
 Signature = Function | Prototype
 
@@ -102,17 +92,11 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 
 
 def _wrong_arguments(
-    match: Match,
-    access: str,
-    operands: dict[str, BoundOperand],
-    formals: tuple[Variable, ...],
-    names: Names,
+    match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
     """Yield the problems of the results of a call (access "write") or of its arguments ("read")."""
     form = match.form
-    name = next(
-        name for name, place in form.operands.items() if (place.kind, place.access) == ("tuple", access)
-    )
+    name = next(name for name, place in form.operands.items() if (place.kind, place.access) == ("tuple", access))
     bound = operands.get(name)
     given = bound.operand.items if bound is not None and isinstance(bound.operand, Tuple) else ()
     where: Where = ("operand", *bound.at) if bound is not None else ("all",)
@@ -128,9 +112,7 @@ def _wrong_arguments(
             yield Problem(code, message, (*where, k), "", form.source)
 
 
-def _wrong_argument(
-    argument: Operand, formal: Variable, names: Names, *, result: bool
-) -> tuple[str, str] | None:
+def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
     """Return a description of an illegal argument, and of a legal one."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"

@@ -16,18 +16,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.registers import DECLARABLE
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Directive,
-    Float,
-    Function,
-    Initializer,
-    Integer,
-    Name,
-    Property,
-    Symbol,
-    Text,
-    Variable,
-)
+from warploom.ptx import Directive, Float, Function, Initializer, Integer, Name, Property, Symbol, Text, Variable
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _PARAMETER_BYTES = 32764
@@ -37,11 +26,7 @@ _UNSIZED = 1 << 62  # elements of a dimension without a number
 _INTEGER_KINDS = frozenset({"bits", "unsigned", "signed"})
 _FIRST_ALIAS: Version = (6, 3)
 _UNKNOWN_ATTRIBUTE = re.compile(r"\.(?!ptr$|managed$)\w+")
-_FIRST_SUPPORT: dict[str, tuple[int, Version]] = {
-    "f16": (53, (4, 2)),
-    "f16x2": (53, (4, 2)),
-    "b128": (70, (8, 3)),
-}
+_FIRST_SUPPORT: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": (53, (4, 2)), "b128": (70, (8, 3))}
 """First target and PTX version of types that the first targets lack."""
 
 

@@ -16,8 +16,6 @@ def warning(code: str, message: str, node: Node | None, hint: str = "", section:
     return _finding(code, Severity.WARNING, message, node, hint, section)
 
 
-def _finding(
-    code: str, severity: Severity, message: str, node: Node | None, hint: str, section: str
-) -> Diagnostic:
+def _finding(code: str, severity: Severity, message: str, node: Node | None, hint: str, section: str) -> Diagnostic:
     source, span = (None, None) if node is None else (node.source, node.span)
     return Diagnostic(code, severity, message, source, span, hint, section)

@@ -69,12 +69,8 @@ def check_header(
     if ptx is None:
         ptx = module.version
         if not is_version(ptx):
-            message = (
-                f"there is no PTX version {_dotted(ptx)}; the latest known is {_dotted(latest_version())}"
-            )
-            found.append(
-                error("module/version", message, directives.get(".version"), section="PTX ISA 11.1.1")
-            )
+            message = f"there is no PTX version {_dotted(ptx)}; the latest known is {_dotted(latest_version())}"
+            found.append(error("module/version", message, directives.get(".version"), section="PTX ISA 11.1.1"))
             ptx = latest_version()
     if target is None:
         target, problems = _check_target(directives.get(".target"), ptx)
@@ -112,9 +108,7 @@ def _check_target(directive: Directive | None, ptx: Version) -> tuple[Target, li
     return target, found
 
 
-def _check_address_size(
-    module: Module, directives: Mapping[str, Directive], ptx: Version
-) -> Iterator[Diagnostic]:
+def _check_address_size(module: Module, directives: Mapping[str, Directive], ptx: Version) -> Iterator[Diagnostic]:
     directive = directives.get(".address_size")
     if directive is None:
         return

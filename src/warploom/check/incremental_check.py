@@ -134,9 +134,7 @@ class _ReusingChecker(ModuleChecker):
             self._results[id(function)] = known
             return known.use
         declarations = _declarations(block)
-        self._reused = (
-            earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
-        )
+        self._reused = earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
         correct = set[int]() if self._reused is None else {*self._reused.correct}
         results = self._results[id(function)] = self._current = _Results(function, declarations, correct)
         self.correct = correct
@@ -213,9 +211,7 @@ class _ReusingChecker(ModuleChecker):
 
 def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
     """Return True if an earlier version of a body has the same declarations."""
-    return len(earlier.declarations) == len(declarations) and all(
-        map(operator.is_, earlier.declarations, declarations)
-    )
+    return len(earlier.declarations) == len(declarations) and all(map(operator.is_, earlier.declarations, declarations))
 
 
 def _declarations(block: Block) -> list[object]:

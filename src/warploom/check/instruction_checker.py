@@ -141,9 +141,7 @@ class InstructionChecker:
 
         return explain_opcode(instruction, misfits)
 
-    def with_hint(
-        self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
-    ) -> list[Problem]:
+    def with_hint(self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]) -> list[Problem]:
         """Return the problems, with a hint if the change of one word makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
@@ -241,12 +239,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
         place = match.form.operands.get(name)
         if place is None or place.when:
             return []
-        found += (
-            place.type_word(slots),
-            place.registers(slots),
-            place.space_word(slots),
-            place.constants(slots),
-        )
+        found += (place.type_word(slots), place.registers(slots), place.space_word(slots), place.constants(slots))
     return found
 
 

@@ -15,17 +15,7 @@ from warploom.check.register_count import register_counts
 from warploom.check.warpgroup_order import warpgroup_order
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
-from warploom.ptx import (
-    Block,
-    Directive,
-    Function,
-    Instruction,
-    Label,
-    Module,
-    Statement,
-    TopLevel,
-    Variable,
-)
+from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, TopLevel, Variable
 
 TABLES = (".branchtargets", ".callprototype", ".calltargets")
 

@@ -46,9 +46,7 @@ class Names(Scope[Variable, Variable, Label]):
         name = variable.name
         self._found.clear()
         if variable.space == "reg" and variable.count is not None:
-            if name in self.ranges or any(
-                self._is_in_range(other, name, variable.count) for other in self.registers
-            ):
+            if name in self.ranges or any(self._is_in_range(other, name, variable.count) for other in self.registers):
                 return False
             self.ranges[name] = variable.count, variable
             return True

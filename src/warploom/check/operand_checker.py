@@ -373,11 +373,7 @@ class OperandChecker:
                     or (referent.type == "f16x2" and type_word == "pred" and self._allows(place, "packed"))
                     or (in_vector and referent.type in _integers(place, type_word))
                 )
-                kind = (
-                    f"register '{text}' of .{referent.type}"
-                    if referent.vector == 1
-                    else f"vector register '{text}'"
-                )
+                kind = f"register '{text}' of .{referent.type}" if referent.vector == 1 else f"vector register '{text}'"
                 return None if is_legal else (f"is the {kind}", expected)
             case Part():
                 return f"is '.{referent.selector}' of a register", expected

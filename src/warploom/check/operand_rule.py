@@ -55,9 +55,7 @@ class Rule:
         """Return the rule of a vector that holds a fragment."""
         accepts = "own" if fragment.type != "u32" else "same"
         implied = accepts == "own" or self.implied
-        return replace(
-            self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True
-        )
+        return replace(self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True)
 
 
 COORDINATE = Rule.of(OperandSpec("register", "read", "s32", allows=("special",)), {})

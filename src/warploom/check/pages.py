@@ -101,8 +101,7 @@ def _ranges(numbers: list[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(
-        f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > 2 else ", ".join(map(str, run))
-        for run in runs
+        f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
     )
 
 
@@ -146,9 +145,7 @@ def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
     counts = sorted({place.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
-    shown = ", ".join(
-        "one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts
-    )
+    shown = ", ".join("one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts)
     return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
 
 
@@ -227,6 +224,4 @@ def escaped(code: str) -> str:
 
 def _table(heads: list[str], lines: list[list[str]]) -> str:
     rows = [heads, ["---"] * len(heads), *lines]
-    return (
-        "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows) + "\n"
-    )
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows) + "\n"

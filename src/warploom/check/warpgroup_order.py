@@ -61,9 +61,7 @@ def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
     forms = body.with_forms(_FORMS)
     if not any(form in _MULTIPLICATIONS for form in forms.values()):
         return
-    yield from sorted(
-        _Analysis(body, forms).findings(), key=lambda found: found.span.start if found.span else 0
-    )
+    yield from sorted(_Analysis(body, forms).findings(), key=lambda found: found.span.start if found.span else 0)
 
 
 class _Analysis:
@@ -103,9 +101,7 @@ class _Analysis:
         """Return the registers of a vector."""
         if bound is None or not isinstance(bound.operand, Vector):
             return frozenset()
-        found = (
-            self.body.register(index, item.text) for item in bound.operand.items if isinstance(item, Name)
-        )
+        found = (self.body.register(index, item.text) for item in bound.operand.items if isinstance(item, Name))
         return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:

@@ -28,15 +28,10 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
         "timed beside our kernel for a dense A)",
     )
     parser.add_argument(
-        "--shapes",
-        metavar="MxNxK,…",
-        type=_sizes,
-        help="sizes, such as 4096x2112x7168 (eight sizes of models)",
+        "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (eight sizes of models)"
     )
     parser.add_argument("--repetitions", type=positive, default=20, metavar="N", help="repetitions (20)")
-    parser.add_argument(
-        "--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)"
-    )
+    parser.add_argument("--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)")
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:

@@ -53,9 +53,7 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
         help="when asynchronous operations take effect: eager, lazy or random:SEED",
     )  # fmt: skip
     _workers.declare(both, "threads that share the arithmetic", None)
-    both.add_argument(
-        "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
-    )
+    both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)")
 
 
 def read_plan(options: argparse.Namespace) -> LaunchPlan:

@@ -90,9 +90,7 @@ def add_trace_limits(parser: _Group) -> None:
         type=_integers,
         help="numbers of the traced CTAs; x varies fastest (the first cluster)",
     )
-    parser.add_argument(
-        "--trace-events", metavar="N", type=positive, help="largest number of events of the trace"
-    )
+    parser.add_argument("--trace-events", metavar="N", type=positive, help="largest number of events of the trace")
 
 
 def _integers(text: str) -> tuple[int, ...]:
@@ -106,9 +104,7 @@ def dimensions(text: str) -> tuple[int, ...]:
     """Return one to three positive integers that commas separate."""
     parts = text.split(",")
     if len(parts) > 3 or not all(is_integer(part) and int(part) > 0 for part in parts):
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}; expected one to three positive integers, such as 4,4"
-        )
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected one to three positive integers, such as 4,4")
     return tuple(map(int, parts))
 
 

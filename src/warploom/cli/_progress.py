@@ -16,9 +16,7 @@ Update = Callable[..., None]
 
 
 @contextmanager
-def _bar(
-    columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any
-) -> Generator[Update | None]:
+def _bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any) -> Generator[Update | None]:
     """Show a bar and yield its update function, or None without a terminal.
 
     `columns` returns the columns after the description, given the module `rich.progress`.
@@ -87,9 +85,7 @@ class Counting(Protocol):
 def counting(what: str, total: int | None = None) -> Generator[Counting]:
     """Show how many items are done. Nothing is printed without a terminal."""
     with _bar(
-        lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()),
-        what,
-        total=total,
+        lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()), what, total=total
     ) as update:
 
         def tell(done: int, of: int | None = None, /) -> None:

@@ -69,10 +69,7 @@ def _total_rows(stats: Stats) -> Rows:
 
 def _comparison_rows(comparison: Comparison) -> Rows:
     """Return the largest error with its bound, and the first elements outside their bounds."""
-    rows = [
-        ("largest error", f"{comparison.largest_error:.3g}"),
-        ("allowed there", f"{comparison.bound_there:.3g}"),
-    ]
+    rows = [("largest error", f"{comparison.largest_error:.3g}"), ("allowed there", f"{comparison.bound_there:.3g}")]
     if comparison.largest_share is not None:
         rows.append(("largest share of its bound", f"{comparison.largest_share:.3g}"))
     rows.append(("outside the bound", f"{comparison.mismatches:,} of {comparison.elements:,}"))
@@ -93,9 +90,7 @@ def _table(title: str, heading: str, rows: Rows) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=bool(heading), pad_edge=False
-    )
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=bool(heading), pad_edge=False)
     table.add_column("family" if heading else "")
     table.add_column(heading, justify="right")
     for label, value in rows:

@@ -137,9 +137,7 @@ def _compare(
             found.append(each)
             ours, theirs = ("", "") if isinstance(each, WrongResult) else _rates(each)
             items.end(
-                str(each)
-                if isinstance(each, WrongResult)
-                else f"{case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
+                str(each) if isinstance(each, WrongResult) else f"{case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
             )
     return found, failures
 

@@ -46,13 +46,9 @@ def declare(add: Add) -> None:
         ("svg", "a picture of one operand"),
         ("html", "one interactive page"),
     ):
-        formats.add_argument(
-            f"--{name}", dest="form", action="store_const", const=name, default="text", help=what
-        )
+        formats.add_argument(f"--{name}", dest="form", action="store_const", const=name, default="text", help=what)
     add_output(parser, "the file to write (standard output)")
-    queries = parser.add_argument_group(
-        "selection", "one or several, such as --lane 5 --item 1 or --row 3 --column 4"
-    )
+    queries = parser.add_argument_group("selection", "one or several, such as --lane 5 --item 1 or --row 3 --column 4")
     for name in _QUERIES:
         queries.add_argument(f"--{name}", metavar="N", type=int)
     given = parser.add_argument_group("facts that the opcode does not state")
@@ -129,9 +125,7 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
     if options.box is not None:
         if options.element is None:
             raise UsageError("--element is missing", hint="a box has elements of a type, such as bf16")
-        tensor_map = box_fields(
-            options.box, options.element, swizzle=swizzle or 0, interleave=options.interleave or 0
-        )
+        tensor_map = box_fields(options.box, options.element, swizzle=swizzle or 0, interleave=options.interleave or 0)
         swizzle = None
     else:
         for name in ("element", "interleave"):
@@ -190,9 +184,7 @@ def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
 
     if is_query:
         return "".join(
-            f"{grid.operand}: {grid.describe(number)}\n"
-            for grid in grids
-            for number in range(len(grid.entries))
+            f"{grid.operand}: {grid.describe(number)}\n" for grid in grids for number in range(len(grid.entries))
         )
     tables = (
         "".join("".join(text for text, _ in line).rstrip() + "\n" for line in text_lines(grid, _WIDTH))

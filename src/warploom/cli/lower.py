@@ -22,13 +22,9 @@ def declare(add: Add) -> None:
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input",
+        "file", metavar="FILE", help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input"
     )
-    parser.add_argument(
-        "--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="the result's level (ptx)"
-    )
+    parser.add_argument("--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="the result's level (ptx)")
     parser.add_argument(
         "--source",
         choices=("builtin", "nvvm", "llvm", "ptx"),

@@ -51,9 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from warploom.view.report import report
 
     plan = read_plan(options)
-    output = options.output or (
-        "report.html" if options.file == STANDARD else f"{Path(options.file).stem}.html"
-    )
+    output = options.output or ("report.html" if options.file == STANDARD else f"{Path(options.file).stem}.html")
     check_writable(output, "--output")
     prepared = plan.prepare(options.memory)
     with launch_progress(plan.file_name) as advance:
@@ -66,10 +64,6 @@ def run(options: argparse.Namespace) -> int:
     page = report(result, comparison)
     write_text(output, page.html)
     if output != STANDARD:
-        summary = [
-            counted(len(result.findings)),
-            *([comparison.sentence] if comparison else []),
-            f"{result.trace}",
-        ]
+        summary = [counted(len(result.findings)), *([comparison.sentence] if comparison else []), f"{result.trace}"]
         print(f"{output}: {'; '.join(summary)}")
     return FINDINGS if comparison and not comparison.ok else status_of(result.findings)

@@ -42,13 +42,9 @@ def declare(add: Add) -> None:
     parser.set_defaults(verb=run)
     declare_gemms(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--all", action="store_true", help="use all types or sizes if --types or --shapes is absent"
-    )
+    what.add_argument("--all", action="store_true", help="use all types or sizes if --types or --shapes is absent")
     what.add_argument("--list", action="store_true", help="print the stored tiles")
-    what.add_argument(
-        "--forget", action="store_true", help="remove the stored tiles, or those of --types and --shapes"
-    )
+    what.add_argument("--forget", action="store_true", help="remove the stored tiles, or those of --types and --shapes")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -20,9 +20,7 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 
     Units: lines and columns are counted from 1; `end` is the place after the last character.
     """
-    return (
-        json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
-    )
+    return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
 
 
 def _record(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -60,19 +58,13 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
     """
     found = list(diagnostics)
     codes = list(dict.fromkeys(diagnostic.code for diagnostic in found))
-    driver = {
-        "name": "warploom",
-        "rules": [_rule(code, found) for code in codes],
-    }
+    driver = {"name": "warploom", "rules": [_rule(code, found) for code in codes]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(diagnostic, codes) for diagnostic in found],
     }
-    return (
-        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
-        + "\n"
-    )
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _rule(code: str, found: Sequence[Diagnostic]) -> dict[str, Any]:

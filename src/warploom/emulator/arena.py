@@ -66,9 +66,7 @@ class Arena:
             ) from None
         self.starts = np.array([segment.start for segment in self.segments], np.int64)
         self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
-        self.state = np.array(
-            [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
-        )
+        self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
 
     def fork(self) -> Arena:
         """Return a copy of a sealed arena: the same segments, and bytes of its own."""
@@ -118,9 +116,7 @@ class Arena:
         """Mark the segment that holds an address as written. Errors: Fault emulator.read-only."""
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if self.state[position] == access.LOCKED:
-            message = (
-                f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
-            )
+            message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
             raise Fault("emulator.read-only", message)
         self.state[position] = access.DIRTY
 

@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
-from warploom.emulator.events import (
-    Commit,
-    Complete,
-    CopyIssue,
-    Dispatcher,
-    Group,
-    Issue,
-    Wait,
-)
+from warploom.emulator.events import Commit, Complete, CopyIssue, Dispatcher, Group, Issue, Wait
 from warploom.emulator.faults import Fault
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
@@ -31,12 +23,7 @@ BatchFactory = Callable[[Array, Array | None], Batch]
 PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because it may be polled
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
 CHANNELS = ("copy", "remote", "multiplication")  # of deferred actions
-_GROUPS: dict[str, Group] = {
-    "copy": "copy",
-    "remote": "",
-    "multiplication": "multiplication",
-    "bulk": "bulk",
-}
+_GROUPS: dict[str, Group] = {"copy": "copy", "remote": "", "multiplication": "multiplication", "bulk": "bulk"}
 UNAWAITED = ("copy", "remote")  # channels whose actions may take effect without a wait of their issuer
 _LAST = np.iinfo(np.int64).max
 
@@ -84,12 +71,7 @@ class AsyncOperations:
     """
 
     def __init__(
-        self,
-        state: State,
-        copies: CopyExecutor,
-        schedule: Schedule,
-        make_batch: BatchFactory,
-        events: Dispatcher,
+        self, state: State, copies: CopyExecutor, schedule: Schedule, make_batch: BatchFactory, events: Dispatcher
     ) -> None:
         self.state = state
         self.splits = state.splits
@@ -146,14 +128,10 @@ class AsyncOperations:
         """
         if self._on_wait is not None:
             groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
-            self._on_wait(
-                Wait(self.state.pc, batch, _GROUPS[channel], pending, read_only, groups[batch.warp_index])
-            )
+            self._on_wait(Wait(self.state.pc, batch, _GROUPS[channel], pending, read_only, groups[batch.warp_index]))
         if channel == "bulk":
             limits = np.zeros(self.bulk_groups.shape, np.int64)
-            limits[batch.warp_index] = np.where(
-                batch.active(), self.bulk_groups[batch.warp_index] - pending, 0
-            )
+            limits[batch.warp_index] = np.where(batch.active(), self.bulk_groups[batch.warp_index] - pending, 0)
             due = [c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]]
             if read_only:
                 due = [c for c in due if not self._read(c)]
@@ -185,9 +163,7 @@ class AsyncOperations:
     def _act(self, item: _Deferred, due: Array) -> None:
         part = item if due.all() else self._part(item, due)
         if self._on_complete is not None:
-            self._on_complete(
-                Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps)
-            )
+            self._on_complete(Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps))
         try:
             part.action(self.make_batch(part.warps, part.mask), part.captured)
         except Fault as fault:
@@ -203,9 +179,7 @@ class AsyncOperations:
             warps=item.warps[which],
             mask=None if item.mask is None else item.mask[which],
             group=item.group[which],
-            captured={
-                name: array if len(array) == 1 else array[which] for name, array in item.captured.items()
-            },
+            captured={name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
         )
 
     # Bulk copies ------------------------------------------------------------------------------------------
@@ -223,9 +197,7 @@ class AsyncOperations:
         self.issued += len(warps)
         if self._on_copy_issue is not None:
             maps = self.executor.tensor_maps(request, positions, lanes)
-            self._on_copy_issue(
-                CopyIssue(pc, batch, request, positions, lanes, warps, groups, first, maps, self)
-            )
+            self._on_copy_issue(CopyIssue(pc, batch, request, positions, lanes, warps, groups, first, maps, self))
         if self.kind == "eager":
             if self._on_complete is not None:
                 self._on_complete(Complete(pc, "bulk", first + left, None))
@@ -253,9 +225,7 @@ class AsyncOperations:
             self.state.origin = None
         return copy.data is not None
 
-    def preview(
-        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
-    ) -> bytes | None:
+    def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
         """Return what the copy of one lane would now write at [start, start + size) of the arena."""
         return self.executor.preview(request, position, lane, cta, start, size)
 

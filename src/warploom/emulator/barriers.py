@@ -92,9 +92,7 @@ class Barriers:
         first = _per_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
             raise Fault(
-                "emulator.barrier",
-                f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}",
-                0,
+                "emulator.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0
             )
         return batch.location.cta * BARRIERS + first
 
@@ -143,9 +141,7 @@ class Barriers:
 
     def needed(self, keys: Array) -> Array:
         """Return the number of threads that complete each barrier."""
-        return np.where(
-            self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32
-        )
+        return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
         arrived, needed = self.arrived[keys], self.needed(keys)

@@ -57,9 +57,7 @@ class Batch:
         first = int(warp_index[0]) if self.count else 0
         spans = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count
         # Warps are in order as long as none has diverged.
-        self.consecutive = spans and (
-            not self.state.splits.diverged or bool((np.diff(warp_index) == 1).all())
-        )
+        self.consecutive = spans and (not self.state.splits.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.consecutive else warp_index
         self._location: Location | None = None
         self._groups: NDArray[np.intp] | None = None
@@ -129,10 +127,7 @@ class Batch:
     def single(self, position: int, lanes: Lanes) -> Batch:
         """Return a batch of one warp, with some of its lanes, to read and write registers."""
         return Batch(
-            self.state,
-            self.rows[position : position + 1],
-            self.warp_index[position : position + 1],
-            lanes[None],
+            self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )
 
     def active(self) -> Lanes:

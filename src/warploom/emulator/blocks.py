@@ -9,17 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warploom.emulator.program import Program, Step
-from warploom.ptx import (
-    Address,
-    Element,
-    Instruction,
-    Name,
-    Negated,
-    Operand,
-    Symbol,
-    Tuple,
-    Vector,
-)
+from warploom.ptx import Address, Element, Instruction, Name, Negated, Operand, Symbol, Tuple, Vector
 from warploom.ptx.flow import postdominators, successors
 
 
@@ -39,9 +29,7 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
         leaders.update(targets)
         guarded = step.instruction.guard is not None
         leaves, returns = form.ends_thread, form.control == "call"
-        following.append(
-            successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns)
-        )
+        following.append(successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns))
         if form.control:
             leaders.add(pc + 1)
         if form.suspends:
@@ -134,9 +122,7 @@ def _is_pure(step: Step) -> bool:
     operands = step.binding.operands.values()
     kinds = {bound.place.kind for bound in operands}
     written = any(bound.place.access in ("write", "both") for bound in operands)
-    return (
-        step.binding.form.is_lanewise and written and kinds <= {"register", "predicate", "immediate", "any"}
-    )
+    return step.binding.form.is_lanewise and written and kinds <= {"register", "predicate", "immediate", "any"}
 
 
 def _registers(step: Step) -> set[tuple[int, int]]:

@@ -46,9 +46,7 @@ class CopyExecutor:
     `complete` counts bytes off mbarriers at byte offsets of shared memory.
     """
 
-    def __init__(
-        self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool
-    ) -> None:
+    def __init__(self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool) -> None:
         self.memory = memory
         self.complete = complete
         self.explicit_cluster = explicit_cluster
@@ -76,9 +74,7 @@ class CopyExecutor:
                     message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
                     raise Fault("emulator.misaligned", message, lane)
 
-    def execute_together(
-        self, request: Any, positions: Array, lanes: Array, ctas: Array
-    ) -> NDArray[np.bool_]:
+    def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
         """Execute those copies of a request that can be made together, and return which.
 
         Shapes: position in the request's arrays, lane and CTA of each copy (copies,); result (copies,).
@@ -89,13 +85,7 @@ class CopyExecutor:
         for fields, of_map in self.tensor_maps(request, positions, lanes):
             try:
                 found = whole_boxes(
-                    self.memory,
-                    self.complete,
-                    request,
-                    fields,
-                    positions[of_map],
-                    lanes[of_map],
-                    ctas[of_map],
+                    self.memory, self.complete, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
                 )
             except (Fault, UsageError):
                 continue  # the fault is reported when the copies are executed one by one
@@ -146,9 +136,7 @@ class CopyExecutor:
         """Return what the copy of one lane reads; None for a tensor copy, which cannot be split in two."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
-    def preview(
-        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
-    ) -> bytes | None:
+    def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
         """Return what the copy of one lane would now write at [start, start + size) of the arena.
 
         None if that is not one row of bytes that the copy stores unchanged.
@@ -278,9 +266,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", message)
         if fields.is_im2col != request.is_im2col:
             own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
-            message = (
-                f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
-            )
+            message = f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
         if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
@@ -304,9 +290,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", str(error)) from None
         if request.reduction and fields.element_type not in of_tensors(request.reduction):
             legal = ", ".join(of_tensors(request.reduction))
-            message = (
-                f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
-            )
+            message = f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
             raise Fault("emulator.tensor-map", message)
         address = pick.number(request.shared)
         if address % 128:
@@ -321,9 +305,7 @@ class CopyExecutor:
         """Return the contents of the tensor map at an address. Errors: Fault, UsageError."""
         arena = self.memory.arena
         if address % 64:
-            raise Fault(
-                "emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
-            )
+            raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
         first = arena.find(address, 128, "a tensor map")
         self.memory.report_copy("read", [first], [128])
         return _unpack(arena.bytes[first : first + 128].tobytes())
@@ -347,13 +329,7 @@ class CopyExecutor:
         self.memory.report_copy(kind, base + inside, np.full(len(inside), size), operation, type)
 
     def _tile_load(
-        self,
-        request: TensorCopy,
-        pick: _Pick,
-        cta: int,
-        fields: TensorMapFields,
-        rows: TileRows,
-        address: int,
+        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: TileRows, address: int
     ) -> None:
         memory = self.memory
         bits, whole = unit_bits(fields), row_bytes(fields)
@@ -378,9 +354,7 @@ class CopyExecutor:
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 
-    def _tile_store(
-        self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
-    ) -> None:
+    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.memory
         # Whole chunks of 16 bytes are written, even if the last one of a row exceeds the tensor.
         inside, whole = -(-rows.valid * unit_bits(fields) // 128) * 16, row_bytes(fields)

@@ -26,9 +26,7 @@ def inter_cta_communication(program: Program) -> list[bool]:
     named.update(guard.name for step in program.steps if (guard := step.instruction.guard))
 
     def is_used(step: Step, access: Access) -> bool:
-        return any(
-            named[name] > 1 for name in names_in(step.binding.operands[access.value].operand) if name != "_"
-        )
+        return any(named[name] > 1 for name in names_in(step.binding.operands[access.value].operand) if name != "_")
 
     return [
         access is not None and (access.kind != "update" or is_used(step, access))

@@ -81,9 +81,7 @@ class Control:
             lane = int(np.flatnonzero(wrong)[0])
             found = int(wide.reshape(-1)[lane])
             raise Fault(
-                "emulator.branch-table",
-                f"branch index {found} is beyond a table of {len(table)} targets",
-                lane,
+                "emulator.branch-table", f"branch index {found} is beyond a table of {len(table)} targets", lane
             )
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
@@ -123,11 +121,7 @@ class Control:
         """Return the active lanes to the caller, or end them."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
-        if (
-            not splits.diverged
-            and batch.mask is None
-            and not any(splits.calls[int(row)] for row in batch.rows)
-        ):
+        if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
             splits.live[batch.warp_index] = False
             splits.status[batch.rows] = Status.DONE
             self.on_exit(batch.warp_index)

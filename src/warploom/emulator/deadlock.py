@@ -118,9 +118,7 @@ class DeadlockReport:
                 if barrier.level == "cta" and _may_be(self._operand(pc, "a"), state["number"])
             ]
         if kind == "cluster barrier":
-            return [
-                pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives
-            ]
+            return [pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives]
         if kind == "registers":
             return [
                 pc
@@ -194,9 +192,7 @@ class DeadlockReport:
             notes.append(Note(f"a cycle: {', '.join(parts)}, which line {self._line(group.pc)} holds up"))
         one = len(self._warps(group)) == 1
         kernel = f"kernel {self.program.kernel.name}, "
-        message = (
-            f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
-        )
+        message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
         span = self.program.span_of(group.pc)
         found = diagnostic("emulator.deadlock", message, self.program.source, span)
         return found.with_notes(notes, self._data(group, cycle))
@@ -256,9 +252,7 @@ class DeadlockReport:
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
             "arrivals_at": sorted({self._line(pc) for pc in self.sites[id(group)]}),
-            "released_by": [
-                {"line": self._line(site), "by": self._node(other)} for other, site in group.releases
-            ],
+            "released_by": [{"line": self._line(site), "by": self._node(other)} for other, site in group.releases],
             "cycle": [self._line(each.pc) for each in cycle],
         }
 

@@ -18,17 +18,7 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
-from warploom.emulator.events import (
-    BlockEnd,
-    BlockStart,
-    Dispatcher,
-    Exit,
-    Guard,
-    Launch,
-    Observer,
-    Resident,
-    Suspend,
-)
+from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
 from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid, Topology
 from warploom.emulator.instruction_events import InstructionEvents
@@ -310,9 +300,7 @@ class Emulator:
         fault = self.control.fault_of_partially_arrived()
         if fault is not None:
             return Trap([self._diagnose(fault)])
-        report = DeadlockReport(
-            self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools
-        )
+        report = DeadlockReport(self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools)
         return report.error()
 
     def _runaway(self) -> Trap:

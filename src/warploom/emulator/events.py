@@ -256,9 +256,7 @@ class Issue:
 class PendingCopies(Protocol):
     """Bulk copies that have not taken effect."""
 
-    def preview(
-        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
-    ) -> bytes | None:
+    def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
         """Return what the copy of one lane would now write at [start, start + size) of the arena."""
         ...
 

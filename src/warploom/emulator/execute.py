@@ -115,18 +115,13 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
     for variable in program.globals:
         label = f"the {variable.space} variable {variable.name}"
-        segment = arena.reserve(
-            label, variable.size, writable=variable.space == "global", kind=variable.space
-        )
+        segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
         found[variable.name] = segment.start
     return found
 
 
 def execute(
-    request: Request,
-    arena: Arena,
-    segments: dict[str, int],
-    progress: Callable[[Progress], None] | None = None,
+    request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid. The sealed arena holds the arguments, and afterwards the results.
 

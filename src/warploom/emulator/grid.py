@@ -112,9 +112,7 @@ class Topology:
         group = self.warpgroup_of[warps]
         order = np.lexsort((self.warp_in_cta[warps], group))
         if len(order) % 4 or (group < 0).any():
-            raise Fault(
-                "emulator.warpgroup", "the warps at a warpgroup instruction are not whole warpgroups", 0
-            )
+            raise Fault("emulator.warpgroup", "the warps at a warpgroup instruction are not whole warpgroups", 0)
         return order.reshape(-1, 4)
 
 

@@ -51,9 +51,7 @@ def _leaves(initializer: Initializer) -> Iterator[Initializer]:
         yield from _leaves(item)
 
 
-def _value(
-    program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]
-) -> int | float:
+def _value(program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]) -> int | float:
     match item:
         case Integer(value):
             return value

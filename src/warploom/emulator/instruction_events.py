@@ -38,11 +38,7 @@ class InstructionEvents:
         for effect in step.binding.form.effects:
             if isinstance(effect, effects.Fence) and self._on_fence is not None:
                 yield self._fence(self._on_fence, linked, effect)
-            elif (
-                isinstance(effect, effects.Barrier)
-                and effect.level == "warp"
-                and self._on_barrier is not None
-            ):
+            elif isinstance(effect, effects.Barrier) and effect.level == "warp" and self._on_barrier is not None:
                 yield self._warp_barrier(self._on_barrier)
 
     @staticmethod

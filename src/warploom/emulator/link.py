@@ -84,13 +84,9 @@ class Linker:
     _specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
         default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
     )
-    _registers: dict[tuple[int, int, str], Register] = field(
-        default_factory=dict[tuple[int, int, str], Register]
-    )
+    _registers: dict[tuple[int, int, str], Register] = field(default_factory=dict[tuple[int, int, str], Register])
     _vectors: dict[tuple[Any, ...], VectorValue] = field(default_factory=dict[tuple[Any, ...], VectorValue])
-    _tables: list[tuple[PerWarp, SpecialRegister]] = field(
-        default_factory=list[tuple[PerWarp, SpecialRegister]]
-    )
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link_all(self) -> list[Linked]:
         """Link every instruction of the program, and find the runs and flushes."""
@@ -118,9 +114,7 @@ class Linker:
         skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
         assert form.execution is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(
-            form.execution, values, guard, negated, form.family, reconverges, skips_idle, form.run_execution
-        )
+        return Linked(form.execution, values, guard, negated, form.family, reconverges, skips_idle, form.run_execution)
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
         span = step.instruction.span
@@ -284,9 +278,7 @@ class Linker:
         function = self.program.functions.get(text)
         if function is not None:
             return integer_constant(CODE_BASE + function.entry, type)
-        raise _Unresolved(
-            "emulator.undeclared", f"'{text}' is neither declared nor an implemented special register"
-        )
+        raise _Unresolved("emulator.undeclared", f"'{text}' is neither declared nor an implemented special register")
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
         found = scope.location(text)
@@ -296,8 +288,7 @@ class Linker:
         width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
         if found.width < width or (width == 1) != (found.width == 1):
             raise _Unresolved(
-                "emulator.operand",
-                f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}",
+                "emulator.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
             )
         key = (found.width, found.index, type)
         if key not in self._registers:
@@ -342,9 +333,7 @@ class Linker:
             return Constant(type, value.array + dtype.type(offset))
         if isinstance(value, PerWarp):
             return PerWarp(type, value.table + dtype.type(offset))
-        raise _Unresolved(
-            "emulator.operand", "an offset from a register is only allowed in an address operand"
-        )
+        raise _Unresolved("emulator.operand", "an offset from a register is only allowed in an address operand")
 
     # Control --------------------------------------------------------------------------------------------
 

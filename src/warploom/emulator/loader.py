@@ -5,20 +5,15 @@ Everything that is not implemented is found here, before execution starts, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import copyreg
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
 from warploom.emulator.blocks import find_blocks, names_of
 from warploom.emulator.faults import Unsupported, diagnostic
-from warploom.emulator.program import (
-    DeviceFunction,
-    GlobalVariable,
-    Program,
-    RegisterLocation,
-    Scope,
-    Step,
-    Storage,
-)
+from warploom.emulator.program import DeviceFunction, GlobalVariable, Program, RegisterLocation, Scope, Step, Storage
 from warploom.emulator.registers import RegisterFiles
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import spread
@@ -26,18 +21,7 @@ from warploom.isa.instructions.control import IMPLIED
 from warploom.isa.model.parameters import Parameter, aligned, place, size_of
 from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Block,
-    Function,
-    Initializer,
-    Instruction,
-    Label,
-    Module,
-    Name,
-    Statement,
-    Symbol,
-    Variable,
-)
+from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
 
 _TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that a label names
 
@@ -45,10 +29,25 @@ _TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives tha
 def load(module: Module, kernel: str | None = None) -> Program:
     """Load a kernel of a module.
 
-    Errors: Unsupported emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
+    Errors: UsageError emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
     diagnostic for each instruction, function or variable that is not implemented.
     """
     return _Loader(module, read_signature(module, kernel).entry).load()
+
+
+def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
+    """Return the pickled form of a program: its module, from which a worker process loads it again."""
+    if not program.pickled:
+        program.pickled = pickle.dumps(program.module)
+    return _load_pickled, (program.pickled, program.kernel.name)
+
+
+@lru_cache(maxsize=16)
+def _load_pickled(module: bytes, kernel: str) -> Program:
+    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
+
+
+copyreg.pickle(Program, _reduce)
 
 
 class _Loader:
@@ -156,9 +155,7 @@ class _Loader:
             self._declare_register(variable, scope)
             return
         size = size_of(variable)
-        align = variable.align or (
-            TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1
-        )
+        align = variable.align or (TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1)
         if variable.space == "shared":
             if "extern" in variable.linkage or size is None:
                 self.dynamic_align = max(self.dynamic_align, align)
@@ -205,9 +202,7 @@ class _Loader:
 
     def _flatten_device(self, function: Function) -> None:
         scope = Scope(self.module_scope)
-        locations = [
-            tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)
-        ]
+        locations = [tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)]
         entry = self._flatten(function, scope)
         self.functions[function.name] = DeviceFunction(function.name, entry, locations[0], locations[1])
 

@@ -141,13 +141,7 @@ class Mbarriers:
         self._none = np.zeros((1, 1), np.int64)
 
     def act(
-        self,
-        batch: Batch,
-        space: str,
-        addresses: Array,
-        action: str,
-        amount: Array | int,
-        transactions: Array | int,
+        self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
         """Act on the objects at `addresses`, and return the state tokens before the action.
 
@@ -205,20 +199,14 @@ class Mbarriers:
         if problem == _COUNT:
             found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
             return Fault(
-                "emulator.mbarrier",
-                f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
-                lane,
+                "emulator.mbarrier", f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}", lane
             )
         if problem == _COMPLETED:
             message = f"an arrival with .noComplete completes the phase of {where}"
             return Fault("emulator.mbarrier", message, lane)
         if problem == _TRANSACTIONS:
-            return Fault(
-                "emulator.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane
-            )
-        return Fault(
-            "emulator.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane
-        )
+            return Fault("emulator.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
+        return Fault("emulator.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
 
     @staticmethod
     def pending(tokens: Array) -> Array:
@@ -228,14 +216,7 @@ class Mbarriers:
     # Waiting ----------------------------------------------------------------------------------------------
 
     def wait(
-        self,
-        batch: Batch,
-        space: str,
-        addresses: Array,
-        phase: Array,
-        parity: bool,
-        blocking: bool,
-        result: Any,
+        self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
         """Write to `result` whether a phase is complete.
 
@@ -298,9 +279,7 @@ class Mbarriers:
         words, lanes = index[stuck] // 8, mask[stuck]
         first = words[np.arange(len(words)), lanes.argmax(axis=1)]
         several = (lanes & (words != first[:, None])).any(axis=1)
-        for k, (row, word, many) in enumerate(
-            zip(rows.tolist(), first.tolist(), several.tolist(), strict=True)
-        ):
+        for k, (row, word, many) in enumerate(zip(rows.tolist(), first.tolist(), several.tolist(), strict=True)):
             awaited = self._awaited[row] = set(words[k][lanes[k]].tolist()) if many else {word}
             for each in awaited:
                 self.waiting.setdefault(each, []).append(row)

@@ -39,9 +39,7 @@ _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint3
 class Memory:
     """All memories of the resident CTAs."""
 
-    def __init__(
-        self, state: State, arena: Arena, shared_bytes: int, local_bytes: int, events: Dispatcher
-    ) -> None:
+    def __init__(self, state: State, arena: Arena, shared_bytes: int, local_bytes: int, events: Dispatcher) -> None:
         self.state = state
         self.arena = arena
         self.shared = SharedMemory(state.topology, shared_bytes)
@@ -127,14 +125,7 @@ class Memory:
         return Access(self.state.pc, kind, space, location, index, lanes, size, values, operation, type)
 
     def _reach(
-        self,
-        space: str,
-        location: Location,
-        addresses: Array,
-        mask: Lanes,
-        size: int,
-        storing: bool,
-        verb: str = "",
+        self, space: str, location: Location, addresses: Array, mask: Lanes, size: int, storing: bool, verb: str = ""
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the array that an access of `size` bytes per lane reaches, and checked byte offsets in it."""
         if space == "local":
@@ -195,14 +186,7 @@ class Memory:
         return out
 
     def tile(
-        self,
-        cta: Array,
-        leaders: Array,
-        starts: Array,
-        offsets: Array,
-        swizzle: int,
-        base_offset: int,
-        down: bool,
+        self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, down: bool
     ) -> Array:
         """Read swizzled tiles of 8-byte words from the shared memory of CTAs.
 
@@ -211,9 +195,7 @@ class Memory:
         """
         groups, tiles = starts.shape
         rows, columns = offsets.shape
-        out = np.empty(
-            (groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), np.uint64
-        )
+        out = np.empty((groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), np.uint64)
         shared = self.shared
         missed = access.gather_tiles(
             shared.words, cta * shared.stride, starts.astype(np.int64), offsets, CHUNK_MASK[swizzle], base_offset,

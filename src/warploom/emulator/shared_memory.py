@@ -54,9 +54,7 @@ class SharedMemory:
         """Return the shared address, within its CTA, of a byte offset in `bytes`."""
         return index % self.stride + SHARED_START
 
-    def index(
-        self, space: str, location: Location, addresses: Array, mask: Lanes, size: int
-    ) -> NDArray[np.int64]:
+    def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
         """Return checked byte offsets in `bytes` of accesses of `size` bytes. Shapes: (warps, 32).
 
         Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
@@ -92,9 +90,7 @@ class SharedMemory:
             )
         if address >> 24 >= self.cluster_size:
             rank = address >> 24
-            return Fault(
-                code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane
-            )
+            return Fault(code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane)
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 

@@ -166,9 +166,7 @@ def whole_boxes(
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None
-    coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(
-        np.int64
-    )
+    coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
     found = boxes(fields, coordinates)
     row_bytes = fields.box[0] * fields.element_bits // 8
     covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)

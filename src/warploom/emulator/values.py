@@ -172,9 +172,7 @@ class VectorValue:
                 )
                 return got.copy() if got.base is not None else got
             return self.file[self.indices[:, None], selection.warps[None, :]]
-        return np.stack(
-            [np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items]
-        )
+        return np.stack([np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items])
 
     def put_all(self, selection: Selection, results: Array) -> None:
         """Write all registers. Shapes: (registers, warps, 32)."""
@@ -198,9 +196,7 @@ class VectorValue:
         permute.gather(file.view(order.dtype), registers, warps[positions], order.target, matrices)
         return matrices
 
-    def write_matrix(
-        self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array
-    ) -> None:
+    def write_matrix(self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array) -> None:
         """Write the matrix of each warp; `positions` is the order of the matrices among the selected warps."""
         if self.file is not None and selection.mask is None:
             warps = selection.warp_index[positions]

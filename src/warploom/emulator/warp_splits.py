@@ -105,9 +105,7 @@ class WarpSplits:
         if self.diverged:
             self._arrive(rows)
 
-    def split(
-        self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None
-    ) -> None:
+    def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
         """Continue the lanes of a warp split at different program counters (`targets[lane]`).
 
         They reconverge at `meet` (-1: never), in the same activation or, after a return, in the activation `outer`.
@@ -192,9 +190,7 @@ class WarpSplits:
         Returns False if there are none.
         """
         warp = self.warp[row]
-        same = np.flatnonzero(
-            (self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING)
-        )
+        same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING))
         others = [int(slot) for slot in same if slot != row]
         for other in others:
             point = _common(self.points[row], self.points[other])
@@ -232,9 +228,7 @@ class WarpSplits:
         if point.arrived.any():
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
-    def _withdraw(
-        self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask
-    ) -> None:
+    def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
         """Remove lanes from the reconvergence points from `point` outwards to `until`."""
         while point is not None and point is not until:
             outer = point.parent
@@ -245,13 +239,7 @@ class WarpSplits:
     # Slots ----------------------------------------------------------------------------------------------
 
     def _add(
-        self,
-        warp: int,
-        mask: Mask,
-        pc: int,
-        epoch: int,
-        point: ReconvergencePoint | None,
-        calls: tuple[int, ...],
+        self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
     ) -> None:
         """Add a warp split, in the warp's own slot if it is free. The split may reconverge at once."""
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()

@@ -54,9 +54,7 @@ class Warps(Batch):
 
     __slots__ = ("components",)
 
-    def __init__(
-        self, state: State, components: Components, rows: Rows, warp_index: Rows, mask: Lanes | None
-    ) -> None:
+    def __init__(self, state: State, components: Components, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         super().__init__(state, rows, warp_index, mask)
         self.components = components
 
@@ -82,9 +80,7 @@ class Warps(Batch):
 
     # Memory -----------------------------------------------------------------------------------------------
 
-    def load(
-        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
-    ) -> Array:
+    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
@@ -92,9 +88,7 @@ class Warps(Batch):
         dtype = TYPES[type].dtype
         return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
 
-    def store(
-        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
-    ) -> None:
+    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
@@ -224,9 +218,7 @@ class Warps(Batch):
         """Arrive at a CTA barrier."""
         self.components.barriers.arrive(self, number, threads, mode == "sync")
 
-    def cta_reduce(
-        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any
-    ) -> None:
+    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
         """Arrive at a CTA barrier that reduces a predicate."""
         self.components.barriers.reduce(self, number, threads, predicate, mode, result)
 
@@ -243,12 +235,7 @@ class Warps(Batch):
         self.components.pools.change(self, count, take)
 
     def mbarrier(
-        self,
-        space: str,
-        addresses: Array,
-        action: str,
-        amount: Array | int = 0,
-        transactions: Array | int = 0,
+        self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
         """Act on mbarrier objects; return the state tokens before the action."""
         mbarriers = self.components.mbarriers

@@ -59,9 +59,7 @@ def is_on_gpu(value: object) -> bool:
         return True
     kind = int(device(value)[0])
     if kind not in _HOST_KINDS + _GPU_KINDS:
-        raise UsageError(
-            f"a {type_name(value)} is neither on an NVIDIA GPU nor in the host's memory", code="gpu.array"
-        )
+        raise UsageError(f"a {type_name(value)} is neither on an NVIDIA GPU nor in the host's memory", code="gpu.array")
     return kind in _GPU_KINDS
 
 

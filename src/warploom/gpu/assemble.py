@@ -20,9 +20,7 @@ from warploom.gpu.packages import package
 AssemblerName = Literal["driver", "ptxas"]
 
 _TIMEOUT = 600
-_SHARED = re.compile(
-    r"^(?P<extern>[^\n/;]*\.extern\s+)?\s*\.shared\s+(?:\.align\s+(?P<align>\d+))?", re.MULTILINE
-)
+_SHARED = re.compile(r"^(?P<extern>[^\n/;]*\.extern\s+)?\s*\.shared\s+(?:\.align\s+(?P<align>\d+))?", re.MULTILINE)
 _LINKED_ALIGNMENT = 16  # bytes; the largest alignment that linkers respect
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 

@@ -221,11 +221,7 @@ class Gpu:
         return Kernel(name, parameters, remarks, used, loaded, self)
 
     def prepare(
-        self,
-        kernel: Kernel,
-        geometry: Geometry,
-        tensors: Mapping[str, TensorMap],
-        fixed: Mapping[str, object],
+        self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap], fixed: Mapping[str, object]
     ) -> Launch:
         """Return a kernel with a geometry. `Kernel.prepare` describes the arguments."""
         handle = int(kernel.loaded.handle)
@@ -284,25 +280,19 @@ class Gpu:
                 attribute, value, self._driver.CUkernel(handle), self._driver.CUdevice(self.number)
             )
             if status:
-                raise UsageError(
-                    f"the GPU refuses the launch: {status_text(self._driver, status)}", code="gpu.launch"
-                )
+                raise UsageError(f"the GPU refuses the launch: {status_text(self._driver, status)}", code="gpu.launch")
         self._most_shared[handle] = max(geometry.shared, self._most_shared.get(handle, 0))
 
 
 def _measured(loaded: Any) -> Resources:
     """Return the driver's values for the resources of a kernel, for assemblers without a verbose log."""
     found = loaded.attributes
-    return Resources(
-        int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes)
-    )
+    return Resources(int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes))
 
 
 def _no_gpu(reason: str) -> UsageError:
     return UsageError(
-        f"there is no GPU to launch on: {reason}",
-        code="gpu.driver",
-        hint='device="cpu" runs the kernel without one',
+        f"there is no GPU to launch on: {reason}", code="gpu.driver", hint='device="cpu" runs the kernel without one'
     )
 
 

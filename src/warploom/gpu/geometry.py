@@ -25,9 +25,7 @@ def triple(name: str, value: Extent) -> Extents:
         isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
     )
     if not are_positive or not 1 <= len(parts) <= 3:
-        raise UsageError(
-            f"{name} is {value!r}; expected one to three integers above 0", code="launch.geometry"
-        )
+        raise UsageError(f"{name} is {value!r}; expected one to three integers above 0", code="launch.geometry")
     x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
     return x, y, z
 

@@ -16,9 +16,7 @@ def package(name: str) -> Any:
         return import_module(name)
     except ModuleNotFoundError:
         raise UsageError(
-            "a launch on a GPU needs NVIDIA's Python packages",
-            code="gpu.packages",
-            hint="pip install 'warploom[gpu]'",
+            "a launch on a GPU needs NVIDIA's Python packages", code="gpu.packages", hint="pip install 'warploom[gpu]'"
         ) from None
     except ImportError as error:
         raise UsageError(

@@ -70,8 +70,7 @@ class Launch:
         unknown = tensors.keys() - {p.name for p in parameters if p.size == TENSOR_MAP_BYTES}
         if unknown:
             raise UsageError(
-                f"kernel {name} has no 128-byte parameter {min(unknown)} for a tensor map",
-                code="launch.argument",
+                f"kernel {name} has no 128-byte parameter {min(unknown)} for a tensor map", code="launch.argument"
             )
         if unknown := fixed.keys() - {p.name for p in parameters}:
             raise UsageError(f"kernel {name} has no parameter {min(unknown)}", code="launch.argument")
@@ -121,8 +120,7 @@ class Launch:
         status, *_ = self._enqueue(self._config, self._function, self._arguments, 0)
         if status:
             raise UsageError(
-                f"the GPU cannot launch kernel {self._name}: {status_text(self._driver, status)}",
-                code="gpu.launch",
+                f"the GPU cannot launch kernel {self._name}: {status_text(self._driver, status)}", code="gpu.launch"
             )
 
     def _stream_for(self, args: tuple[object, ...]) -> int:

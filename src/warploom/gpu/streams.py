@@ -31,8 +31,7 @@ def handle_of(stream: object) -> int:
         if isinstance(handle, int):
             return handle or LEGACY
     raise UsageError(
-        f"stream is {stream!r}; expected a stream of PyTorch, CuPy or cuda-core, or its handle",
-        code="gpu.stream",
+        f"stream is {stream!r}; expected a stream of PyTorch, CuPy or cuda-core, or its handle", code="gpu.stream"
     )
 
 

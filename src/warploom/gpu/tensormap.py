@@ -76,9 +76,7 @@ def _encoded(fields: TensorMapFields) -> Any:
     # The enumeration of swizzles continues with the atomicities of 128 bytes.
     atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0
     common = {
-        "tensorDataType": getattr(
-            driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"
-        ),
+        "tensorDataType": getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"),
         "tensorRank": rank,
         "globalAddress": fields.global_address,
         "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],

@@ -59,9 +59,7 @@ class State:
             ("power", None if self.power is None else round(self.power), "W"),
             ("temperature", self.temperature, "°C"),
         )
-        return ", ".join(
-            f"{name} {'unknown' if value is None else f'{value} {unit}'}" for name, value, unit in shown
-        )
+        return ", ".join(f"{name} {'unknown' if value is None else f'{value} {unit}'}" for name, value, unit in shown)
 
 
 def measure(

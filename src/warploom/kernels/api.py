@@ -28,14 +28,7 @@ from warploom.kernels.hopper.gemm import gemm as hopper_gemm
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
 from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
-from warploom.kernels.problem import (
-    Operands,
-    Problem,
-    check_results,
-    check_vector,
-    problem_of,
-    result_type,
-)
+from warploom.kernels.problem import Operands, Problem, check_results, check_vector, problem_of, result_type
 from warploom.kernels.scale_layout import block_scales_of
 from warploom.kernels.sparse import Compressed, check_compressed
 from warploom.runtime.api import launch
@@ -114,12 +107,7 @@ Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
 
 
 def run_gemm(
-    planner: Planner,
-    operands: tuple[Any, ...],
-    options: tuple[Any, ...],
-    alpha: float,
-    beta: float,
-    device: Device,
+    planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
 ) -> Any:
     """Launch a multiplication and return D. A GPU launch is prepared once for each layout of arrays.
 
@@ -226,9 +214,7 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
 def require_hopper(what: str, target: str) -> None:
     """Raise unless the target is sm_90a. Errors: UsageError kernels.target."""
     if target != HOPPER:
-        raise UsageError(
-            f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target"
-        )
+        raise UsageError(f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target")
 
 
 def plan_of(
@@ -252,8 +238,6 @@ def plan_of(
         plan = hopper.plan_for(problem, **words, scales=scales)
     else:
         multiprocessors = ampere.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
-        plan = ampere.plan_for(
-            problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors
-        )
+        plan = ampere.plan_for(problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors)
     check_results(problem, operands, result)
     return plan

@@ -22,11 +22,7 @@ ACCUMULATORS = {
     **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
 }
 """Accumulator types of the tensor cores for the types of A and B, the widest first."""
-RESULTS = {
-    "f32": ("f32", "bf16", "f16", "e4m3", "e5m2"),
-    "f16": ("f16",),
-    "s32": ("s32", "f32", "bf16", "f16"),
-}
+RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32", "f32", "bf16", "f16")}
 """Types that D may have, by accumulator type."""
 DTYPES: dict[str, np.dtype[Any]] = {
     word: np.dtype(dtype)

@@ -119,9 +119,7 @@ def major_of(array: Any, name: str, across: str) -> str:
         if is_contiguous and (extent == 1 or (stride > 0 and stride % ALIGNMENT == 0)):
             return major
     raise array_error(
-        name,
-        layout,
-        f"contiguous elements along one axis, and strides of a multiple of {ALIGNMENT} along the other",
+        name, layout, f"contiguous elements along one axis, and strides of a multiple of {ALIGNMENT} along the other"
     )
 
 

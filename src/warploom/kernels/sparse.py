@@ -137,9 +137,7 @@ def _to_host(a: Any) -> Array:
     if isinstance(a, np.ndarray):
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
-        raise UsageError(
-            f"A is a {type_name(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
-        )
+        raise UsageError(f"A is a {type_name(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type")
     if is_torch_type(a.__class__):
         return as_numpy(a.detach().cpu())
     if not is_on_gpu(a):

@@ -19,11 +19,7 @@ from warploom.layout.swizzle import swizzle_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ADDRESS_FIELDS = {
-    "start_address": 0,
-    "leading_byte_offset": 16,
-    "stride_byte_offset": 32,
-}  # name -> lowest bit
+_ADDRESS_FIELDS = {"start_address": 0, "leading_byte_offset": 16, "stride_byte_offset": 32}  # name -> lowest bit
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
 _SWIZZLE_OF_CODE = {code: mode for mode, code in _SWIZZLE_CODE.items()}
 _ADDRESS_LIMIT = 1 << 18
@@ -119,9 +115,7 @@ class Descriptor(Displayed):
             at = 8 * byte[:, within >> 3] + (within & 7)
         read_only(at)
         name = f"tile {rows}x{k} {element} from byte {self.start_address}"
-        return SharedMap(
-            name, f"({rows},K{k}) -> byte, {major}-major, {self._swizzle_text}", rows, k, bits, at
-        )
+        return SharedMap(name, f"({rows},K{k}) -> byte, {major}-major, {self._swizzle_text}", rows, k, bits, at)
 
     @property
     def atom_depth(self) -> int:
@@ -189,9 +183,7 @@ class UmmaDescriptor(Descriptor):
         """
         shared = Descriptor.decode(value & ~(3 << 62) if value >= 0 else value)
         if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
-            raise UsageError(
-                f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53"
-            )
+            raise UsageError(f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53")
         if value & _ABSOLUTE:
             raise UsageError(
                 f"{value:#x} has an absolute address for its leading offset (bit 52); expected a relative one"
@@ -213,9 +205,7 @@ class UmmaDescriptor(Descriptor):
         """
         has_wide_atoms = major == "MN" and TYPE_BITS.get(element) == 32
         if has_wide_atoms and swizzle != 128:
-            raise UsageError(
-                f"the swizzle of an MN-major tile of {element} elements is {swizzle} bytes; expected 128"
-            )
+            raise UsageError(f"the swizzle of an MN-major tile of {element} elements is {swizzle} bytes; expected 128")
         return _packed(UmmaDescriptor(0, 0, 0, 0, swizzle, 32 if has_wide_atoms else 16), rows, k, major)
 
     @property
@@ -239,9 +229,7 @@ class UmmaDescriptor(Descriptor):
                 f"a tile of {8 * element_bytes}-bit elements is MN-major; expected a swizzle of {expected}"
             )
         if major == "K" and has_wide_atoms:
-            raise UsageError(
-                "the tile is K-major with a swizzle in atoms of 32 bytes; expected an MN-major tile"
-            )
+            raise UsageError("the tile is K-major with a swizzle in atoms of 32 bytes; expected an MN-major tile")
 
     def _swizzled(self, addresses: NDArray[np.int32]) -> NDArray[np.int32]:
         if self.atom == 16:

@@ -52,8 +52,5 @@ class ElementMap(Displayed):
         width = max((len(cell) for line in cells for cell in line), default=1)
         margin = len(str(self.rows - 1))
         header = " " * margin + "".join(f" {col:>{width}}" for col in range(self.cols))
-        lines = [
-            f"{row:>{margin}}" + "".join(f" {cell:>{width}}" for cell in line)
-            for row, line in enumerate(cells)
-        ]
+        lines = [f"{row:>{margin}}" + "".join(f" {cell:>{width}}" for cell in line) for row, line in enumerate(cells)]
         return "\n".join([f"{self.name}  {self.legend}", *(line.rstrip() for line in [header, *lines])])

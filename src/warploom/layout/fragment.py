@@ -16,12 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Bits = NDArray[Any]
-_UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
-    8: np.uint8,
-    16: np.uint16,
-    32: np.uint32,
-    64: np.uint64,
-}
+_UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +98,7 @@ class FragmentMap(ElementMap):
         found = np.argwhere((self.row == row) & (self.col == col))
         return tuple((int(lane), int(item)) for lane, item in found)
 
-    def gather(
-        self, registers: Bits | Sequence[Bits], *, signed: bool = False, transposed: bool = False
-    ) -> Bits:
+    def gather(self, registers: Bits | Sequence[Bits], *, signed: bool = False, transposed: bool = False) -> Bits:
         """Return the matrices of a batch of fragments, as raw element bits.
 
         If several lanes hold an element, the lowest register of the lowest lane is read. `signed` sign-extends 4-bit

@@ -179,9 +179,7 @@ class InstructionDescriptor(Displayed):
             rest &= ~(mask << low)
         if rest:
             bits = ", ".join(str(bit) for bit in range(32) if rest >> bit & 1)
-            raise UsageError(
-                f"bits {bits} are reserved in an instruction descriptor of kind {kind}; expected 0"
-            )
+            raise UsageError(f"bits {bits} are reserved in an instruction descriptor of kind {kind}; expected 0")
         for name, codes in _coded(of_kind).items():
             if name in found:
                 found[name] = _decoded(name, kind, codes, found[name])

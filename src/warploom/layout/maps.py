@@ -116,9 +116,7 @@ def fragment(
 
 
 @cache
-def _multiplication(
-    family: str, operand: str, shape: str, element: str, *, layout: str, sparse: bool
-) -> FragmentMap:
+def _multiplication(family: str, operand: str, shape: str, element: str, *, layout: str, sparse: bool) -> FragmentMap:
     if operand not in ("A", "B", "C", "D"):
         raise UsageError(f"{family} has no operand {operand!r}; expected A, B, C or D")
     legal = ACCUMULATOR_TYPES if operand in ("C", "D") else tuple(TYPE_BITS)
@@ -158,9 +156,7 @@ def _multiplicand_a(name: str, m: int, k: int, bits: int) -> FragmentMap:
     register, element = item // p, item % p
     row = lane // 4 + 8 * (register % halves)
     col = 4 * p * (register // halves) + (lane % 4) * p + element
-    return _map(
-        name, f"(T32,V{item.shape[1]}) -> (M{m},K{k})", row, col, shape=(m, k), bits=bits, along="col"
-    )
+    return _map(name, f"(T32,V{item.shape[1]}) -> (M{m},K{k})", row, col, shape=(m, k), bits=bits, along="col")
 
 
 def _multiplicand_b(name: str, k: int, bits: int) -> FragmentMap:
@@ -169,9 +165,7 @@ def _multiplicand_b(name: str, k: int, bits: int) -> FragmentMap:
     lane, item = _lanes_items(32, k // 4)
     register, element = item // p, item % p
     row = 4 * p * register + (lane % 4) * p + element
-    return _map(
-        name, f"(T32,V{item.shape[1]}) -> (K{k},N8)", row, lane // 4, shape=(k, 8), bits=bits, along="row"
-    )
+    return _map(name, f"(T32,V{item.shape[1]}) -> (K{k},N8)", row, lane // 4, shape=(k, 8), bits=bits, along="row")
 
 
 def _accumulator(name: str, m: int, bits: int) -> FragmentMap:
@@ -214,11 +208,7 @@ def _quad_pair(request: _Request) -> FragmentMap:
 
 def _wgmma(request: _Request) -> FragmentMap:
     name, n, k, bits = request.name, request.n, request.stored_k, request.bits
-    _require(
-        name,
-        request.m == 64 and n % 8 == 0 and 8 <= n <= 256,
-        "M must be 64 and N a multiple of 8 from 8 to 256",
-    )
+    _require(name, request.m == 64 and n % 8 == 0 and 8 <= n <= 256, "M must be 64 and N a multiple of 8 from 8 to 256")
     if request.is_accumulator:
         # (T128,V(2,2,N/8)) -> (M64,N): warp w holds rows 16w to 16w+15, in tiles of 16 by 8 along N.
         lane, item = _lanes_items(128, n // 2)
@@ -238,14 +228,7 @@ def _wmma(request: _Request) -> FragmentMap:
     # The manual does not define these fragments. Here they consist of mma fragments, in tiles of 16 by 8. For M = 8 and
     # N = 32 the product is transposed: the columns of B take the place of the rows of A.
     # f16 A and B always fill eight registers: the elements of a smaller fragment are repeated.
-    name, operand, bits, m, n, k = (
-        request.name,
-        request.operand,
-        request.bits,
-        request.m,
-        request.n,
-        request.k,
-    )
+    name, operand, bits, m, n, k = (request.name, request.operand, request.bits, request.m, request.n, request.k)
     _require(
         name,
         (m, n) in ((8, 8), (16, 16), (8, 32), (32, 8)) and not request.sparse,
@@ -281,13 +264,9 @@ def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool
     counts = (1, 2) if shape == "m16n16" else (1, 2, 4)
     if kind not in _MOVE_KINDS or num not in counts:
         legal = _listed(
-            f"{shape}{' trans' if trans else ''} {element}"
-            for of, shape, element, trans in _MOVE_KINDS
-            if of == family
+            f"{shape}{' trans' if trans else ''} {element}" for of, shape, element, trans in _MOVE_KINDS if of == family
         )
-        raise UsageError(
-            f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}"
-        )
+        raise UsageError(f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}")
     lane, item = _lanes_items(32, _MOVE_KINDS[kind] * num)
     g, t = lane // 4, lane % 4
     if shape == "m8n8":
@@ -319,9 +298,7 @@ def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool
 def _movmatrix(operand: str, shape: str, element: str) -> FragmentMap:
     # A: (T32,V2) -> (8,8), rows over the groups; D holds the transposed matrix, columns over the groups.
     name = f"movmatrix {shape} {element} {operand}"
-    _require(
-        name, shape == "m8n8" and element == "b16" and operand in ("A", "D"), "it moves m8n8 b16 from A to D"
-    )
+    _require(name, shape == "m8n8" and element == "b16" and operand in ("A", "D"), "it moves m8n8 b16 from A to D")
     lane, item = _lanes_items(32, 2)
     across, along = lane // 4, 2 * (lane % 4) + item
     row, col = (across, along) if operand == "A" else (along, across)
@@ -355,15 +332,7 @@ def _tiled(tile: FragmentMap, corners: list[tuple[int, int]]) -> tuple[Ints, Int
 
 
 def _map(
-    name: str,
-    legend: str,
-    row: Ints,
-    col: Ints,
-    *,
-    shape: tuple[int, int],
-    bits: int,
-    tiles: int = 1,
-    along: str = "",
+    name: str, legend: str, row: Ints, col: Ints, *, shape: tuple[int, int], bits: int, tiles: int = 1, along: str = ""
 ) -> FragmentMap:
     read_only(row, col)
     packed_along = along if bits == 1 else ""

@@ -11,13 +11,7 @@ from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
-from warploom.layout.tensormap import (
-    ELEMENT_TYPES,
-    INTERLEAVES,
-    SWIZZLE_SPANS,
-    TensorMapFields,
-    pad_to_five,
-)
+from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, pad_to_five
 from warploom.layout.tile import box_rows, unit_bits
 
 if TYPE_CHECKING:
@@ -107,10 +101,7 @@ def box_fields(box: Sequence[int], element: str, *, swizzle: int = 0, interleave
     words = [word for word, _, _ in ELEMENT_TYPES]
     if element not in words:
         raise UsageError(f"unknown element type {element!r} of a tensor map; expected {', '.join(words)}")
-    for name, value, legal in (
-        ("swizzle", swizzle, SWIZZLE_SPANS[:4]),
-        ("interleave", interleave, INTERLEAVES),
-    ):
+    for name, value, legal in (("swizzle", swizzle, SWIZZLE_SPANS[:4]), ("interleave", interleave, INTERLEAVES)):
         if value not in legal:
             raise UsageError(f"unknown {name} of {value} bytes; expected {', '.join(map(str, legal))}")
     if not 1 <= len(box) <= 5:

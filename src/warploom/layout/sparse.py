@@ -72,9 +72,7 @@ class MetadataMap:
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
         """
         nibbles = self.nibbles(registers)
-        return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(
-            *nibbles.shape[:2], self.k // 2
-        )
+        return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
 
     def is_defined(self, registers: NDArray[Any], *, ordered: bool = True) -> NDArray[np.bool_]:
         """Return True for every chunk whose nibble has a defined result.
@@ -145,9 +143,7 @@ def metadata(family: str, shape: str, element: str, selector: int = 0) -> Metada
     found = re.fullmatch(r"m(\d+)n\d+k(\d+)", shape)
     height = {"mma": 16, "wgmma": 64}.get(family, 0)
     if found is None or int(found[1]) != height or element not in TYPE_BITS:
-        raise UsageError(
-            f"{name} does not exist; expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16"
-        )
+        raise UsageError(f"{name} does not exist; expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16")
     k = int(found[2])
     bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
     chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)
@@ -214,9 +210,7 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
     Errors: UsageError for a selector outside the manual's table.
     """
     if operand not in ("A", "B") or vectors not in (1, 2, 4):
-        raise UsageError(
-            f"unknown operand {operand!r} with {vectors} scale factors; expected A or B with 1, 2 or 4"
-        )
+        raise UsageError(f"unknown operand {operand!r} with {vectors} scale factors; expected A or B with 1, 2 or 4")
     threads = range(2) if operand == "A" else range(4)
     if thread_id not in threads:
         raise UsageError(f"the thread id of scale {operand} is {thread_id}; expected 0 to {len(threads) - 1}")

@@ -76,10 +76,7 @@ class TensorMemoryMap(ElementMap):
     def cells(self) -> list[list[str]]:
         """Return the locations of every element."""
         return [
-            [
-                " ".join(location_text(*at, self.ctas) for at in self.locations(row, col))
-                for col in range(self.cols)
-            ]
+            [" ".join(location_text(*at, self.ctas) for at in self.locations(row, col)) for col in range(self.cols)]
             for row in range(self.rows)
         ]
 
@@ -132,9 +129,7 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
     folds = {"B": 2, "E": 2, "G": 4}.get(path, 1)
     width = fields.n // folds
     lane = _lane_of(own, path) + col // width * (TENSOR_LANES // folds)
-    return _map(
-        f"D, data path {path}", fields, fields.dtype, TYPE_BITS[fields.dtype], cta, lane, col % width, 0
-    )
+    return _map(f"D, data path {path}", fields, fields.dtype, TYPE_BITS[fields.dtype], cta, lane, col % width, 0)
 
 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
@@ -148,9 +143,7 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
     if fields.a_major != "K":
         raise UsageError("A in tensor memory is MN-major in the instruction descriptor; expected K-major")
     if path == "G":
-        raise UsageError(
-            "the layout of A in tensor memory for M = 32 is not published; expected M = 64 or 128"
-        )
+        raise UsageError("the layout of A in tensor memory for M = 32 is not published; expected M = 64 or 128")
     bits = 4 if fields.is_packed_4bit else TYPE_BITS[fields.atype]
     cta, own, col = _rows(fields.m, ctas, fields.stored_k)
     per_word = 32 // bits
@@ -256,17 +249,13 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
         "16x32bx2": (t % 16, t // 16 * num + r),
     }
     if shape not in shapes:
-        raise UsageError(
-            f"unknown shape {shape!r} of a tensor memory load or store; expected {', '.join(shapes)}"
-        )
+        raise UsageError(f"unknown shape {shape!r} of a tensor memory load or store; expected {', '.join(shapes)}")
     row, col = shapes[shape]
     if packed:
         row = row.repeat(2, axis=1)
         col = (2 * col[:, :, None] + np.arange(2, dtype=np.int32)).reshape(row.shape)
     rows, cols = int(row.max()) + 1, int(col.max()) + 1
-    legend = f"(T32,V{row.shape[1]}) -> (L{rows},C{cols})" + (
-        ", of each column the low half" if packed else ""
-    )
+    legend = f"(T32,V{row.shape[1]}) -> (L{rows},C{cols})" + (", of each column the low half" if packed else "")
     name = f"tcgen05 {shape}.x{num}{' packed' if packed else ''} R"
     read_only(row, col)
     return FragmentMap(name, legend, rows, cols, 16 if packed else 32, row, col)
@@ -275,9 +264,7 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
 def require_k64(fields: InstructionDescriptor, operand: str) -> None:
     """Raise UsageError for K = 96, whose layout only a figure of the manual shows."""
     if fields.k96:
-        raise UsageError(
-            f"the layout of {operand} for K = 96 is only a figure of the manual; expected K = 64"
-        )
+        raise UsageError(f"the layout of {operand} for K = 96 is only a figure of the manual; expected K = 64")
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

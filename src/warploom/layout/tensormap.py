@@ -183,9 +183,7 @@ class TensorMapFields:
         values["rank"] = values.pop("rank_minus_one") + 1
         for name, end in {"rank": 6, **_CODES, "l2_promotion": len(L2_PROMOTIONS)}.items():
             if values[name] >= end:
-                raise UsageError(
-                    f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}"
-                )
+                raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
@@ -209,9 +207,7 @@ class TensorMapFields:
             return replace(self, **{name: value + 1 if name == "rank" else value})
         entries: list[int] = list(getattr(self, name))
         if ordinal is None or not 0 <= ordinal < len(entries):
-            raise UsageError(
-                f"{field} of a tensor map takes an ordinal from 0 to {len(entries) - 1}; found {ordinal}"
-            )
+            raise UsageError(f"{field} of a tensor map takes an ordinal from 0 to {len(entries) - 1}; found {ordinal}")
         entries[ordinal] = value
         return replace(self, **{name: tuple(entries)})
 
@@ -272,9 +268,7 @@ def _errors(fields: TensorMapFields) -> list[str]:
     if word in _PADDED:
         expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
     # The driver divides the box by the element strides, rounded down.
-    counts = (
-        max(extent // max(step, 1), 1) for extent, step in zip(fields.box, fields.element_stride[:rank])
-    )
+    counts = (max(extent // max(step, 1), 1) for extent, step in zip(fields.box, fields.element_stride[:rank]))
     whole = (row * fields.pixels_per_column if fields.is_im2col else prod(counts)) * fields.shared_bits // 8
     all_of = "a column" if fields.is_im2col else "the box"
     expect(whole <= _LARGEST_BOX, f"{all_of} is {whole} bytes", f"at most {_LARGEST_BOX}")
@@ -311,9 +305,7 @@ def _im2col_errors(fields: TensorMapFields, rank: int) -> list[str]:
     for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
         end = fields.global_dim[axis] % (1 << 32) + high  # the arithmetic of the driver
         if low >= end:
-            found.append(
-                f"the bounding box is {low} to {end} along {_dimension(axis)}; expected at least one pixel"
-            )
+            found.append(f"the bounding box is {low} to {end} along {_dimension(axis)}; expected at least one pixel")
     if not 1 <= fields.channels_per_pixel <= 256:
         found.append(f"a pixel has {fields.channels_per_pixel} channels; expected 1 to 256")
     if not 1 <= fields.pixels_per_column <= 1024:
@@ -461,8 +453,7 @@ class _Source:
         width = found.shape[-1] * found.itemsize
         if width != interleave:
             raise UsageError(
-                f"the last axis of an array interleaved by {interleave} bytes is {width} bytes;"
-                f" expected {interleave}"
+                f"the last axis of an array interleaved by {interleave} bytes is {width} bytes; expected {interleave}"
             )
         return _Source(found, code, found.ndim - 1)
 
@@ -499,9 +490,7 @@ class _Source:
         """Return the byte strides of all dimensions but the innermost, innermost first."""
         array = self.array
         if array.size == 0:
-            raise UsageError(
-                f"a tensor map over an empty array of shape {array.shape}; expected at least one element"
-            )
+            raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected at least one element")
         pitch = array.itemsize
         for axis in range(array.ndim - 1, self.rank - 2, -1):
             if array.shape[axis] > 1 and array.strides[axis] != pitch:
@@ -515,9 +504,7 @@ class _Source:
         for axis in range(self.rank - 2, -1, -1):
             stride = array.strides[axis]
             if stride < 0:
-                raise UsageError(
-                    f"axis {axis} of the array has a stride of {stride} bytes; expected at least 0"
-                )
+                raise UsageError(f"axis {axis} of the array has a stride of {stride} bytes; expected at least 0")
             # A map never steps along an axis of one element, so its stride is rounded up to a legal one.
             outer.append(-(-stride // 32) * 32 if array.shape[axis] == 1 else stride)
         return outer
@@ -533,12 +520,7 @@ def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
 
 def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
     own = _TYPE_OF_DTYPE.get(array_dtype.name)
-    if (
-        own is None
-        and array_dtype.itemsize == 1
-        and array_dtype.kind not in "SU"
-        and array_dtype.names is None
-    ):
+    if own is None and array_dtype.itemsize == 1 and array_dtype.kind not in "SU" and array_dtype.names is None:
         own = "u8"
     if own is None and requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)

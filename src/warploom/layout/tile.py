@@ -196,8 +196,7 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
     bits = int(coordinates[0]) * fields.element_bits
     if not fields.interleave and bits % 128:
         return (
-            f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g};"
-            " expected a multiple of 16 bytes"
+            f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g}; expected a multiple of 16 bytes"
         )
     if stores and min(coordinates) < 0:
         return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
@@ -289,8 +288,7 @@ def _unsupported(fields: TensorMapFields) -> list[str]:
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
         found.append(
-            f"its swizzle is {fields.swizzle_span} bytes by {atomicity};"
-            " only 32, 64 and 128 bytes by 16B are copied"
+            f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; only 32, 64 and 128 bytes by 16B are copied"
         )
     if fields.shared_bits != fields.element_bits:
         found.append(f"its elements are {fields.element_type}; padded elements are not copied")

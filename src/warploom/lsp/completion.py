@@ -18,9 +18,7 @@ from warploom.lsp.document import View
 from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Label, Variable
 
-_STATEMENT = re.compile(
-    r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opcode>[A-Za-z_][\w$]*(?:\.[\w:]*)*)?$"
-)
+_STATEMENT = re.compile(r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opcode>[A-Za-z_][\w$]*(?:\.[\w:]*)*)?$")
 """End of a line in which an opcode is being written."""
 _PARTIAL = re.compile(r"[%$]?[\w$]*(?:\.\w*)?$")
 _COMMENTS = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
@@ -85,9 +83,7 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
     """Return the sort key of a word, in which numbers count as numbers."""
-    return tuple(
-        (part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0])
-    )
+    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0]))
 
 
 def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version) -> Iterator[str]:

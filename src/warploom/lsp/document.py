@@ -16,9 +16,7 @@ from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementall
 class View:
     """One version of a text. It is parsed and checked on first use."""
 
-    def __init__(
-        self, text: str, encoding: str, checker: IncrementalChecker, before: ParsedText | None
-    ) -> None:
+    def __init__(self, text: str, encoding: str, checker: IncrementalChecker, before: ParsedText | None) -> None:
         self.text = text
         self._encoding = encoding
         self._checker = checker

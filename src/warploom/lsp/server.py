@@ -163,9 +163,7 @@ def _add_queries(server: Server) -> None:
             return None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found[0]), _range(view, found[1]))
 
-    @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%", ":"])
-    )
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%", ":"]))
     def complete(params: types.CompletionParams) -> types.CompletionList:
         view = server.view(params.text_document.uri)
         items = [
@@ -236,8 +234,7 @@ def _add_edits(server: Server) -> None:
         return _edits(view, formatting(view))
 
     @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
     )
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri

@@ -48,9 +48,7 @@ def specialized(
         co_qualname=function.__qualname__,
     )
     scalar = numba.njit(error_model="numpy", inline=inline)(function)
-    return njit(
-        FunctionType(code, template.__globals__ | {"__name__": function.__module__, "scalar": scalar})
-    )
+    return njit(FunctionType(code, template.__globals__ | {"__name__": function.__module__, "scalar": scalar}))
 
 
 scalar: Any = None

@@ -26,7 +26,5 @@ def _selected(a, b, selector):
 def permuted(a, b, selectors):
     """Return four bytes, one for each nibble of `selectors`."""
     low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
-    high = _selected(a, b, selectors >> np.uint32(8)) | (
-        _selected(a, b, selectors >> np.uint32(12)) << np.uint32(8)
-    )
+    high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
     return np.uint32(low | (high << np.uint32(16)))

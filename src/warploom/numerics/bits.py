@@ -78,9 +78,7 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 def _field(count: Array, width: int) -> Array:
     """Return the position or length of a field: the low 8 bits for 32-bit data, all bits for 64-bit data."""
-    return (
-        count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
-    )
+    return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
 def bfe(a: Array, position: Array, length: Array) -> Array:

@@ -40,9 +40,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
     set_rounding(NEAREST)
 
 
-def multiply_add(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
-) -> NDArray[Any]:
+def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[Any]:
     """Return C + A B by multiply-adds in ascending k, in the type of the operands (f32 or f64).
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
@@ -71,9 +69,7 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
     set_rounding(NEAREST)
 
 
-def double(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
-) -> NDArray[np.float64]:
+def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[np.float64]:
     """Return the f64 sum; the NaN of a step is the first of b, the running sum and a, made quiet."""
     d = multiply_add(a, b, c, rounding)
     positions = np.argwhere(np.isnan(d))

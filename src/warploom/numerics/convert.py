@@ -22,9 +22,7 @@ from warploom.numerics.quiet import quietly
 IntegralRounding = Literal["rni", "rzi", "rmi", "rpi"]
 
 INTEGERS: dict[str, np.dtype[Any]] = {
-    f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}")
-    for sign in "su"
-    for bits in (8, 16, 32, 64)
+    f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}") for sign in "su" for bits in (8, 16, 32, 64)
 }
 _ROUNDINGS: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 _MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
@@ -45,11 +43,7 @@ def _kernels() -> Any:
 
 
 def half_from_float(
-    x: Array,
-    fmt: Format,
-    rounding: Rounding = "rn",
-    relu: bool = False,
-    satfinite: bool = False,
+    x: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False, satfinite: bool = False
 ) -> Array:
     """Return f16 or bf16 patterns of f32 or f64 values, rounded once."""
     if x.dtype.itemsize != 4 or satfinite:
@@ -66,12 +60,7 @@ def half_from_float(
 
 
 def pair_from_floats(
-    high: Array,
-    low: Array,
-    fmt: Format,
-    rounding: Rounding = "rn",
-    relu: bool = False,
-    satfinite: bool = False,
+    high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False, satfinite: bool = False
 ) -> Array:
     """Return f16x2 or bf16x2 patterns of two f32 values."""
     if rounding == "rn" and not satfinite:
@@ -79,14 +68,11 @@ def pair_from_floats(
         result = (kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2)(high, low)
         return packed.rectify(result) if relu else result
     return packed.pair(
-        half_from_float(low, fmt, rounding, relu, satfinite),
-        half_from_float(high, fmt, rounding, relu, satfinite),
+        half_from_float(low, fmt, rounding, relu, satfinite), half_from_float(high, fmt, rounding, relu, satfinite)
     )
 
 
-def tf32_from_float(
-    x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False
-) -> Array:
+def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False) -> Array:
     """Return tf32 patterns (uint32, low 13 bits zero) of f32 values.
 
     In the mode rna the GPU adds half a unit to the pattern of a finite number and truncates every pattern. A NaN whose
@@ -104,9 +90,7 @@ def tf32_from_float(
 
 
 @cache
-def _narrowed(
-    source: Format, fmt: Format, rounding: Rounding, relu: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the saturated narrow pattern of every f16 or bf16 pattern, as upper and as lower part of a pair."""
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
@@ -222,9 +206,7 @@ def convert(
         return _saturated(result, target) if sat else result
     value = packed.float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
     if target in INTEGERS:
-        return integer_from_float(
-            value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
-        )
+        return integer_from_float(value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32")
     if ftz and source == "f64":
         value = floats.flush_double(value, cast(Rounding, rounding))
     elif ftz and source != "f16":

@@ -136,9 +136,7 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     return _finish(quietly(np.multiply, a, b, dtype=np.float64), rounding, ftz, sat)
 
 
-def fma(
-    a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False
-) -> Array:
+def fma(a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
     """Return a * b + c, rounded once.  Source: fma (floating point)."""
     if _is_double(a):
         if rounding == "rn":
@@ -179,9 +177,7 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
 
 
-def _extreme(
-    kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bool, xorsign_abs: bool
-) -> Array:
+def _extreme(kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bool, xorsign_abs: bool) -> Array:
     double = _is_double(a)
     if ftz:
         a, b = flush(a), flush(b)
@@ -239,9 +235,7 @@ def copysign(a: Array, b: Array) -> Array:
     return np.copysign(b, a)
 
 
-def testp(
-    property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array
-) -> Array:
+def testp(property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array) -> Array:
     """Return True for numbers with a property; zeros are normal.  Source: testp."""
     if property == "finite":
         return np.isfinite(a)

@@ -103,9 +103,7 @@ E2M1 = Format("e2m1", 4, 2, 1, "none")
 UE8M0 = Format("ue8m0", 8, 8, 0, "nan", nan_code=0xFF, signed=False)
 UE4M3 = Format("ue4m3", 8, 4, 3, "nan", nan_code=0x7F, signed=False)
 
-FORMATS: dict[str, Format] = {
-    f.name: f for f in (F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0, UE4M3)
-}
+FORMATS: dict[str, Format] = {f.name: f for f in (F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0, UE4M3)}
 """Formats of at most 32 bits by the name of their PTX type."""
 
 FP8 = frozenset({"e4m3", "e5m2"})
@@ -181,9 +179,7 @@ def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray
             return whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
 
 
-def encode(
-    values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False
-) -> Array:
+def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False) -> Array:
     """Return the bit patterns of float32 or float64 values, rounded once.
 
     ``saturate`` replaces overflow and infinity by the largest finite number; a format without infinity always
@@ -211,9 +207,7 @@ def encode(
         up = np.full(x.shape, rounding != "rz")
         significand = round_to_integer(scaled, rounding)
     # A carry out of the mantissa increments the exponent field.
-    codes = significand.astype(np.int64) + (
-        (exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits
-    )
+    codes = significand.astype(np.int64) + ((exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits)
     if not fmt.mantissa_bits:
         codes = np.maximum(codes - 1, 0)
     above = codes > fmt.max_code

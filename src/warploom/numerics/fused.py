@@ -132,12 +132,7 @@ def _store(out: Array | None, result: Array) -> Array:
 
 def _check(operands: _Operands, model: Model) -> None:
     a, b = operands.a, operands.b
-    if (
-        a.ndim != 3
-        or b.ndim != 3
-        or len(a) != len(b)
-        or (operands.index is None and a.shape[2] != b.shape[2])
-    ):
+    if a.ndim != 3 or b.ndim != 3 or len(a) != len(b) or (operands.index is None and a.shape[2] != b.shape[2]):
         raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
     _check_one("a", a, a.shape, STORAGE[model.a_type])
     _check_one("b", b, b.shape, STORAGE[model.b_type])

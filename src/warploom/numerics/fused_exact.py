@@ -40,9 +40,7 @@ class Layout(NamedTuple):
 def layout(name: str) -> Layout:
     """Return the layout of a format."""
     fmt = E8M13 if name == "e8m13" else FORMATS[name]
-    magnitude, sign, special = (
-        code << fmt.padding for code in (fmt.magnitude_mask, fmt.sign_bit, fmt.max_code + 1)
-    )
+    magnitude, sign, special = (code << fmt.padding for code in (fmt.magnitude_mask, fmt.sign_bit, fmt.max_code + 1))
     infinity = fmt.specials == "ieee"
     return Layout(fmt.mantissa_bits, fmt.bias, magnitude, sign, special, infinity, fmt.padding)
 

@@ -99,9 +99,7 @@ class _Lanes:
         kind = operands[0].type
         suffix = f"v{kind.count}{_letter(kind.element)}"
         function = cgutils.get_or_insert_function(
-            self.builder.module,
-            ir.FunctionType(kind, [kind] * len(operands)),
-            f"llvm.{name}.{suffix}",
+            self.builder.module, ir.FunctionType(kind, [kind] * len(operands)), f"llvm.{name}.{suffix}"
         )
         return self.builder.call(function, operands)
 
@@ -220,10 +218,7 @@ def _emit(
         total = build.add(exponent, shared[key])
         build.store(v.call("smax", build.load(tops[r]), total), tops[r])
 
-    with cgutils.for_range_slice(build, ir.Constant(_I64, 0), depth, length, _I64) as (
-        first,
-        _,
-    ):
+    with cgutils.for_range_slice(build, ir.Constant(_I64, 0), depth, length, _I64) as (first, _):
         last = build.add(first, length)
         for r in rows:
             exponents = [_exponents(v, build.load(accumulators[r, h]), emin_c) for h in v.vectors]

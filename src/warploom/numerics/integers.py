@@ -198,11 +198,7 @@ def maximum(a: Array, b: Array, relu: bool = False) -> Array:
 
 
 def halves(
-    operation: Literal["add", "sub", "min", "max"],
-    a: Array,
-    b: Array,
-    signed: bool,
-    relu: bool = False,
+    operation: Literal["add", "sub", "min", "max"], a: Array, b: Array, signed: bool, relu: bool = False
 ) -> Array:
     """Apply an operation to the 16-bit halves of 32-bit words.  Source: add, min, max of u16x2 and s16x2."""
     result = _OPERATIONS[operation](_parts(a, 16, signed), _parts(b, 16, signed))

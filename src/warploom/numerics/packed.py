@@ -127,9 +127,7 @@ def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -
     return _apply(kernel, (a, b), fmt, ftz, sat)
 
 
-def fma(
-    a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool = False, relu: bool = False
-) -> Array:
+def fma(a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool = False, relu: bool = False) -> Array:
     """Return a * b + c, rounded once.  Source: fma (half precision)."""
     kernels = _compiled()
     kernel = (kernels.fma_f16x2_ftz if ftz else kernels.fma_f16x2) if fmt is F16 else kernels.fma_bf16x2
@@ -156,9 +154,7 @@ def _extreme(
     return result.astype(np.uint16) if single else result
 
 
-def minimum(
-    a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
-) -> Array:
+def minimum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
     """Return the smaller operand; -0 is below +0. A NaN gives the other operand, or NaN if `nan` is set.
 
     Source: min.
@@ -168,9 +164,7 @@ def minimum(
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
 
 
-def maximum(
-    a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
-) -> Array:
+def maximum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
     """Return the larger operand, by the rules of `minimum`.  Source: max."""
     kernels = _compiled()
     kernel = kernels.max_f16x2 if fmt is F16 else kernels.max_bf16x2
@@ -201,9 +195,7 @@ def _f32_pair(x: Array) -> tuple[Array, Array]:
     return low, high
 
 
-def f32x2(
-    operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False
-) -> Array:
+def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     """Apply an operation of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
     parts = [_f32_pair(x) for x in operands]
     low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
@@ -211,8 +203,6 @@ def f32x2(
     return low.view(np.uint32).astype(np.uint64) | (high.view(np.uint32).astype(np.uint64) << np.uint64(32))
 
 
-def fma_mixed(
-    a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False
-) -> Array:
+def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
     """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma with types f32.f16 and f32.bf16."""
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

@@ -230,9 +230,7 @@ def _products(a: Sequence[Float], b: Sequence[Float]) -> list[Term]:
     return [product(unpack(x), unpack(y)) for x, y in zip(a, b, strict=True)]
 
 
-def _chained(
-    terms: Sequence[Term], c: Float, length: int, fraction: int, result: str, emin: int | None
-) -> Float:
+def _chained(terms: Sequence[Term], c: Float, length: int, fraction: int, result: str, emin: int | None) -> Float:
     d = c
     for first in range(0, len(terms), length):
         d = fused_step([*terms[first : first + length], unpack(d)], fraction, result, emin)

@@ -76,8 +76,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
     parsed = parse_mlir(text, name)
     return [
         replace(
-            parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.protocol"),
-            severity=Severity.WARNING,
+            parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.protocol"), severity=Severity.WARNING
         )
         for operation, message in violations(parsed.module)
     ]

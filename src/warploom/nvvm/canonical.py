@@ -34,11 +34,7 @@ _DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::
 
 def canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
     """Return the words of an instruction by slot, with defaults and synonyms resolved."""
-    words = {
-        slot: _SYNONYMS.get(word, word)
-        for slot, word in slots.items()
-        if word and slot not in _REDUNDANT_SLOTS
-    }
+    words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
     order = _DEFAULT_ORDERS.get(form, {})
     if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):
         words = {slot: word for slot, word in words.items() if slot not in order}

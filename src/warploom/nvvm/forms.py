@@ -28,14 +28,10 @@ def forms_in(*modules: ModuleType) -> tuple[Form, ...]:
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Form))
 
 
-def forms_with(
-    forms: tuple[Form, ...], present: tuple[str, ...], absent: tuple[str, ...] = ()
-) -> tuple[Form, ...]:
+def forms_with(forms: tuple[Form, ...], present: tuple[str, ...], absent: tuple[str, ...] = ()) -> tuple[Form, ...]:
     """Return the forms that have some operands and lack others."""
     return tuple(
-        form
-        for form in forms
-        if set(present) <= form.operands.keys() and not set(absent) & form.operands.keys()
+        form for form in forms if set(present) <= form.operands.keys() and not set(absent) & form.operands.keys()
     )
 
 

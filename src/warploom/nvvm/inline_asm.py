@@ -68,24 +68,18 @@ class Constraints:
     def _check_operand(self, number: int, letter: str, value: SSAValue) -> None:
         if letter in IMMEDIATES:
             if Immediate(value).constant is None:
-                raise AsmError(
-                    f"has a computed operand {number}; expected a constant for constraint {letter!r}"
-                )
+                raise AsmError(f"has a computed operand {number}; expected a constant for constraint {letter!r}")
             return
         types = registers_of(value.type)
         if len(types) != 1:
             raise AsmError(f"has operand {number} of type {value.type}; expected one register")
-        _check(
-            self.results[self.tied[number]] if number in self.tied else letter, types[0], f"operand {number}"
-        )
+        _check(self.results[self.tied[number]] if number in self.tied else letter, types[0], f"operand {number}")
 
 
 def _check(letter: str, word: str, place: str) -> None:
     if word not in (accepted := _REGISTERS.get(letter, ())):
         expected = " or ".join(f".{each}" for each in accepted) or "a constant"
-        raise AsmError(
-            f"has {place} in a register of type .{word}; expected {expected} for constraint {letter!r}"
-        )
+        raise AsmError(f"has {place} in a register of type .{word}; expected {expected} for constraint {letter!r}")
 
 
 def with_operands(text: str, names: Sequence[str]) -> str:

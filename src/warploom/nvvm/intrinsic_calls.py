@@ -20,14 +20,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.binding.compose import slots_of
 from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
-from warploom.nvvm.dialect.lowering import (
-    Immediate,
-    InstructionTemplate,
-    Memory,
-    OperandTemplate,
-    Registers,
-    Temporary,
-)
+from warploom.nvvm.dialect.lowering import Immediate, InstructionTemplate, Memory, OperandTemplate, Registers, Temporary
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer_to, registers_of, space_of
 from warploom.nvvm.dialect.wmma import register_type_of
 from warploom.nvvm.intrinsics import Intrinsic, name_of, read_name, signatures
@@ -216,9 +209,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         raise VerifyException(error.diagnostics[0].message) from None
     form = intrinsic.form
     if (signature := _signature_of(form)) is None:
-        raise VerifyException(
-            f"cannot lower {name!r}: its operands are unknown, because no public compiler calls it"
-        )
+        raise VerifyException(f"cannot lower {name!r}: its operands are unknown, because no public compiler calls it")
     words = {slot: word for slot, word in intrinsic.words.items() if word and slot not in form.parts}
     slots = slots_of(form, words)
     items = [item for item in signature.operands if not item.is_optional or _is_present(item, intrinsic)]
@@ -269,10 +260,7 @@ def _result_operands(signature: _Signature, result: SSAValue) -> dict[str, Opera
     if len(signature.results) == 1:
         return {signature.results[0].operand: Registers([result])}
     words = registers_of(result.type)
-    return {
-        item.operand: Temporary(item.operand, word)
-        for item, word in zip(signature.results, words, strict=True)
-    }
+    return {item.operand: Temporary(item.operand, word) for item, word in zip(signature.results, words, strict=True)}
 
 
 def _wrong_types(
@@ -280,6 +268,4 @@ def _wrong_types(
 ) -> VerifyException:
     types = [f"{each}" for item in items for each in item.types(form, slots) or [LLVMPointerType()]]
     result = signature.result_type(form, slots)
-    return VerifyException(
-        f"{name!r} is called as ({', '.join(types)}) -> {'()' if result is None else result}"
-    )
+    return VerifyException(f"{name!r} is called as ({', '.join(types)}) -> {'()' if result is None else result}")

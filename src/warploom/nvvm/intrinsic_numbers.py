@@ -22,10 +22,7 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {
-    9062: (
-        "multiply",
-        "a multiplication of SM 80's builtins; the text calls it llvm.nvvm.wgmma.fence.aligned",
-    ),
+    9062: ("multiply", "a multiplication of SM 80's builtins; the text calls it llvm.nvvm.wgmma.fence.aligned"),
     9067: ("load", "a load of SM 80's builtins; the text calls it llvm.nvvm.wgmma.mma.async"),
     9145: ("store", "a store of SM 80's builtins; the text calls it llvm.nvvm.wgmma.store"),
 }

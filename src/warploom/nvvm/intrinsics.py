@@ -192,9 +192,7 @@ def _table() -> dict[str, dict[str, Any]]:
 def _forms_of(key: str) -> Sequence[Form]:
     """Return the forms of a key: a group of nvvm.forms, or a form in a module of instructions."""
     module, _, name = key.partition(".")
-    return (
-        [getattr(import_module(f"{instructions.__name__}.{module}"), name)] if name else getattr(forms, key)
-    )
+    return [getattr(import_module(f"{instructions.__name__}.{module}"), name)] if name else getattr(forms, key)
 
 
 @cache
@@ -227,10 +225,7 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 def signatures() -> dict[Form, str]:
     """Return the signature of each form's intrinsics. A form is absent if no public compiler calls them."""
     return {
-        form: entry["signature"]
-        for key, entry in _table().items()
-        if "signature" in entry
-        for form in _forms_of(key)
+        form: entry["signature"] for key, entry in _table().items() if "signature" in entry for form in _forms_of(key)
     }
 
 

@@ -15,17 +15,7 @@ from itertools import chain, product
 from math import prod
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntAttr,
-    IntegerAttr,
-    IntegerType,
-    UnitAttr,
-    VectorType,
-    f32,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerAttr, IntegerType, UnitAttr, VectorType, f32, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import (
@@ -221,9 +211,7 @@ _SLOTS_OF: Mapping[type[Attribute], str] = {Overflow: "satfinite", BitOperation:
 """Slot that an instruction needs so that an attribute has an effect."""
 
 
-def _attribute_choices(
-    name: str, given: PropertyDef, binding: Binding, *, near: bool
-) -> Sequence[Attribute | None]:
+def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near: bool) -> Sequence[Attribute | None]:
     """Return the choices of a property, its default first; `near` limits them to the instruction's words."""
     (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
@@ -257,9 +245,7 @@ def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
         return (0, 1)
     if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):
         return (int(extent[1]),)
-    constants = [
-        each.operand.value for each in binding.operands.values() if isinstance(each.operand, Integer)
-    ]
+    constants = [each.operand.value for each in binding.operands.values() if isinstance(each.operand, Integer)]
     words = [int(each) for word in binding.slots.values() for each in re.findall(r"\d+", word)]
     return list(dict.fromkeys([*constants, *words]))
 
@@ -525,11 +511,7 @@ def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | 
         transposes=(bool(constant("imm_trans_a")), bool(constant("imm_trans_b"))),
     )
     accumulator = _placed_struct("d", binding, f32 if binding.slots["dtype"] == "f32" else i32)
-    a = (
-        _placed_struct("a", binding, i32)
-        if "a" in binding.operands
-        else PlacedValue(i64, (Position("a_desc"),))
-    )
+    a = _placed_struct("a", binding, i32) if "a" in binding.operands else PlacedValue(i64, (Position("a_desc"),))
     operands = (accumulator, a, PlacedValue(i64, (Position("b_desc"),)))
     made = _build(WgmmaMmaAsync, properties, [[each.type] for each in operands], [accumulator.type])
     try:

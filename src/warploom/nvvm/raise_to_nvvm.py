@@ -15,17 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerType,
-    ModuleOp,
-    StringAttr,
-    UnitAttr,
-    f32,
-    f64,
-    i1,
-    i32,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, StringAttr, UnitAttr, f32, f64, i1, i32
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -163,9 +153,7 @@ class _Raiser:
     def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
         """Write an operation and return the registers of its results."""
         made = matched.kind.create(
-            operands=[
-                self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands
-            ],
+            operands=[self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands],
             result_types=[each.type for each in matched.results],
             properties=dict(sorted(matched.properties.items())),
         )
@@ -210,9 +198,7 @@ class _Raiser:
             result_types=[self._values.type_of(name) for name in written],
             properties={
                 "ptxCode": StringAttr(code),
-                "operandSegmentSizes": DenseArrayBase.from_list(
-                    i32, [len(read), len(changed), len(predicate)]
-                ),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(read), len(changed), len(predicate)]),
             },
         )
         self._block.add_op(made)

@@ -33,9 +33,7 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
         elif (unsupported := _unsupported_type(operation)) is not None:
             problem = f"inline PTX does not support a value of type {unsupported}"
             message = f"cannot lower '{operation.name}' to LLVM: {problem}"
-            raise LowerError(
-                [parsed.diagnostic(operation, message, "lower.unknown", "lower it to PTX instead")]
-            )
+            raise LowerError([parsed.diagnostic(operation, message, "lower.unknown", "lower it to PTX instead")])
         else:
             made, results = _inline_asm(operation)
         Rewriter.replace_op(operation, made, results)

@@ -21,14 +21,7 @@ from warploom.diagnostics import Diagnostic, UsageError
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.compose import compose
 from warploom.isa.instructions import compare, control, convert, integer, memory, move
-from warploom.isa.model.availability import (
-    FIRST_VERSION,
-    Target,
-    Version,
-    is_version,
-    lacking,
-    read_target,
-)
+from warploom.isa.model.availability import FIRST_VERSION, Target, Version, is_version, lacking, read_target
 from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import Immediate, LabelTemplate, Temporary
@@ -124,8 +117,7 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
         if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
     return max(
-        target.first_version,
-        *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings),
+        target.first_version, *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings)
     )
 
 
@@ -226,9 +218,7 @@ class _FunctionWriter:
                 stored = self._registers.fresh("b16") if is_predicate else register
                 if is_predicate:
                     one, zero = Integer(1), Integer(0)
-                    self._write(
-                        compare.SELP, {"type": "b16"}, d=Name(stored), a=one, b=zero, c=Name(register)
-                    )
+                    self._write(compare.SELP, {"type": "b16"}, d=Name(stored), a=one, b=zero, c=Name(register))
                 words = {"ss": "param", "type": "u8" if is_predicate else word}
                 self._write(memory.ST, words, a=Address(Name(name), at), b=Name(stored))
         self._write(control.RET, {})
@@ -294,11 +284,7 @@ class _FunctionWriter:
     def _inline_ptx(self, operation: dialect.InlinePtx) -> None:
         """Write the text with registers in place of `{$r0}`, `{$rw0}` and `{$w0}`: read, changed and written."""
         text = operation.ptxCode.data.rstrip().removesuffix(";")
-        groups = (
-            ("r", operation.readOnlyArgs),
-            ("rw", operation.readWriteArgs),
-            ("w", operation.writeOnlyArgs),
-        )
+        groups = (("r", operation.readOnlyArgs), ("rw", operation.readWriteArgs), ("w", operation.writeOnlyArgs))
         for letter, values in groups:
             for number, value in enumerate(values):
                 text = text.replace(f"{{${letter}{number}}}", self._names(value)[0])
@@ -370,8 +356,7 @@ class _FunctionWriter:
             return
         if [BYTES[word] for word in before] != [BYTES[word] for word in after]:
             source, result = (
-                ", ".join(str(value.type) for value in values)
-                for values in (operation.operands, operation.results)
+                ", ".join(str(value.type) for value in values) for values in (operation.operands, operation.results)
             )
             raise VerifyException(f"cannot lower '{operation.name}' from {source} to {result} to PTX")
         for word, to, register in zip(after, results, names, strict=True):

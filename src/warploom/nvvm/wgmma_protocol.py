@@ -47,7 +47,4 @@ def _block_violations(block: Block) -> Iterator[tuple[Operation, str]]:
                 continue
             if group.get(writer, 0) > complete:
                 missing = WgmmaWaitGroup.name if group[writer] <= committed else WgmmaCommitGroup.name
-                yield (
-                    operation,
-                    f"reads an accumulator before its multiplication is complete: add '{missing}'",
-                )
+                yield (operation, f"reads an accumulator before its multiplication is complete: add '{missing}'")

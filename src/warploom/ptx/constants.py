@@ -207,9 +207,7 @@ def _wrap(value: int, unsigned: bool) -> _Number:
 
 
 def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
-    return (
-        value if isinstance(value, _Number) else cursor.unexpected("constant", start, "an integer constant")
-    )
+    return value if isinstance(value, _Number) else cursor.unexpected("constant", start, "an integer constant")
 
 
 def _unary(cursor: Cursor, depth: int) -> _Value:

@@ -11,13 +11,7 @@ EXIT = -1
 
 
 def successors(
-    index: int,
-    end: int,
-    targets: Sequence[int],
-    *,
-    leaves: bool = False,
-    guarded: bool = False,
-    returns: bool = False,
+    index: int, end: int, targets: Sequence[int], *, leaves: bool = False, guarded: bool = False, returns: bool = False
 ) -> list[int]:
     """Return the indices of the statements that may follow one statement; EXIT leaves the function.
 

@@ -18,17 +18,7 @@ from warploom.ptx.cursor import ERROR_LIMIT, ParsingStopped
 from warploom.ptx.lexer import TOKEN
 from warploom.ptx.node import Node
 from warploom.ptx.parser import Parser
-from warploom.ptx.tree import (
-    Block,
-    Directive,
-    Function,
-    Instruction,
-    Module,
-    Prototype,
-    Statement,
-    TopLevel,
-    Variable,
-)
+from warploom.ptx.tree import Block, Directive, Function, Instruction, Module, Prototype, Statement, TopLevel, Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +108,7 @@ class _Edit:
         lines = old.count("\n", self.start, self.old_end)
         keeps_lines = text.count("\n", self.start, self.old_end + self.shift) == lines
         # Messages with line numbers must be written again if the edit changes line numbers.
-        numbered = [
-            k for k, piece in enumerate(pieces) if any("line" in each.message for each in piece.errors)
-        ]
+        numbered = [k for k, piece in enumerate(pieces) if any("line" in each.message for each in piece.errors)]
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
@@ -271,9 +259,7 @@ class _IncrementalParser(Parser):
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [
-            moved(error, self.source, shift)
-            for error in self.reused[0].errors
-            if start <= _start(error) < end
+            moved(error, self.source, shift) for error in self.reused[0].errors if start <= _start(error) < end
         ]
         cursor.seek(end + shift)
 
@@ -376,11 +362,7 @@ def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bo
 
 def _all_errors(pieces: Iterable[Piece], starts: Iterable[int], source: Source) -> list[Diagnostic]:
     """Return the errors of pieces as errors of the whole text."""
-    return [
-        moved(error, source, start)
-        for piece, start in zip(pieces, starts, strict=False)
-        for error in piece.errors
-    ]
+    return [moved(error, source, start) for piece, start in zip(pieces, starts, strict=False) for error in piece.errors]
 
 
 def moved(found: Diagnostic, source: Source | None, shift: int) -> Diagnostic:

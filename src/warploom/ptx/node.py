@@ -163,8 +163,7 @@ class Printer:
         starts = self._trivia_starts.get(id(source))
         if starts is None:
             starts = self._trivia_starts[id(source)] = {
-                match.end("trivia"): match.start("trivia")
-                for match in _TRIVIA_AND_TOKEN.finditer(source.text)
+                match.end("trivia"): match.start("trivia") for match in _TRIVIA_AND_TOKEN.finditer(source.text)
             }
         return starts.get(start, start)
 

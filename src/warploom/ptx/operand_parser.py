@@ -12,19 +12,7 @@ from warploom.diagnostics import Span
 from warploom.ptx.constants import WARP_SIZE, WARP_SZ, constant, constant_or_name, floating, integer
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PATTERN
-from warploom.ptx.operands import (
-    Address,
-    Element,
-    Float,
-    Integer,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Symbol,
-    Tuple,
-    Vector,
-)
+from warploom.ptx.operands import Address, Element, Float, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 _BLANKS = " \t\r\n\f\v"
 _BLANK = rf"[{_BLANKS}]*+"
@@ -33,9 +21,7 @@ _NAME = re.compile(MEMBER, re.ASCII).fullmatch
 _INTEGER = re.compile(rf"-?(?:[1-9][0-9]*+|0|{INTEGER})", re.ASCII).fullmatch
 _FLOAT = re.compile(rf"{BITS}|{DECIMAL}", re.ASCII).fullmatch
 _NEGATED = re.compile(rf"!({MEMBER})", re.ASCII).fullmatch
-_ADDRESS = re.compile(
-    rf"\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]", re.ASCII
-).fullmatch
+_ADDRESS = re.compile(rf"\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]", re.ASCII).fullmatch
 _PAIR = re.compile(rf"({MEMBER}){_BLANK}\|{_BLANK}({MEMBER})", re.ASCII).fullmatch
 _SHORT = 18
 """Characters of the longest literal that fits in 64 bits in every base."""

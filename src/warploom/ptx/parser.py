@@ -259,9 +259,7 @@ class Parser:
                 node = Label(match[4])
                 start = match.start(4)
             else:
-                node = Directive(
-                    ".loc", tuple([Integer.spelled(int(part), part) for part in match.group(6, 7, 8)])
-                )
+                node = Directive(".loc", tuple([Integer.spelled(int(part), part) for part in match.group(6, 7, 8)]))
                 start = match.start(5)
             pos = match.end()
             _set_attribute(node, "origin", (source, start, pos))

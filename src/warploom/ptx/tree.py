@@ -198,8 +198,7 @@ class Variable(Node):
 
 def _parameters(params: tuple[Variable, ...], separator: str, printer: Printer) -> str:
     return separator.join(
-        param.source_text if printer.keep_source and param.source_text else param.declaration()
-        for param in params
+        param.source_text if printer.keep_source and param.source_text else param.declaration() for param in params
     )
 
 
@@ -270,11 +269,7 @@ class Module(Node):
 
     @classmethod
     def build(
-        cls,
-        version: tuple[int, int],
-        target: tuple[str, ...],
-        items: tuple[TopLevel, ...] = (),
-        address_size: int = 64,
+        cls, version: tuple[int, int], target: tuple[str, ...], items: tuple[TopLevel, ...] = (), address_size: int = 64
     ) -> Module:
         """Return a module with the header directives in front of `items`."""
         header = (

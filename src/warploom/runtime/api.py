@@ -181,12 +181,7 @@ def _cause(found: Diagnostic) -> object:
 
 
 def load_launch(
-    kernel: KernelSource,
-    name: str | None,
-    grid: Extent,
-    block: Extent | None,
-    cluster: Extent,
-    shared: int | None,
+    kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
 ) -> tuple[LoadedKernel, Geometry]:
     """Return a kernel with the geometry of its launch. Errors: UsageError launch.*, ptx.*, emulator.kernel."""
     loaded = load_kernel(kernel, name)

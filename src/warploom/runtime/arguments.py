@@ -128,8 +128,7 @@ class Arguments:
         if len(values) != len(self.parameters):
             count = len(self.parameters)
             raise UsageError(
-                f"kernel {signature.name} takes {count} argument{'' if count == 1 else 's'}; "
-                f"{len(values)} were given",
+                f"kernel {signature.name} takes {count} argument{'' if count == 1 else 's'}; {len(values)} were given",
                 code="launch.arguments",
                 hint=f"its parameters are: {', '.join(map(str, self.parameters)) or 'none'}",
             )
@@ -138,9 +137,7 @@ class Arguments:
         self._tables: list[_PointerTable] = []
         self._on_gpu = on_gpu
         pairs = zip(self.parameters, values, strict=True)
-        self.values = [
-            self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)
-        ]
+        self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
 
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
         """Check an argument or a field of one, and give its arrays buffers."""
@@ -189,10 +186,7 @@ class Arguments:
             table.table[:] = [address(array) for array in table.arrays]
 
     def device_value(
-        self,
-        number: int,
-        address: Callable[[object], int],
-        tensor_map: Callable[[TensorMapFields], bytes],
+        self, number: int, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
     ) -> object:
         """Return an argument with its arrays as addresses, and with tensor maps and structures as bytes.
 
@@ -220,9 +214,7 @@ class Arguments:
 
         return resolve(self.parameters[number], self.values[number])
 
-    def block(
-        self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
-    ) -> bytes:
+    def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
         """Return the kernel's parameter block. Errors: UsageError launch.argument."""
         block = bytearray(max((p.offset + p.size for p in self.parameters), default=1))
         for number, parameter in enumerate(self.parameters):

@@ -156,11 +156,7 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
         refuse("unreadable", f"{path} is not a .npy file of numbers: {str(error).rstrip('.')}", "")
     kind: np.dtype[Any] = found.dtype if dtype is None else dtype
     if kind.name not in DTYPES or not found.dtype.isnative:
-        hint = (
-            "dtype states the type of the bytes"
-            if found.dtype.kind == "V"
-            else f"expected {', '.join(DTYPES)}"
-        )
+        hint = "dtype states the type of the bytes" if found.dtype.kind == "V" else f"expected {', '.join(DTYPES)}"
         refuse("value", f"{path} holds elements of type {found.dtype}", hint)
     if kind.itemsize != found.dtype.itemsize:
         refuse(
@@ -212,15 +208,11 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
     )
     low, high = buffer.limits()
     if low > high:
-        table.refuse(
-            "low" if "low" in table else "high", "value", f"low is {low}; expected at most high, {high}"
-        )
+        table.refuse("low" if "low" in table else "high", "value", f"low is {low}; expected at most high, {high}")
     return buffer
 
 
-def make_buffers(
-    buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0
-) -> dict[str, Array]:
+def make_buffers(buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0) -> dict[str, Array]:
     """Return a new array for every buffer, if all of them and the scratch fit the limit.
 
     Units: `limit` and `scratch` in bytes.

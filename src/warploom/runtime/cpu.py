@@ -77,16 +77,7 @@ def prepare(
     buffers.write_to(arena)
     cluster, is_explicit = geometry.cluster or (1, 1, 1), geometry.cluster is not None
     request = Request(
-        program,
-        geometry.grid,
-        geometry.block,
-        cluster,
-        geometry.shared,
-        parameters,
-        name,
-        when,
-        is_explicit,
-        budget,
+        program, geometry.grid, geometry.block, cluster, geometry.shared, parameters, name, when, is_explicit, budget
     )
     return EmulatorLaunch(request, arena, segments, outputs)
 
@@ -124,9 +115,7 @@ def run(
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
         observers = _observers(sanitize, recorder, profiler)
         try:
-            stats, findings = execute(
-                replace(request, observers=observers, pool=pool), arena, segments, progress
-            )
+            stats, findings = execute(replace(request, observers=observers, pool=pool), arena, segments, progress)
         except (Trap, Deadlock) as end:
             if recorder is not None:
                 end.trace = recorder.trace()
@@ -146,9 +135,7 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
     """Return the recorder of a trace, or None without one. Errors: UsageError launch.trace."""
     if trace is False:
         return None
-    if trace is not True and not (
-        isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)
-    ):
+    if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
         raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")
     from warploom.observe.trace import EVENTS, Recorder
 
@@ -176,7 +163,5 @@ def _step_budget() -> int:
     if text is None:
         return STEP_BUDGET
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(
-            f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget"
-        )
+        raise UsageError(f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget")
     return int(text)

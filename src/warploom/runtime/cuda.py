@@ -72,12 +72,7 @@ def run(signature: Signature, geometry: Geometry, arguments: Arguments, options:
 
 @lru_cache(maxsize=64)
 def _assembled(
-    number: int,
-    file: str,
-    text: str,
-    name: str,
-    parameters: tuple[Parameter, ...],
-    assembler: AssemblerName,
+    number: int, file: str, text: str, name: str, parameters: tuple[Parameter, ...], assembler: AssemblerName
 ) -> Kernel:
     """Return a kernel that is loaded on a GPU. The last ones are kept, because most kernels are launched often."""
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)

@@ -111,9 +111,7 @@ def explore(
     digests: list[str] = []
     work_report: WorkReport | None = None
     if isinstance(workers, str):
-        digests, work_report = distributor().map_tasks(
-            result_digest, prepared, list(names), workers, announce
-        )
+        digests, work_report = distributor().map_tasks(result_digest, prepared, list(names), workers, announce)
     first: tuple[str, Run, cpu.EmulatorLaunch, str] | None = None
     difference: Difference | None = None
     failures: list[tuple[str, str]] = []

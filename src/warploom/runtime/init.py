@@ -31,11 +31,7 @@ _DTYPES = {
     "f64": "float64",
     "e4m3": "float8_e4m3fn",
     "e5m2": "float8_e5m2",
-} | {
-    f"{sign}{bits}": f"{word}{bits}"
-    for sign, word in (("s", "int"), ("u", "uint"))
-    for bits in (8, 16, 32, 64)
-}
+} | {f"{sign}{bits}": f"{word}{bits}" for sign, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 _STATED = "guess: the PTX states only"
 _WIDTH = 60  # longest argument with a comment on the same line
 
@@ -204,9 +200,7 @@ class _Draft:
             "box": _unfilled(f"{sizes} of one copy"),
             "swizzle": _unfilled("0, 32, 64 or 128 bytes, as in the host code"),
         }
-        return _Entry(
-            keys, f"{declared}: a tensor map; {_listed(actions or ['copies'])} of {rank} dimensions"
-        )
+        return _Entry(keys, f"{declared}: a tensor map; {_listed(actions or ['copies'])} of {rank} dimensions")
 
     # Geometry -------------------------------------------------------------------------------------------------
 

@@ -66,7 +66,5 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
 
 
 @lru_cache(maxsize=16)
-def _load_text(
-    text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None
-) -> LoadedKernel:
+def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None) -> LoadedKernel:
     return LoadedKernel(read_signature(parse(text, file), name), shared, block)

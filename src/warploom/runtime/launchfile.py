@@ -27,15 +27,7 @@ from warploom.runtime.buffers import (
     read_stored,
 )
 from warploom.runtime.compare import Comparison, compare
-from warploom.runtime.references import (
-    ACCUMULATORS,
-    MULTIPLICANDS,
-    REFERENCES,
-    Expected,
-    Float,
-    Options,
-    ShapeError,
-)
+from warploom.runtime.references import ACCUMULATORS, MULTIPLICANDS, REFERENCES, Expected, Float, Options, ShapeError
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
@@ -166,9 +158,7 @@ class LaunchPlan:
         arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
         args = [each.make(arrays) for each in self.arguments]
         # The reference is computed first, because a launch updates its buffers in place.
-        return PreparedLaunch(
-            args, arrays, self.expect, self.expect.expected(arrays) if self.expect else None
-        )
+        return PreparedLaunch(args, arrays, self.expect, self.expect.expected(arrays) if self.expect else None)
 
 
 class PreparedLaunch(NamedTuple):
@@ -208,9 +198,7 @@ def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
     kernel.only("file", "name")
     ptx = folder / kernel.string("file", "the path of a PTX file, relative to the launch file's folder")
     if not ptx.is_file():
-        kernel.refuse(
-            "file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder"
-        )
+        kernel.refuse("file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder")
 
     buffers = {
         name: read_buffer(table, folder, position)
@@ -303,9 +291,7 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument
             return scratch(table.integer("scratch", low=1))
         case "null":
             if not table.boolean("null"):
-                table.refuse(
-                    "null", "value", "found false; expected true", "a null pointer is { null = true }"
-                )
+                table.refuse("null", "value", "found false; expected true", "a null pointer is { null = true }")
             return number(0)
         case _:
             return number(read_scalar(table))
@@ -342,9 +328,7 @@ def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     is_promoted = table.data.get("l2_promotion", "none") != "none"
     box = table.integers("box", low=1, lengths=lengths)
     options: dict[str, Any] = {
-        "element_strides": table.optional(
-            "element_strides", lambda key: table.integers(key, low=1, lengths=lengths)
-        ),
+        "element_strides": table.optional("element_strides", lambda key: table.integers(key, low=1, lengths=lengths)),
         "interleave": _among(table, "interleave", (0, 16, 32)),
         "swizzle": _among(table, "swizzle", (0, 32, 64, 128)),
         "oob_fill": table.choice("oob_fill", ("zero", "nan"), "zero"),
@@ -365,10 +349,7 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
     )
     if exact and (absolute is not None or relative is not None):
         table.refuse(
-            "exact",
-            "value",
-            "an exact comparison has no absolute or relative tolerance",
-            "remove one of them",
+            "exact", "value", "an exact comparison has no absolute or relative tolerance", "remove one of them"
         )
     if name == "file":
         table.only(*_COMMON, "file", "dtype")

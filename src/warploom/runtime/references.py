@@ -21,13 +21,7 @@ Float = NDArray[np.float64]
 
 # Relative error of each element of a sum: one unit in the last place, because tensor cores truncate.
 # e8m13 sums 16 or more products at once and truncates each term and the result to 13 bits: 18 errors for 16 elements.
-ACCUMULATORS = {
-    "float64": 2.0**-52,
-    "float32": 2.0**-23,
-    "float16": 2.0**-10,
-    "e8m13": 9 * 2.0**-16,
-    "int32": 0.0,
-}
+ACCUMULATORS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "e8m13": 9 * 2.0**-16, "int32": 0.0}
 # Relative error of an operand that the hardware narrows before the multiplication.
 MULTIPLICANDS = {"as-stored": 0.0, "tf32": 2.0**-10}
 # Elements of K that a kernel may sum in any order.
@@ -121,9 +115,7 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
     if options.add_initial:
         start = _wide(initial)
         if start.shape != values.shape:
-            raise ShapeError(
-                f"the product has the shape {values.shape}; expected {start.shape}, as the result"
-            )
+            raise ShapeError(f"the product has the shape {values.shape}; expected {start.shape}, as the result")
         values = values + start
         error += (a.shape[-1] + 1) * unit * np.abs(start)
     return _stored(values, error, initial.dtype)

@@ -98,9 +98,7 @@ class Document:
     def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
         """Return the diagnostic of an error at a key. The message starts with the key's full name."""
         sentence = f"{dotted(path)}: {message}" if path else message
-        return Diagnostic(
-            f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint
-        )
+        return Diagnostic(f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint)
 
 
 def dotted(path: Sequence[Step]) -> str:
@@ -179,9 +177,7 @@ class Table:
             self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
         return value
 
-    def _check_range(
-        self, key: str, value: float, low: float | None, high: float | None, expected: str
-    ) -> None:
+    def _check_range(self, key: str, value: float, low: float | None, high: float | None, expected: str) -> None:
         if not ((low is None or value >= low) and (high is None or value <= high)):
             self.refuse(key, "value", f"found {value}; expected {expected}")
 
@@ -205,9 +201,7 @@ class Table:
         """Return a boolean."""
         return self._read(key, "true or false", (bool,), default)
 
-    def integer(
-        self, key: str, default: int | None = None, low: int | None = None, high: int | None = None
-    ) -> int:
+    def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
         """Return an integer between two bounds, both included."""
         expected = f"an integer{_range(low, high)}"
         value = self._read(key, expected, (int,), default)
@@ -287,9 +281,7 @@ def read_file(path: Path, limit: int = 1 << 20) -> str:
     except FileNotFoundError:
         refuse_file("missing", f"there is no file {name}")
     except UnicodeDecodeError as error:
-        refuse_file(
-            "unreadable", f"{name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
-        )
+        refuse_file("unreadable", f"{name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}")
     except OSError as error:
         refuse_file("unreadable", f"{name} cannot be read: {(error.strerror or str(error)).lower()}")
 

@@ -336,10 +336,7 @@ class _Reading:
     def _convert(self, step: _Step) -> None:
         """Record operands that are converted to global addresses as certain addresses."""
         form, slots = step.binding.form.name, step.binding.slots
-        conversions = {
-            "memory.cvta_to": ("space", "global"),
-            "tensormap.replace": ("field", "global_address"),
-        }
+        conversions = {"memory.cvta_to": ("space", "global"), "tensormap.replace": ("field", "global_address")}
         if form not in conversions or slots.get(conversions[form][0]) != conversions[form][1]:
             return
         for _, bound, keys in step.reads:
@@ -384,9 +381,7 @@ class _Reading:
                 use.holds_maps |= not held
                 use.weak |= not held
                 use.read |= binding.form.name.startswith(("tensor.load", "tensor.gather", "tensor.prefetch"))
-                use.written |= binding.form.name.startswith(
-                    ("tensor.store", "tensor.scatter", "tensor.reduce")
-                )
+                use.written |= binding.form.name.startswith(("tensor.store", "tensor.scatter", "tensor.reduce"))
             return
         sure = {part for part in pointed if self._use(part).strong}
         for part in sure or pointed:

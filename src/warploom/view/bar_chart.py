@@ -36,9 +36,7 @@ class Panel:
     groups: tuple[Group, ...]
 
 
-def bar_chart(
-    panels: Sequence[Panel], *, title: str, description: str, series: tuple[str, str], unit: str
-) -> str:
+def bar_chart(panels: Sequence[Panel], *, title: str, description: str, series: tuple[str, str], unit: str) -> str:
     """Return the picture. `series` names the two bars of each group. Values are not negative."""
     most = max((len(panel.groups) for panel in panels), default=0)
     width = max(_MIN_WIDTH, _LEFT + _RIGHT + _GROUP_WIDTH * most)
@@ -78,9 +76,7 @@ def _panel(panel: Panel, top: int, width: int, series: tuple[str, str], unit: st
                 f'<rect class="series{number}" x="{x:.1f}" y="{base - tall:.1f}" width="{_BAR_WIDTH}"'
                 f' height="{tall:.1f}"><title>{escape(label)}</title></rect>'
             )
-        yield svg_text(
-            middle, round(base - max(group.values) * scale - 5, 1), group.heading, "strong", "middle"
-        )
+        yield svg_text(middle, round(base - max(group.values) * scale - 5, 1), group.heading, "strong", "middle")
         for row, line in enumerate(group.lines):
             yield svg_text(middle, base + 14 + 12 * row, line, "small", "middle")
     yield "</g>"

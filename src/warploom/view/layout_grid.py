@@ -37,17 +37,10 @@ class Memory:
     caption: str
 
 
-REGISTERS = Memory(
-    "registers", ("row", "col", "lane", "item", "register", "bit"), "lane", "lane and register"
-)
-SHARED = Memory(
-    "shared memory", ("row", "col", "byte", "bit", "bank"), "bank", "byte and bank of shared memory"
-)
+REGISTERS = Memory("registers", ("row", "col", "lane", "item", "register", "bit"), "lane", "lane and register")
+SHARED = Memory("shared memory", ("row", "col", "byte", "bit", "bank"), "bank", "byte and bank of shared memory")
 TENSOR = Memory(
-    "tensor memory",
-    ("row", "col", "cta", "tlane", "tcol", "bit"),
-    "tlane",
-    "lane and column of tensor memory",
+    "tensor memory", ("row", "col", "cta", "tlane", "tcol", "bit"), "tlane", "lane and column of tensor memory"
 )
 
 

@@ -43,17 +43,12 @@ def layout_svg(grid: LayoutGrid) -> str:
     width = max(_LEFT + _WIDE * grid.cols, _LEFT + 8 * len(grid.name)) + _RIGHT
     height = _TOP + _HIGH * grid.rows + _BOTTOM
     title = f"{grid.operand}: {grid.name}"
-    description = (
-        f"{grid.rows} rows by {grid.cols} columns, each cell with the {grid.memory.caption} of the element."
-    )
+    description = f"{grid.rows} rows by {grid.cols} columns, each cell with the {grid.memory.caption} of the element."
     light, dark = colour_rules("fill")
     body = [
         svg_text(_LEFT, 20, title, "strong"),
         svg_text(_LEFT, 36, grid.legend, "small"),
-        *(
-            svg_text(_LEFT + _WIDE * col + _WIDE // 2, _TOP - 6, col, "small", "middle")
-            for col in range(grid.cols)
-        ),
+        *(svg_text(_LEFT + _WIDE * col + _WIDE // 2, _TOP - 6, col, "small", "middle") for col in range(grid.cols)),
         *(
             svg_text(_LEFT // 2, _TOP + _HIGH * row + _HIGH // 2 + 3, row, "small", "middle")
             for row in range(grid.rows)

@@ -16,14 +16,7 @@ from warploom.display import Kind
 if TYPE_CHECKING:
     from warploom.check import Report
     from warploom.isa.model.form import Form
-    from warploom.layout import (
-        Descriptor,
-        FragmentMap,
-        InstructionDescriptor,
-        SharedMap,
-        TensorMap,
-        TensorMemoryMap,
-    )
+    from warploom.layout import Descriptor, FragmentMap, InstructionDescriptor, SharedMap, TensorMap, TensorMemoryMap
     from warploom.observe.trace import Trace
     from warploom.ptx import Module, Node
     from warploom.runtime.api import Run
@@ -44,9 +37,7 @@ _TOKEN_STYLES = {
 _CELL = "padding:2px 16px 2px 0;border:0"
 _LEFT = f"text-align:left;{_CELL}"
 _RIGHT = f"text-align:right;{_CELL};font-variant-numeric:tabular-nums"
-_SCROLL = (
-    "max-height:28em;overflow:auto;margin:4px 0;line-height:1.35;background:rgba(128,128,128,.08);padding:6px"
-)
+_SCROLL = "max-height:28em;overflow:auto;margin:4px 0;line-height:1.35;background:rgba(128,128,128,.08);padding:6px"
 
 MAX_LINES = 400
 """Maximum number of lines of a listing."""
@@ -119,9 +110,7 @@ def _span(kind: str, text: str) -> str:
 
 def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
     """Return a table of HTML cells. The first cell of each row is its heading."""
-    top = "".join(
-        f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads)
-    )
+    top = "".join(f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads))
     lines = [f"<tr>{top}</tr>"] if heads else []
     for first, *rest in rows:
         cells = "".join(f'<td style="{_RIGHT}">{cell}</td>' for cell in rest)

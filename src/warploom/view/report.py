@@ -91,8 +91,7 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) ->
     """Return a table of HTML cells. The first cell of a row is its heading."""
     head = "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in heads)
     body = "\n".join(
-        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>'
-        for row in rows
+        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
     )
     return (
         f'<div class="scroll"><table><caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
@@ -203,9 +202,7 @@ def _line_of(found: Diagnostic, span: Span | None) -> int:
 def _findings(findings: Sequence[_Finding]) -> str:
     if not findings:
         return "<p>None. Only launches with <code>sanitize=True</code> are sanitized.</p>"
-    items = "\n".join(
-        f"<li>{f'{_link(found.line)}: ' if found.line else ''}{found.html}</li>" for found in findings
-    )
+    items = "\n".join(f"<li>{f'{_link(found.line)}: ' if found.line else ''}{found.html}</li>" for found in findings)
     return f'<ol class="findings">\n{items}\n</ol>'
 
 
@@ -250,23 +247,17 @@ _Cost = tuple[int, int, Line, str]
 def _costs(lines: Sequence[Line]) -> str:
     rows = [(line, line.row) for line in lines if line.row is not None]
     shared: list[_Cost] = [
-        (row["wavefronts"], row["ideal_wavefronts"], line, shared_cost(row))
-        for line, row in rows
-        if row["shared"]
+        (row["wavefronts"], row["ideal_wavefronts"], line, shared_cost(row)) for line, row in rows if row["shared"]
     ]
     beyond: list[_Cost] = [
         (row["sectors"], row["ideal_sectors"], line, global_cost(row)) for line, row in rows if row["global"]
     ]
-    tiles = [
-        (_link(line.number), escape(line.opcode), escape(line.tile_remark)) for line in lines if line.tiles
-    ]
+    tiles = [(_link(line.number), escape(line.opcode), escape(line.tile_remark)) for line in lines if line.tiles]
     return "\n".join(
         (
             _cost_table("Bank conflicts of shared memory, by wavefronts lost", "wavefronts", shared),
             _cost_table("Coalescing of global memory, by sectors lost", "sectors", beyond),
-            _table(
-                "Tiles of asynchronous operations in shared memory", ("Line", "Instruction", "Tiles"), tiles
-            )
+            _table("Tiles of asynchronous operations in shared memory", ("Line", "Instruction", "Tiles"), tiles)
             if tiles
             else "",
         )
@@ -277,21 +268,12 @@ def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
     """Return the lines with the largest losses, and the number of lines without losses."""
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"
-    lossy = sorted(
-        (cost for cost in costs if cost[0] > cost[1]), key=lambda cost: (cost[1] - cost[0], cost[2].number)
-    )
+    lossy = sorted((cost for cost in costs if cost[0] > cost[1]), key=lambda cost: (cost[1] - cost[0], cost[2].number))
     summary = f"<p>Lines without loss: {len(costs) - len(lossy)} of {len(costs)}.</p>"
     if not lossy:
         return f"<h3>{caption}</h3>\n{summary}"
     rows = [
-        (
-            _link(line.number),
-            escape(line.opcode),
-            f"{actual - ideal:,}",
-            f"{actual:,}",
-            f"{ideal:,}",
-            escape(remark),
-        )
+        (_link(line.number), escape(line.opcode), f"{actual - ideal:,}", f"{actual:,}", f"{ideal:,}", escape(remark))
         for actual, ideal, line, remark in lossy[:MAX_COSTS]
     ]
     heads = ("Line", "Instruction", "Lost", unit.capitalize(), "Ideal", "Remark")
@@ -317,8 +299,7 @@ def _listing(lines: Sequence[Line], findings: Sequence[_Finding]) -> str:
     for line in lines:
         body.append(_listing_row(line, most, has_origins))
         body += [
-            f'<tr class="finding"><td colspan="{len(heads)}">{html}</td></tr>'
-            for html in notes.get(line.number, ())
+            f'<tr class="finding"><td colspan="{len(heads)}">{html}</td></tr>' for html in notes.get(line.number, ())
         ]
     rows = "\n".join(body)
     return f"""<p class="faint">Executions count the warps that execute an instruction with at least one lane; the

@@ -39,8 +39,7 @@ def timeline_data(trace: Trace) -> dict[str, Any]:
         "category": [CATEGORIES.index(tracks.category(k)) for k in events],
         "name": [index_of(tracks.name(k)) for k in events],
         "details": [
-            index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items()))
-            for k in events
+            index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items())) for k in events
         ],
         "line": [trace.lines[step] for step in tracks.columns["step"]],
         "arrows": trace.arrows.tolist(),

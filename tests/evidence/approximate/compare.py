@@ -68,9 +68,7 @@ def kernel(instruction: str, bits: int) -> Callable[[Array], Array]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "apply"
         register = {16: "b16", 32: "f32", 64: "f64"}[bits]
-        path.with_suffix(".ptx").write_text(
-            PTX.format(type=register, size=bits // 8, instruction=instruction)
-        )
+        path.with_suffix(".ptx").write_text(PTX.format(type=register, size=bits // 8, instruction=instruction))
         command = ["ptxas", "-arch=sm_90", str(path.with_suffix(".ptx")), "-o", str(path)]
         subprocess.run(command, check=True)
         module = cupy.cuda.function.Module()

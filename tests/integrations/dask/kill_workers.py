@@ -39,9 +39,7 @@ for seed in range(int(sys.argv[1])):
         victim = chance.choice(list(pool.client.run(os.getpid, on_error="ignore").values()))
     started = time.monotonic()
     launch("dask:2")
-    killer = threading.Timer(
-        chance.random() * (time.monotonic() - started), os.kill, (victim, signal.SIGKILL)
-    )
+    killer = threading.Timer(chance.random() * (time.monotonic() - started), os.kill, (victim, signal.SIGKILL))
     killer.start()
     left, done = launch("dask:2")
     killer.join()

@@ -18,7 +18,7 @@ from warploom.emulator.execute import Request, Stats, waves
 from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.grid import GridJob, PartResult, merge_results, run_part, single_worker_reason
 from warploom.integrations.dask.shared_payload import mapped, pack
-from warploom.runtime import api
+from warploom.runtime import cpu
 from warploom.runtime.distribution import Distribution, WorkReport
 
 
@@ -45,8 +45,7 @@ class InProcessDistributor:
         with mapped(payload) as local:
             payloads = (payload, local or payload)
             found = {
-                number: pickled(run_part(chance.choice(payloads).unpack(), parts[number], ignore))
-                for number in order
+                number: pickled(run_part(chance.choice(payloads).unpack(), parts[number], ignore)) for number in order
             }
             results = [found[number] for number in range(len(parts))]
             reason = single_worker_reason(job, results)
@@ -72,5 +71,5 @@ def in_process_parts(seed: int, warps: int) -> Iterator[InProcessDistributor]:
     """Replace the distributor, and split grids into waves of a number of warps."""
     distributor = InProcessDistributor(seed)
     with waves_of(warps), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "distributor", lambda: distributor)
+        patch.setattr(cpu, "distributor", lambda: distributor)
         yield distributor

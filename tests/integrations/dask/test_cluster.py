@@ -38,10 +38,7 @@ def test_a_launch_on_workers_equals_one_in_one_process(name: str, workers: str, 
     assert shared.stats.instructions == alone.stats.instructions
     assert shared.distribution is not None
     shares = shared.distribution.report.workers.values()
-    assert (
-        sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas
-        or shared.distribution.single_worker_reason
-    )
+    assert sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas or shared.distribution.single_worker_reason
 
 
 def test_a_worker_is_killed_at_random_moments() -> None:

@@ -73,10 +73,7 @@ SINGLE_WORKER = {
         "atom.global.add.u32 %r9, [%rd0], 1; st.global.u32 [%rd2+64], %r9;",
         "atom.global.add.u32 in line 15 returns what other CTAs may have left",
     ),
-    "a sum of floats": (
-        "red.global.add.f32 [%rd0], 0f3F800000;",
-        "depends on the order of the CTAs",
-    ),
+    "a sum of floats": ("red.global.add.f32 [%rd0], 0f3F800000;", "depends on the order of the CTAs"),
     "an exchange": ("atom.global.exch.b32 %r9, [%rd0], %r2;", "depends on the order"),
     "a counter that wraps": ("red.global.inc.u32 [%rd0], 9;", "depends on the order"),
     "a wait for a flag": (
@@ -122,10 +119,7 @@ SINGLE_WORKER = {
         "red.global.add.u32 [%rd0], %r2; ld.global.u32 %r4, [%rd0]; st.global.u32 [%rd2+64], %r4;",
         "CTAs read what other CTAs write",
     ),
-    "part of an element": (
-        "red.global.add.u32 [%rd0], %r2; ld.global.u8 %r4, [%rd0];",
-        "access parts of elements",
-    ),
+    "part of an element": ("red.global.add.u32 [%rd0], %r2; ld.global.u8 %r4, [%rd0];", "access parts of elements"),
     "halves of floats added by a bulk copy": (
         """
         .shared .align 16 .b32 s[4];

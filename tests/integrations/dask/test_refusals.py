@@ -43,18 +43,7 @@ def worker_of(folder: Path) -> Iterator[str]:
         address = cluster.scheduler_address
         paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         worker = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "dask",
-                "worker",
-                address,
-                "--no-nanny",
-                "--nthreads",
-                "1",
-                "--name",
-                "odd",
-            ],
+            [sys.executable, "-m", "dask", "worker", address, "--no-nanny", "--nthreads", "1", "--name", "odd"],
             env={**os.environ, "PYTHONPATH": paths},
             stderr=subprocess.DEVNULL,
         )
@@ -96,9 +85,7 @@ def test_a_worker_without_the_package_is_refused(tmp_path: Path) -> None:
 
 def test_a_worker_without_an_extra_or_a_file_is_refused(scheduler: str, tmp_path: Path) -> None:
     assert "has no antigravity_engine" in refusal(scheduler, Requirements({"antigravity_engine": "gpu"}))
-    assert "pip install 'warploom[gpu]' there" in refusal(
-        scheduler, Requirements({"antigravity_engine": "gpu"})
-    )
+    assert "pip install 'warploom[gpu]' there" in refusal(scheduler, Requirements({"antigravity_engine": "gpu"}))
     tool = tmp_path / "tool"
     tool.write_text("one")
     files = compatibility.file_digests([tool])
@@ -144,10 +131,7 @@ def exhaust_memory(shared: Any, task: Any, progress: Any) -> None:
 
 @pytest.mark.parametrize(
     ("function", "message"),
-    [
-        (fill_disk, "failed in task 0: [Errno 28] No space left"),
-        (exhaust_memory, "ran out of memory in task 0"),
-    ],
+    [(fill_disk, "failed in task 0: [Errno 28] No space left"), (exhaust_memory, "ran out of memory in task 0")],
 )
 def test_a_lack_of_space_is_reported(function: Any, message: str, scheduler: str) -> None:
     with WorkerPool(scheduler) as workers, pytest.raises(wl.UsageError) as refused:

@@ -49,9 +49,7 @@ def test_a_pool_restores_the_levels_of_the_loggers(scheduler: str) -> None:
     assert logger.level == logging.ERROR
 
 
-def test_a_refused_pool_restores_the_levels_of_the_loggers(
-    scheduler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_pool_restores_the_levels_of_the_loggers(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "ANSWER_TIMEOUT", 1.0)
     logger = logging.getLogger("distributed.client")
     logger.setLevel(logging.ERROR)

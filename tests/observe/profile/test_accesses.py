@@ -17,9 +17,7 @@ LANES = np.arange(32)
 ALL = np.ones((1, 32), np.bool_)
 
 
-def counted(
-    index: list[int], lanes: list[bool], size: int
-) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def counted(index: list[int], lanes: list[bool], size: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """The costs of one warp, by the words of the model: phases, banks, words, sectors and lines as sets."""
     a_phase = min(32, 128 // max(size, 4))  # lanes that ask for 128 bytes at most
     phases: list[int] = []
@@ -42,11 +40,7 @@ def counted(
 def test_costs_are_those_of_the_model(data: st.DataObject, size: int, reach: int) -> None:
     warps = data.draw(st.integers(1, 3))
     index = size * np.array(
-        data.draw(
-            st.lists(
-                st.lists(st.integers(0, reach), min_size=32, max_size=32), min_size=warps, max_size=warps
-            )
-        )
+        data.draw(st.lists(st.lists(st.integers(0, reach), min_size=32, max_size=32), min_size=warps, max_size=warps))
     )
     lanes = np.array(
         data.draw(st.lists(st.lists(st.booleans(), min_size=32, max_size=32), min_size=warps, max_size=warps))

@@ -141,13 +141,9 @@ def test_executions_and_lanes() -> None:
     assert rows(profile, "ret", *counts)[-1][1] == 48
 
 
-@pytest.mark.parametrize(
-    "name", sorted(n for n in LAUNCHES if LAUNCHES[n].file.count("/") == 0 and n not in POLLING)
-)
+@pytest.mark.parametrize("name", sorted(n for n in LAUNCHES if LAUNCHES[n].file.count("/") == 0 and n not in POLLING))
 def test_counts_do_not_depend_on_the_schedule(name: str) -> None:
-    (eager, right), (lazy, _) = (
-        LAUNCHES[name].run(schedule=each, profile=True) for each in ("eager", "lazy")
-    )
+    (eager, right), (lazy, _) = (LAUNCHES[name].run(schedule=each, profile=True) for each in ("eager", "lazy"))
     assert right, "a profile changes no result"
     assert eager.profile is not None
     assert lazy.profile is not None

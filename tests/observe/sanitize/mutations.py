@@ -102,11 +102,7 @@ def drop_expected_bytes(body: Body) -> Found:
         opcode = ".".join(word for word in place.words if word != "expect_tx")
         yield (
             place,
-            {
-                place.path: (
-                    replace(place.instruction, opcode=opcode, operands=place.instruction.operands[:-1]),
-                )
-            },
+            {place.path: (replace(place.instruction, opcode=opcode, operands=place.instruction.operands[:-1]),)},
         )
 
 
@@ -223,11 +219,7 @@ KINDS["more-arrivals"] = _arrivals(1)
 def wrong_barrier(body: Body) -> Found:
     """A barrier of the CTA with another number."""
     for place in body.places:
-        if (
-            place.words[0] in ("bar", "barrier")
-            and "warp" not in place.words
-            and "cluster" not in place.words
-        ):
+        if place.words[0] in ("bar", "barrier") and "warp" not in place.words and "cluster" not in place.words:
             index = 1 if "red" in place.words else 0
             value = integer(place, index)
             if value is not None:
@@ -246,9 +238,7 @@ def wrong_barrier(body: Body) -> Found:
 def wrong_barrier_count(body: Body) -> Found:
     """A barrier that counts a warp more."""
     for place in body.places:
-        of_the_cta = place.words[0] in ("bar", "barrier") and {"warp", "cluster", "red"}.isdisjoint(
-            place.words
-        )
+        of_the_cta = place.words[0] in ("bar", "barrier") and {"warp", "cluster", "red"}.isdisjoint(place.words)
         if of_the_cta and integer(place, 1) is not None:
             yield place, added(place, 1, 32)
 
@@ -292,9 +282,7 @@ def fence_behind_barrier(body: Body) -> Found:
     """A proxy fence behind the barrier or arrival that it should stand ahead of."""
     for place in body.all("fence", "proxy", "async"):
         for other in body.straight_after(place):
-            meets = (
-                other.words[0] in ("bar", "barrier") and "sync" in other.words and "warp" not in other.words
-            )
+            meets = other.words[0] in ("bar", "barrier") and "sync" in other.words and "warp" not in other.words
             if meets or other.has("mbarrier", "arrive"):
                 yield place, moved_behind(place, other)
                 break
@@ -361,11 +349,7 @@ def read_behind_release(body: Body) -> Found:
             for other in body.straight_before(place):
                 if other.words[0] in ("ld", "ldmatrix") and any(w.startswith("shared") for w in other.words):
                     result, address = other.instruction.operands[:2]
-                    held = (
-                        address.base.text
-                        if isinstance(address, Address) and isinstance(address.base, Name)
-                        else ""
-                    )
+                    held = address.base.text if isinstance(address, Address) and isinstance(address.base, Name) else ""
                     if named(result) not in passed and held not in passed:
                         yield place, moved_behind(other, place)
                     break
@@ -429,11 +413,7 @@ def release_to_relaxed(body: Body) -> Found:
     for place in body.places:
         if place.has("st", "release") or place.has("atom", "release") or place.has("red", "release"):
             yield place, with_word(place, "release", "relaxed")
-        elif (
-            place.has("mbarrier", "arrive")
-            and "expect_tx" not in place.words
-            and "relaxed" not in place.words
-        ):
+        elif place.has("mbarrier", "arrive") and "expect_tx" not in place.words and "relaxed" not in place.words:
             words = [word for word in place.words if word not in ("release", "cta", "cluster")]
             scope = "cluster" if "shared::cluster" in words else "cta"
             yield place, with_opcode(place, ".".join([*words[:2], "relaxed", scope, *words[2:]]))

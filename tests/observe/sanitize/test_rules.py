@@ -10,8 +10,8 @@ import pytest
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
-from warploom.observe.sanitize.rules import Rule, pages, rules
-from warploom_lab.pages.reference import reference_pages
+from warploom.observe.sanitize.rules import Rule, rules
+from warploom_lab.pages.reference import texts
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEDULES = ("eager", "lazy", "random:1", "random:2")
@@ -51,8 +51,6 @@ def test_the_examples_are_legal(rule: Rule) -> None:
 def test_every_code_in_the_source_has_a_page() -> None:
     codes: set[str] = set()
     for path in (ROOT / "src/warploom/observe/sanitize").glob("*.py"):
-        codes.update(
-            re.findall(r'"(sanitize\.[a-z-]+/[a-z-]+|sanitize\.deadlock)"', path.read_text(encoding="utf-8"))
-        )
+        codes.update(re.findall(r'"(sanitize\.[a-z-]+/[a-z-]+|sanitize\.deadlock)"', path.read_text(encoding="utf-8")))
     assert codes == set(rules())
-    assert {f"rules/{code.replace('/', '-')}.md" for code in codes} <= set(reference_pages(pages()))
+    assert {f"docs/rules/{code.replace('/', '-')}.md" for code in codes} <= set(texts())

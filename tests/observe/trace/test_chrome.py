@@ -89,9 +89,7 @@ def test_arrows_have_two_ends_and_each_is_in_a_slice(trace: Trace, events: list[
     for event in events:
         if event["ph"] in "sf":
             ends[event["id"]].append(event)
-            here = [
-                e for e in tracks[event["pid"], event["tid"]] if e["ts"] <= event["ts"] < e["ts"] + e["dur"]
-            ]
+            here = [e for e in tracks[event["pid"], event["tid"]] if e["ts"] <= event["ts"] < e["ts"] + e["dur"]]
             assert here, event
     assert len(ends) == len(trace.arrows) > 0
     for start, finish in ends.values():

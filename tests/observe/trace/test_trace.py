@@ -47,9 +47,7 @@ CROSSING = """
 
 def traced(text: str, *, grid: Any = 1, block: int = 32, words: int = 32, **options: Any) -> Trace:
     """The trace of a kernel that has `out` alone for a parameter."""
-    run = wl.launch(
-        text, grid=grid, block=block, args=[np.zeros(words, np.uint32)], **{"trace": True, **options}
-    )
+    run = wl.launch(text, grid=grid, block=block, args=[np.zeros(words, np.uint32)], **{"trace": True, **options})
     assert run.trace is not None
     return run.trace
 
@@ -198,9 +196,7 @@ def test_multiplications_of_warps_are_one_event_for_each_block() -> None:
     assert products["count"].sum() == run.stats.instructions["mma"]
     assert (np.diff(np.sort(products, order="begin")["begin"]) > 0).all()
     covered = joined(run.trace, Kind.COPY, Kind.WAIT_COPIES)
-    assert {a["end"] == b["end"] for a, b in covered} == {True}, (
-        "late copies land with the wait that covers them"
-    )
+    assert {a["end"] == b["end"] for a, b in covered} == {True}, "late copies land with the wait that covers them"
 
 
 def test_ctas_are_chosen_by_number() -> None:

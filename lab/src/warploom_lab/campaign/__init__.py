@@ -11,14 +11,4 @@ from warploom_lab.campaign.experiment import Difference, Experiment, Outcome, co
 from warploom_lab.campaign.sample import Sample, differing, sample
 from warploom_lab.campaign.selection import FAMILIES, experiments
 
-__all__ = [
-    "FAMILIES",
-    "Difference",
-    "Experiment",
-    "Outcome",
-    "Sample",
-    "compare",
-    "differing",
-    "experiments",
-    "sample",
-]
+__all__ = ["FAMILIES", "Difference", "Experiment", "Outcome", "Sample", "compare", "differing", "experiments", "sample"]

@@ -101,9 +101,7 @@ class Difference:
 
     def __str__(self) -> str:
         digits = self.width // 4
-        where = (
-            f"thread {self.thread}, register {self.register}" if self.thread >= 0 else f"byte {self.register}"
-        )
+        where = f"thread {self.thread}, register {self.register}" if self.thread >= 0 else f"byte {self.register}"
         return (
             f"case {self.case} ({self.kind}), {self.output}, {where}:"
             f" the GPU has 0x{self.real:0{digits}x}, the emulator 0x{self.emulated:0{digits}x}"

@@ -83,9 +83,7 @@ def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
     return emulated_answer(case).digest()
 
 
-def tensor_copy_against_sample(
-    _shared: None, task: tuple[TensorCase, int], _report: Report
-) -> tuple[str, str] | None:
+def tensor_copy_against_sample(_shared: None, task: tuple[TensorCase, int], _report: Report) -> tuple[str, str] | None:
     """Return the emulator's verdict and message for a tensor copy that differs from the sample, or None."""
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()

@@ -203,13 +203,10 @@ def _descriptor(kernel: Kernel, name: str, slots: Slots, transposed: bool) -> st
 
     def make(_: str, raw: patterns.Raw) -> Array:
         start, leading, stride = (
-            (raw >> np.uint64(shift)) % np.uint64(count)
-            for shift, count in ((0, starts), (12, most), (24, most))
+            (raw >> np.uint64(shift)) % np.uint64(count) for shift, count in ((0, starts), (12, most), (24, most))
         )
         swizzle = raw >> np.uint64(62)
-        base = np.where(
-            raw >> np.uint64(56) & np.uint64(3), np.uint64(0), raw >> np.uint64(48) & np.uint64(7)
-        )
+        base = np.where(raw >> np.uint64(56) & np.uint64(3), np.uint64(0), raw >> np.uint64(48) & np.uint64(7))
         base = np.where(swizzle, base, np.uint64(0))
         encoded = (
             start

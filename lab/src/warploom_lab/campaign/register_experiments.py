@@ -16,13 +16,7 @@ from warploom.layout import metadata as metadata_map
 from warploom_lab.campaign import patterns
 from warploom_lab.campaign.experiment import Array, Experiment, Operand
 from warploom_lab.campaign.harness import part
-from warploom_lab.ptxas.instruction_text import (
-    Slots,
-    combinations_of,
-    instruction,
-    opcode_words,
-    present_operands,
-)
+from warploom_lab.ptxas.instruction_text import Slots, combinations_of, instruction, opcode_words, present_operands
 
 ARCH = "sm_90a"
 PTX = (9, 0)
@@ -82,9 +76,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 
     def make(_: str, raw: patterns.Raw) -> Array:
         places = np.arange(8, dtype=np.uint64) * np.uint64(4)
-        chosen = legal[
-            (raw[..., None] >> (places * np.uint64(2)) & np.uint64(63)).astype(np.int64) % len(legal)
-        ]
+        chosen = legal[(raw[..., None] >> (places * np.uint64(2)) & np.uint64(63)).astype(np.int64) % len(legal)]
         return np.bitwise_or.reduce(chosen << places, axis=-1).astype(np.uint32)
 
     return make
@@ -137,8 +129,7 @@ class Kernel:
         kind = " predicate" if predicate else ""
         self.loads.append(part("pointer", operand=name, bytes=number * size))
         words = [
-            {"operand": name, "offset": k * size, "register": f"%{name}{k}", "type": type_word}
-            for k in range(number)
+            {"operand": name, "offset": k * size, "register": f"%{name}{k}", "type": type_word} for k in range(number)
         ]
         if access != "write":
             self.loads += [part(f"{load}{kind}", **word) for word in words]
@@ -192,11 +183,7 @@ def _experiment(form: Form, slots: Slots, constants: Mapping[str, int]) -> Exper
     for place in present_operands(form, slots, optional=False):
         words = [texts[name] for name in place.names]
         texts_in_order.append(
-            f"{{{', '.join(words)}}}"
-            if place.parts
-            else words[0]
-            if place.second_optional
-            else "|".join(words)
+            f"{{{', '.join(words)}}}" if place.parts else words[0] if place.second_optional else "|".join(words)
         )
     statement = instruction(opcode_words(form, slots), texts_in_order)
     text = part(

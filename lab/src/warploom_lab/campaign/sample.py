@@ -47,9 +47,7 @@ class Sample:
                 names = arrays["names"].item().decode().split("\n")
                 return cls(int(arrays["seed"]), dict(zip(names, arrays["digests"], strict=True)))
         except (OSError, ValueError, KeyError) as error:
-            raise UsageError(
-                f"{path} is not a sample of a campaign: {error}", code="compare.sample"
-            ) from None
+            raise UsageError(f"{path} is not a sample of a campaign: {error}", code="compare.sample") from None
 
 
 def key(experiment: Experiment) -> str:

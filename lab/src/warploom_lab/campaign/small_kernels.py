@@ -136,9 +136,7 @@ def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
     for name in names:
         if not any(name in (each.area, each.name, each.key) for each in _all()):
             raise UsageError(
-                f"unknown area or small kernel '{name}'",
-                code="compare.kernel",
-                hint=f"areas: {', '.join(AREAS)}",
+                f"unknown area or small kernel '{name}'", code="compare.kernel", hint=f"areas: {', '.join(AREAS)}"
             )
     return tuple(each for each in _all() if not names or {each.area, each.name, each.key} & {*names})
 
@@ -178,9 +176,7 @@ class Record:
                 outputs = dict(zip(names, np.split(arrays["words"], ends), strict=True))
                 return cls(outputs, dict(zip(names, arrays["digests"].tolist(), strict=True)), {})
         except (OSError, ValueError, KeyError) as error:
-            raise UsageError(
-                f"{path} is not a record of small kernels: {error}", code="compare.sample"
-            ) from None
+            raise UsageError(f"{path} is not a record of small kernels: {error}", code="compare.sample") from None
 
 
 def output(device: str, kernel: SmallKernel) -> Words | str:
@@ -192,9 +188,7 @@ def output(device: str, kernel: SmallKernel) -> Words | str:
 
 
 def record(
-    chosen: Sequence[SmallKernel],
-    found: Iterable[tuple[int, Words | str]],
-    progress: Callable[[], Any] | None = None,
+    chosen: Sequence[SmallKernel], found: Iterable[tuple[int, Words | str]], progress: Callable[[], Any] | None = None
 ) -> Record:
     """Return the record of the results, which come as (kernel number, output or message)."""
     outputs: dict[str, Words] = {}

@@ -124,15 +124,10 @@ def _copy(rng: Random, number: int) -> TensorCase:
     made = _map(rng, im2col=im2col)
     if rng.random() < 0.02 and not im2col:
         made = _large(made)
-    action: Action = rng.choice(
-        ("load", "load", "load", "load", "store", "store", "reduce", "reduce", "prefetch")
-    )
+    action: Action = rng.choice(("load", "load", "load", "load", "store", "store", "reduce", "reduce", "prefetch"))
     stored = action in ("store", "reduce") and rng.random() < 0.8  # without negative coordinates
     if stored and im2col:
-        lower, upper = (
-            (max(each, 0) for each in made.im2col_lower),
-            (min(each, 0) for each in made.im2col_upper),
-        )
+        lower, upper = ((max(each, 0) for each in made.im2col_lower), (min(each, 0) for each in made.im2col_upper))
         made = replace(made, im2col_lower=tuple(lower), im2col_upper=tuple(upper))
     coordinates = _coordinates(rng, made)
     if stored:
@@ -230,9 +225,7 @@ def _offsets(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
     bits = _CORNER_BITS[made.rank]
     wild = rng.random() < 0.06
     return tuple(
-        rng.choice((1 << bits, (1 << bits) - 1, (1 << (bits - 1)) + 1, 0xFFFF)) & 0xFFFF
-        if wild
-        else rng.randrange(4)
+        rng.choice((1 << bits, (1 << bits) - 1, (1 << (bits - 1)) + 1, 0xFFFF)) & 0xFFFF if wild else rng.randrange(4)
         for _ in range(made.rank - 2)
     )
 
@@ -329,9 +322,7 @@ _COMMON_CHANGES: tuple[_MapChange, ...] = (
     _change_box_size,
     _change_rank,
     _change_entry("global_dim", 0, 1, 1 << 32, (1 << 32) + 1),
-    _change_entry(
-        "global_stride", 0, 8, 16, 24, 32, 48, 1 << 20, (1 << 40) - 32, (1 << 40) - 16, 1 << 40, 1 << 41
-    ),
+    _change_entry("global_stride", 0, 8, 16, 24, 32, 48, 1 << 20, (1 << 40) - 32, (1 << 40) - 16, 1 << 40, 1 << 41),
     _change_entry("element_stride", 0, 1, 7, 8, 9, 16),
     _change_field("interleave", 0, 1, 2),
     _change_field("swizzle", 0, 1, 2, 3),

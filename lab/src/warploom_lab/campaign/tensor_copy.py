@@ -70,12 +70,7 @@ def answer(case: TensorCase, device: str) -> Answer:
     after = np.zeros((case.cluster, case.extent), np.uint8)
     steps = np.zeros(case.cluster, np.uint32)
     tensor_map = _Unvalidated(memory[case.map.global_address :], replace(case.map, global_address=0))
-    indices = [
-        *case.coordinates,
-        *[0] * (5 - len(case.coordinates)),
-        *case.offsets,
-        *[0] * (3 - len(case.offsets)),
-    ]
+    indices = [*case.coordinates, *[0] * (5 - len(case.coordinates)), *case.offsets, *[0] * (3 - len(case.offsets))]
     arguments: list[Any] = [tensor_map, memory, shared, after, steps, case.extent, case.start, case.expected]
     arguments += [_SPINS[device], case.mask or 1, *indices]
     try:
@@ -139,9 +134,7 @@ def _kernel(action: str, rank: int, im2col: bool, multicast: bool, reduction: st
 
 
 def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> str:
-    return instruction(
-        opcode_words(form, defaultdict(str, slots)), [operand for operand in operands if operand]
-    )
+    return instruction(opcode_words(form, defaultdict(str, slots)), [operand for operand in operands if operand])
 
 
 # Comparing --------------------------------------------------------------------------------------------------

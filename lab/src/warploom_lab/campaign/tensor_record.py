@@ -59,9 +59,7 @@ class TensorSample:
                 cases = [TensorCase.of(record) for record in _unpacked(arrays["cases"])]
                 return cls(cases, _unpacked(arrays["verdicts"]), arrays["digests"].tolist())
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                f"{path} is not a sample of tensor copies: {error}", code="compare.sample"
-            ) from None
+            raise UsageError(f"{path} is not a sample of tensor copies: {error}", code="compare.sample") from None
 
     def differing(self) -> Iterator[tuple[TensorCase, str, Answer]]:
         """Yield (case, GPU's verdict, emulator's answer) for each case whose digests differ."""
@@ -113,9 +111,7 @@ def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
                     for part, before in _before(case).items()
                     if (key := f"{number} {name} {part}") in arrays.files
                 }
-                answers.append(
-                    Answer(answer["verdict"], tuple(answer["steps"]), words=answer["words"], **parts)
-                )
+                answers.append(Answer(answer["verdict"], tuple(answer["steps"]), words=answer["words"], **parts))
             found.append((case, answers[0], answers[1]))
     return found
 

@@ -72,11 +72,7 @@ def run_campaign(
 
     Errors: UsageError dask.*; the errors of the tasks.
     """
-    executor = (
-        local(options.workers)
-        if isinstance(options.workers, int)
-        else on_dask(campaign, options.workers, needs)
-    )
+    executor = local(options.workers) if isinstance(options.workers, int) else on_dask(campaign, options.workers, needs)
     return run_with_progress(title, campaign, options, executor)
 
 

@@ -54,27 +54,16 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         help="families, forms or instructions (default: the families of tensor-core programs); or `kernels` with areas "
         "or names of small kernels; or `tensor`; or `gemm`",
     )
-    parser.add_argument(
-        "--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)"
-    )
+    parser.add_argument("--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the inputs (1)")
-    parser.add_argument(
-        "--every", type=int, default=1, metavar="N", help="run every Nth experiment or copy only"
-    )
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run every Nth experiment or copy only")
     _workers.declare(parser, "processes (one for each core)")
     campaign_options.declare_checkpoint(parser)
     parser.add_argument(
-        "--record",
-        type=Path,
-        metavar="FILE",
-        help="write a sample of the GPU's results; with `gemm` this is a folder",
+        "--record", type=Path, metavar="FILE", help="write a sample of the GPU's results; with `gemm` this is a folder"
     )
-    parser.add_argument(
-        "--timeout", type=float, default=60, metavar="S", help="seconds for each small kernel (60)"
-    )
-    parser.add_argument(
-        "--against", type=Path, metavar="FILE", help="compare the emulator with a sample; needs no GPU"
-    )
+    parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds for each small kernel (60)")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the emulator with a sample; needs no GPU")
     parser.add_argument(
         "--differences", type=Path, metavar="FILE", help="with `tensor`: write the differing bytes to a file"
     )
@@ -249,12 +238,8 @@ def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
     if isinstance(options.workers, int):
         executor = processes(campaign, options.workers)
     else:
-        executor = campaign_options.on_dask(
-            campaign, options.workers, Requirements(extras={"cuda.core": "gpu"})
-        )
-    return _report(
-        campaign_options.run_with_progress("comparing", campaign, options, _fail_without_gpu(executor))
-    )
+        executor = campaign_options.on_dask(campaign, options.workers, Requirements(extras={"cuda.core": "gpu"}))
+    return _report(campaign_options.run_with_progress("comparing", campaign, options, _fail_without_gpu(executor)))
 
 
 def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome]:

@@ -47,19 +47,10 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
     tasks = [Task(options.seed, number, device, number in emulated) for number in numbers]
     header = {name: getattr(options, name) for name in ("cases", "seed", "every", "bits", "only")}
     campaign = Campaign(
-        {"campaign": "compare gemm", **machine, **header},
-        run_case,
-        None,
-        tasks,
-        encode,
-        partial(decode, Outcome),
+        {"campaign": "compare gemm", **machine, **header}, run_case, None, tasks, encode, partial(decode, Outcome)
     )
     on_dask = isinstance(options.workers, str)
-    executor = (
-        _gpu_here_emulator_on_dask(campaign, options.workers)
-        if on_dask
-        else _local(campaign, options.workers)
-    )
+    executor = _gpu_here_emulator_on_dask(campaign, options.workers) if on_dask else _local(campaign, options.workers)
     with _single_threaded_blas():
         outcomes = campaign_options.run_with_progress(
             "multiplying", campaign, options, executor, _FailureReporter(len(tasks))
@@ -100,13 +91,7 @@ def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outc
     from warploom_lab.work.executors import processes
 
     return processes(
-        campaign,
-        count,
-        timeout=_TIMEOUT,
-        is_reusable=is_reusable,
-        on_loss=lost,
-        warm_up=warm_up,
-        isolated=True,
+        campaign, count, timeout=_TIMEOUT, is_reusable=is_reusable, on_loss=lost, warm_up=warm_up, isolated=True
     )
 
 
@@ -194,11 +179,7 @@ def _compare_with_record(options: argparse.Namespace) -> int:
 
     record = Record.read(options.against)
     campaign = Campaign(
-        {
-            "campaign": "compare gemm --against",
-            "every": options.every,
-            **campaign_options.file_digest(options.against),
-        },
+        {"campaign": "compare gemm --against", "every": options.every, **campaign_options.file_digest(options.against)},
         case_against_record,
         record.seed,
         record.recorded[:: options.every],

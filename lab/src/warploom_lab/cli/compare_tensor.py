@@ -62,13 +62,7 @@ def _local(campaign: Copies, count: int) -> Executor[TensorTask, TensorOutcome]:
             emulated_answer(task.case)
 
     return processes(
-        campaign,
-        count,
-        timeout=_TIMEOUT,
-        is_reusable=is_reusable,
-        on_loss=lost,
-        warm_up=warm_up,
-        isolated=True,
+        campaign, count, timeout=_TIMEOUT, is_reusable=is_reusable, on_loss=lost, warm_up=warm_up, isolated=True
     )
 
 
@@ -85,12 +79,8 @@ def _gpu_here_emulator_on_dask(workers: str) -> Executor[TensorTask, TensorOutco
     def digest(data: Any) -> int:
         return data
 
-    def execute(
-        tasks: Sequence[TensorTask], progress: Progress
-    ) -> Iterator[Sequence[tuple[int, TensorOutcome]]]:
-        gpu = IsolatedProcesses(
-            gpu_answer, workers=1, timeout=_TIMEOUT, is_reusable=is_reusable_after, on_loss=hung
-        )
+    def execute(tasks: Sequence[TensorTask], progress: Progress) -> Iterator[Sequence[tuple[int, TensorOutcome]]]:
+        gpu = IsolatedProcesses(gpu_answer, workers=1, timeout=_TIMEOUT, is_reusable=is_reusable_after, on_loss=hung)
         campaign = Campaign({}, tensor_copy_digest, None, (), digest, digest, group=_GROUP)
         with campaign_options.dask_pool(workers) as executor_of:
             for start in range(0, len(tasks), _SLICE):
@@ -99,10 +89,7 @@ def _gpu_here_emulator_on_dask(workers: str) -> Executor[TensorTask, TensorOutco
                 for batch in executor_of(campaign)(
                     [task.case for task in part], lambda done, start=start: progress(start + done)
                 ):
-                    yield [
-                        (start + at, outcome_of(part[at].case, answers[at], emulated))
-                        for at, emulated in batch
-                    ]
+                    yield [(start + at, outcome_of(part[at].case, answers[at], emulated)) for at, emulated in batch]
 
     return execute
 

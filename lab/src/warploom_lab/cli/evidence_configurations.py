@@ -30,9 +30,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
-    parser.add_argument(
-        "--record", type=Path, default=_RECORD, metavar="FILE", help=f"file of the record ({_RECORD})"
-    )
+    parser.add_argument("--record", type=Path, default=_RECORD, metavar="FILE", help=f"file of the record ({_RECORD})")
     parser.add_argument(
         "--only", nargs="+", choices=_TRIALS, default=_TRIALS, metavar="TRIAL", help="trials to run (all)"
     )

@@ -43,9 +43,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     campaign_options.declare_record_folder(parser, _RECORD)
     parser.add_argument("--family", action="append", default=[], metavar="NAME", help="this family only")
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument(
-        "--compare", action="store_true", help="query the recorded probes again and write nothing"
-    )
+    mode.add_argument("--compare", action="store_true", help="query the recorded probes again and write nothing")
     mode.add_argument(
         "--fresh", type=int, metavar="N", help="query N random probes outside the record and compare `check`"
     )

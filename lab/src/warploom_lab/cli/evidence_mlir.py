@@ -91,12 +91,7 @@ def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> 
 
     used = file_digests([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
     campaign = Campaign(
-        {
-            "campaign": "evidence mlir",
-            "seed": options.seed,
-            "tools": list(used.values()),
-            "asked": assemblers[0],
-        },
+        {"campaign": "evidence mlir", "seed": options.seed, "tools": list(used.values()), "asked": assemblers[0]},
         query,
         (tools, assemblers),
         batches(list(cases(options.seed))),
@@ -104,7 +99,5 @@ def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> 
         partial(decode, list[Answer]),
     )
     needs = Requirements(extras={"xdsl": "mlir"}, files=used)
-    results = campaign_options.run_campaign(
-        "querying", campaign, options, partial(threads, campaign), needs=needs
-    )
+    results = campaign_options.run_campaign("querying", campaign, options, partial(threads, campaign), needs=needs)
     return [answer for batch in results for answer in batch]

@@ -40,9 +40,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     campaign_options.declare_record_folder(parser, _RECORD)
     _workers.declare(parser, "compilers at a time (1)", 1)
     campaign_options.declare_checkpoint(parser)
-    parser.add_argument(
-        "--nvcc", default="nvcc", metavar="PATH", help="another nvcc than the one on the path"
-    )
+    parser.add_argument("--nvcc", default="nvcc", metavar="PATH", help="another nvcc than the one on the path")
     parser.add_argument(
         "--judge", action="store_true", help="compare `lower` with every recorded answer, without a query"
     )

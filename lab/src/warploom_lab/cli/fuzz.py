@@ -36,9 +36,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
-    parser.add_argument(
-        "--inputs", type=int, default=5_000_000, metavar="N", help="number of inputs (5000000)"
-    )
+    parser.add_argument("--inputs", type=int, default=5_000_000, metavar="N", help="number of inputs (5000000)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first input (0)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the inputs (1)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")

@@ -30,12 +30,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.set_defaults(verb=run)
     parser.add_argument("folder", type=Path, help="folder for the PTX")
-    parser.add_argument(
-        "words", nargs="*", help="compile and run kernels whose names contain one of the words"
-    )
-    parser.add_argument(
-        "--triton-python", default=sys.executable, metavar="PYTHON", help="interpreter with Triton 3.9"
-    )
+    parser.add_argument("words", nargs="*", help="compile and run kernels whose names contain one of the words")
+    parser.add_argument("--triton-python", default=sys.executable, metavar="PYTHON", help="interpreter with Triton 3.9")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--modules", action="store_true", help="write PTX modules without launches")
     mode.add_argument("--run", action="store_true", help="run the kernels and compare their results")

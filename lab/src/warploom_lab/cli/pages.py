@@ -27,10 +27,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "kind",
-        nargs="*",
-        metavar="KIND",
-        help=f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]} (default: all but notebooks)",
+        "kind", nargs="*", metavar="KIND", help=f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]} (default: all but notebooks)"
     )
     parser.add_argument("--check", action="store_true", help="list the files that are out of date only")
 

@@ -30,9 +30,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("probe", nargs="*", help="statements, each argument one probe")
     parser.add_argument("-t", "--targets", default="sm_90a", help="targets separated by commas, or `all`")
     parser.add_argument("-v", "--versions", default="9.1", help="PTX versions separated by commas, or `all`")
-    parser.add_argument(
-        "--release", help="12.9, 13.1, newest or a path (default: 12.9 for sm_70 and sm_72, else 13.1)"
-    )
+    parser.add_argument("--release", help="12.9, 13.1, newest or a path (default: 12.9 for sm_70 and sm_72, else 13.1)")
 
 
 def run(options: argparse.Namespace) -> int:

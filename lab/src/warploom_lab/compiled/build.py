@@ -29,9 +29,7 @@ def build(folder: Path, triton_python: str, words: Sequence[str]) -> int:
         environment = os.environ | {"PYTHONPATH": str(_PACKAGES)}
         status |= subprocess.run(command, env=environment, check=False).returncode
     else:
-        print(
-            f"{triton_python} has no Triton: name another interpreter with --triton-python", file=sys.stderr
-        )
+        print(f"{triton_python} has no Triton: name another interpreter with --triton-python", file=sys.stderr)
         status = 1
     if shutil.which("nvcc"):
         from warploom_lab.compiled.cuda.build import build as build_cuda

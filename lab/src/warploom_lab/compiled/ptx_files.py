@@ -36,9 +36,7 @@ def write_modules(folder: Path, triton_python: str) -> int:
     if has_triton(triton_python):
         count += _compile_triton(folder, triton_python)
     else:
-        print(
-            f"{triton_python} has no Triton: name another interpreter with --triton-python", file=sys.stderr
-        )
+        print(f"{triton_python} has no Triton: name another interpreter with --triton-python", file=sys.stderr)
         status = 1
     print(f"{count} PTX files in {folder}")
     return status
@@ -58,17 +56,7 @@ def _compile_cuda(folder: Path) -> int:
 
 
 def _nvcc(source: Path, output: Path, target: str, options: tuple[str, ...]) -> bool:
-    command = [
-        "nvcc",
-        "-ptx",
-        "-std=c++17",
-        "-w",
-        f"-arch={target}",
-        *options,
-        "-o",
-        str(output),
-        str(source),
-    ]
+    command = ["nvcc", "-ptx", "-std=c++17", "-w", f"-arch={target}", *options, "-o", str(output), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"nvcc refuses {source.name} for {target}:\n{done.stderr}", file=sys.stderr)

@@ -104,16 +104,10 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
             expected = expected.astype(np.float64)
         have, want = found.astype(np.float64), expected.astype(np.float64).reshape(found.shape)
         if relative == 0 and absolute == 0:
-            want = (
-                want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
-            )
+            want = want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
         with np.errstate(invalid="ignore"):
             error = np.abs(have - want)
-            right = (
-                (have == want)
-                | (np.isnan(have) & np.isnan(want))
-                | (error <= absolute + relative * np.abs(want))
-            )
+            right = (have == want) | (np.isnan(have) & np.isnan(want)) | (error <= absolute + relative * np.abs(want))
         wrong = ~right
         worst = f", worst error {np.nanmax(np.where(wrong, error, 0)):.3g}" if wrong.any() else ""
     if not wrong.any():
@@ -127,16 +121,12 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
     first: dict[str, Array] = {}
     for schedule in schedules:
         values, args = arguments(case)
-        before = {
-            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()
-        }
+        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
         done = wl.launch(
             folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
             shared=case["shared"], args=args, schedule=schedule, sanitize=sanitize,
         )  # fmt: skip
-        expected_codes = (
-            {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
-        )
+        expected_codes = {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
         if {finding.code for finding in done.findings} != expected_codes:
             found = "; ".join(f"{finding.code} {finding}" for finding in done.findings[:3])
             return f"under {schedule}: {found or 'no finding, expected one'}"
@@ -145,9 +135,7 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
             with np.errstate(all="ignore"):
                 expected = REFERENCES[case["reference"]](before, case["parameters"])
             checked = [name for name, spec in case["args"].items() if spec.get("checked")]
-            problems = [
-                difference(case, name, first[name], expected[name]) for name in checked if name in expected
-            ]
+            problems = [difference(case, name, first[name], expected[name]) for name in checked if name in expected]
             if any(problems):
                 return "; ".join(filter(None, problems))
         else:

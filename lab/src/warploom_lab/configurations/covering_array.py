@@ -95,9 +95,7 @@ class Space:
         for axis in order:
             candidates = rng.sample(values[axis], len(values[axis]))
             gains = {
-                value: sum(
-                    tuple(sorted(((axis, value), other), key=_axis)) in uncovered for other in chosen.items()
-                )
+                value: sum(tuple(sorted(((axis, value), other), key=_axis)) in uncovered for other in chosen.items())
                 for value in candidates
             }
             for value in sorted(candidates, key=lambda value: -gains[value]):

@@ -9,14 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from warploom_lab.configurations.space import (
-    HOPPER,
-    WARP_LEVEL,
-    AnyPlan,
-    chosen_tiles,
-    describe,
-    warp_tiles,
-)
+from warploom_lab.configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, describe, warp_tiles
 from warploom_lab.configurations.trial import assemble, check_findings, run_instance
 from warploom_lab.ptxas.assembler import Assembler
 

@@ -110,10 +110,7 @@ def _warp_level(
 _WARPS = tuple((extent, extent // each) for extent in (64, 128, 256) for each in (64, 32))
 _WARP_TILES = tuple(
     sorted(
-        (rows, columns, down, across)
-        for rows, down in _WARPS
-        for columns, across in _WARPS
-        if down * across in (4, 8)
+        (rows, columns, down, across) for rows, down in _WARPS for columns, across in _WARPS if down * across in (4, 8)
     )
 )
 _TILES_OF_ARRAY = (  # every extent of a tile and of a warp occurs

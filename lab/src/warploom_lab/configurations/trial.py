@@ -199,9 +199,7 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
     result = result.astype(np.float64)
     if plan.epilogue.activation in ("", "relu"):
         return int(np.count_nonzero(result != rounded))
-    step = np.abs(
-        rounded - np.nextafter(rounded.astype(DTYPES[plan.d]), DTYPES[plan.d].type(0)).astype(np.float64)
-    )
+    step = np.abs(rounded - np.nextafter(rounded.astype(DTYPES[plan.d]), DTYPES[plan.d].type(0)).astype(np.float64))
     return int(np.count_nonzero(np.abs(result - exact) > step + _ACTIVATION_ERROR * np.abs(expected)))
 
 

@@ -45,15 +45,11 @@ class _Worker:
     block: range
 
 
-def fuzz(
-    corpus: Path, seed: int, numbers: range, workers: int = 1, progress: Progress | None = None
-) -> Outcome:
+def fuzz(corpus: Path, seed: int, numbers: range, workers: int = 1, progress: Progress | None = None) -> Outcome:
     """Run inputs; a process that exceeds its memory or time is a fault of its current input."""
     outcome = Outcome()
     inputs = Inputs(corpus, seed)
-    blocks = iter(
-        [range(at, min(at + _BLOCK, numbers.stop)) for at in range(numbers.start, numbers.stop, _BLOCK)]
-    )
+    blocks = iter([range(at, min(at + _BLOCK, numbers.stop)) for at in range(numbers.start, numbers.stop, _BLOCK)])
     context = mp.get_context("spawn")
     running: list[_Worker] = []
 
@@ -77,9 +73,7 @@ def fuzz(
                 running.remove(worker)
                 worker.process.join()
                 number = worker.at.value
-                outcome.add(
-                    Fault(f"process ended ({worker.process.exitcode})", inputs[number], f"input {number}")
-                )
+                outcome.add(Fault(f"process ended ({worker.process.exitcode})", inputs[number], f"input {number}"))
                 start(range(number + 1, worker.block.stop))
                 continue
             for fault in faults:

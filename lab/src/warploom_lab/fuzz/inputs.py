@@ -28,58 +28,13 @@ _NUMBERS = (
     *("(1 << 63)", "(1 / 0)", "(7 % 0)", "~0", "WARP_SZ", "3 ? 4 : 5", "1" + "0" * 4400),
 )
 _PUNCTUATION = (
-    *(
-        "{",
-        "}",
-        "[",
-        "]",
-        "(",
-        ")",
-        ";",
-        ",",
-        ":",
-        "::",
-        "|",
-        "!",
-        "@",
-        "+",
-        "-",
-        "<",
-        ">",
-        "=",
-        ".",
-        "..",
-        "%",
-    ),
+    *("{", "}", "[", "]", "(", ")", ";", ",", ":", "::", "|", "!", "@", "+", "-", "<", ">", "=", ".", "..", "%"),
     *('"', "/*", "*/", "//", "\\", "#", "_", "$", "'", "?", "&", "\n", "\r", "\t", "\0", "\x7f", "\x1a"),
 )
-_UNUSUAL_CHARACTERS = (
-    "é",
-    "µ",
-    "\ufeff",
-    "\u2028",
-    "\u200b",
-    "\u0661",
-    "\ud800",
-    "\U0001f600",
-    "％",
-    "K",
-    "ſ",
-    "²",
-)
+_UNUSUAL_CHARACTERS = ("é", "µ", "\ufeff", "\u2028", "\u200b", "\u0661", "\ud800", "\U0001f600", "％", "K", "ſ", "²")
 _DIRECTIVES = (
     *(".reg", ".param", ".shared", ".global", ".const", ".local", ".align", ".ptr", ".v2", ".v4", ".entry"),
-    *(
-        ".func",
-        ".visible",
-        ".extern",
-        ".weak",
-        ".common",
-        ".maxntid",
-        ".reqntid",
-        ".maxnreg",
-        ".minnctapersm",
-    ),
+    *(".func", ".visible", ".extern", ".weak", ".common", ".maxntid", ".reqntid", ".maxnreg", ".minnctapersm"),
     *(".pragma", ".loc", ".file", ".section", ".branchtargets", ".callprototype", ".calltargets", ".alias"),
     *(".attribute", ".managed", ".version", ".target", ".address_size", ".noreturn", ".reqnctapercluster"),
 )
@@ -88,46 +43,14 @@ _NESTED = (
     *(("{ ", " }"), ("<", ">"), ("0xFF(", ")"), ("(.s64)", ""), ("1 + (", ")"), ("{ L: ", " }"), ("@", "")),
 )
 _REPEATED = (
-    *(
-        " %r1,",
-        "\n",
-        "a: ",
-        "%q; ",
-        "1+",
-        "0",
-        "add.s32 %q, %r, 1;\n",
-        '"a"',
-        "1, ",
-        ", x",
-        "/* */",
-        "{}",
-        "x.",
-    ),
-    *(
-        ".b8 1\n",
-        "mov.b32 %r1, %nowhere;\n",
-        ".reg .b32 x;",
-        ".param .b32 p, ",
-        "bra L;\n",
-        "L",
-        "|%r1",
-        "@%p ",
-    ),
+    *(" %r1,", "\n", "a: ", "%q; ", "1+", "0", "add.s32 %q, %r, 1;\n", '"a"', "1, ", ", x", "/* */", "{}", "x."),
+    *(".b8 1\n", "mov.b32 %r1, %nowhere;\n", ".reg .b32 x;", ".param .b32 p, ", "bra L;\n", "L", "|%r1", "@%p "),
 )
 _TEMPLATES = (
     *("{}", ".global .b32 a[4] = {};", ".global .b32 a[{}];", ".entry e() {{ mov.b32 %r1, {}; }}", "// {}"),
     *(".entry e() {{ {} }}", ".entry e() {{ add{} %r1; }}", ".entry e({}) {{ ret; }}", ".entry {}() {{ }}"),
-    *(
-        ".entry e() {{ .reg .b32 %r<9>; mma.sync.aligned.m16n8k16{} %r1; }}",
-        ".section .x {{ {} }}",
-        "/* {} */",
-    ),
-    *(
-        ".entry e() {{ .reg .b32 {}; }}",
-        ".entry e() {{ call {}; }}",
-        '.file 1 "{}"',
-        ".entry e() .maxntid {} {{ }}",
-    ),
+    *(".entry e() {{ .reg .b32 %r<9>; mma.sync.aligned.m16n8k16{} %r1; }}", ".section .x {{ {} }}", "/* {} */"),
+    *(".entry e() {{ .reg .b32 {}; }}", ".entry e() {{ call {}; }}", '.file 1 "{}"', ".entry e() .maxntid {} {{ }}"),
     *(".entry e() {{ ld.global.b32 %r1, [{}]; }}", ".entry e() {{ {}add.s32 %r1; }}", ".target sm_90a{}"),
     *(".entry e() {{ L: .branchtargets {}; }}", ".entry e() {{ .reg .b32 %r<{}>; }}", ".version {}"),
 )
@@ -174,9 +97,7 @@ class Inputs:
         except PtxSyntaxError:
             self._statements += [part.strip() for part in _STATEMENT.findall(text) if part.strip()][:20]
             return
-        self._declarations += [
-            _text_of(item, text) for item in module.items[3:] if not isinstance(item, Function)
-        ]
+        self._declarations += [_text_of(item, text) for item in module.items[3:] if not isinstance(item, Function)]
         for item in module.items:
             if isinstance(item, Function):
                 self._declarations.append(_text_of(item, text).partition("{")[0] + "{ ret; }")
@@ -311,15 +232,7 @@ class Inputs:
     def _random_token(self, chance: random.Random) -> str:
         return chance.choice(
             chance.choice(
-                (
-                    self._words,
-                    self._names,
-                    self._operands,
-                    _NUMBERS,
-                    _PUNCTUATION,
-                    _DIRECTIVES,
-                    _UNUSUAL_CHARACTERS,
-                )
+                (self._words, self._names, self._operands, _NUMBERS, _PUNCTUATION, _DIRECTIVES, _UNUSUAL_CHARACTERS)
             )
         )
 
@@ -340,9 +253,7 @@ class Inputs:
             f"L0: {text}",
             "",
         )
-        return chance.choice(
-            (*made, f"{{ {text}", f"{text} }}", f"{text[:-1]}\n{other}", f".reg .b32 x; {text}")
-        )
+        return chance.choice((*made, f"{{ {text}", f"{text} }}", f"{text[:-1]}\n{other}", f".reg .b32 x; {text}"))
 
     def _mutate_characters(self, chance: random.Random, text: str) -> str:
         """Remove, repeat, replace or insert a few characters, or truncate the text."""
@@ -359,9 +270,7 @@ class Inputs:
                     text = text[:at] + self._random_token(chance) + text[at:]
                 case _:
                     text = (
-                        text[:at]
-                        if chance.random() < 0.3
-                        else text[:at] + chance.choice(_PUNCTUATION) + text[at + 1 :]
+                        text[:at] if chance.random() < 0.3 else text[:at] + chance.choice(_PUNCTUATION) + text[at + 1 :]
                     )
         return text
 

@@ -98,12 +98,7 @@ class Case:
     def features(self) -> tuple[str, ...]:
         """Features of the case, as names that reports count."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
-        storages = (
-            ("A", self.a_storage),
-            ("B", self.b_storage),
-            ("C", self.c_storage),
-            ("out", self.out_storage),
-        )
+        storages = (("A", self.a_storage), ("B", self.b_storage), ("C", self.c_storage), ("out", self.out_storage))
         features = {
             self.kind: True,
             f"result {self.result}": True,

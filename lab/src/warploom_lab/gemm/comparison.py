@@ -179,9 +179,7 @@ class Runner:
         elif one.tile >= 0:
             plan = _at(list(tiled_plans(plan)), one.tile)
         if plan != usual.plan:
-            choices = (
-                [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
-            )
+            choices = [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
         if partition is not None:
             schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
             return HopperDispatch(problem, plan, schedule)

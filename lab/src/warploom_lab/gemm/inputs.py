@@ -108,9 +108,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
     return rows, columns
 
 
-def _operand(
-    draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str
-) -> Array:
+def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str) -> Array:
     """Return a random matrix; `swapped` exchanges its last two axes in memory."""
     dtype = _OPERANDS[word]
     stored = (*shape[:-2], shape[-1], shape[-2]) if swapped else shape

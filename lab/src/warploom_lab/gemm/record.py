@@ -57,9 +57,7 @@ class Record:
     @classmethod
     def of(cls, seed: int, about: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Record:
         """Return the record of the outcomes that agree in every bit."""
-        kept = sorted(
-            (each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number
-        )
+        kept = sorted((each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number)
         return cls(seed, about, tuple(recorded(one) for one in kept if one.partition))
 
     @property
@@ -99,9 +97,7 @@ class Record:
             seed, listed = data.pop("seed"), data.pop("cases")
             return cls(expect_type(int, seed), data, tuple(_recorded_of(each) for each in listed))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise UsageError(
-                f"{path} is not a record of multiplications: {error}", code="compare.sample"
-            ) from None
+            raise UsageError(f"{path} is not a record of multiplications: {error}", code="compare.sample") from None
 
 
 def _data_of(recorded: Recorded) -> dict[str, Any]:

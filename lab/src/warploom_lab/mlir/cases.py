@@ -30,14 +30,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    BaseAttr,
-    OptOperandDef,
-    OptPropertyDef,
-    OptResultDef,
-    VarOperandDef,
-)
+from xdsl.irdl import AttrSizedOperandSegments, BaseAttr, OptOperandDef, OptPropertyDef, OptResultDef, VarOperandDef
 from xdsl.irdl.constraints import (
     AllOf,
     AttrConstraint,
@@ -128,9 +121,7 @@ def module_of(spec: OperationSpec) -> ModuleOp:
         block.add_op(literal)
         values.append(literal.result)
     properties = dict(spec.properties)
-    if any(
-        isinstance(option, AttrSizedOperandSegments) for option in spec.kind.get_irdl_definition().options
-    ):
+    if any(isinstance(option, AttrSizedOperandSegments) for option in spec.kind.get_irdl_definition().options):
         properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in spec.operands])
     operation = spec.kind.create(operands=values, result_types=list(spec.results), properties=properties)
     block.add_ops(_protocol(operation))
@@ -413,9 +404,7 @@ def wmma_operations(chance: random.Random) -> Iterator[OperationSpec]:
             continue
         count, element = form.operands["r"].registers(slots), register_type(slots["type"])
         pointer = (
-            LLVMPointerType(IntAttr({"global": 1, "shared": 3}[slots["ss"]]))
-            if slots["ss"]
-            else LLVMPointerType()
+            LLVMPointerType(IntAttr({"global": 1, "shared": 3}[slots["ss"]])) if slots["ss"] else LLVMPointerType()
         )
         properties = _extent_properties(slots["shape"]) | {
             "layout": Layout(slots["layout"]),

@@ -57,9 +57,7 @@ def batches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     return [tuple(cases[start : start + _BATCH]) for start in range(0, len(cases), _BATCH)]
 
 
-def query(
-    shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _report: Callable[[int], object]
-) -> list[Answer]:
+def query(shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _report: Callable[[int], object]) -> list[Answer]:
     """Return the results of the tools and of the named assemblers for each case.
 
     Errors: UsageError if an assembler is missing.

@@ -98,8 +98,6 @@ def _is_of_release(path: Path) -> bool:
 
 
 def _release(path: Path) -> str:
-    answer = subprocess.run(
-        [path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=False
-    )
+    answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     found = re.search(r"LLVM version (\S+)", answer.stdout)
     return found[1] if found else ""

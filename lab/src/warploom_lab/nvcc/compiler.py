@@ -76,9 +76,7 @@ class Nvcc:
         if where is None:
             raise UsageError(f"{path} is missing; expected the nvcc of a CUDA toolkit")
         try:
-            answer = subprocess.run(
-                [where, "--version"], capture_output=True, text=True, timeout=60, check=True
-            )
+            answer = subprocess.run([where, "--version"], capture_output=True, text=True, timeout=60, check=True)
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"{where} is not an executable nvcc: {error}") from error
         release = re.search(r"\bV(\d+\.\d+\.\d+)", answer.stdout)
@@ -109,9 +107,7 @@ class Nvcc:
             if messages:
                 answers.update({index: Answer("", tuple(found)) for index, found in messages.items()})
             elif len(indices) == 1:
-                answers[indices[0]] = Answer(
-                    "", tuple(_ASSEMBLER.findall(output)) or (output.strip()[-200:],)
-                )
+                answers[indices[0]] = Answer("", tuple(_ASSEMBLER.findall(output)) or (output.strip()[-200:],))
             else:
                 middle = len(indices) // 2
                 answers.update(self._compile_batch(calls, indices[:middle], target))

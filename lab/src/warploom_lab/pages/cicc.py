@@ -29,10 +29,7 @@ class Table:
     def corrected(self) -> list[dict[str, str]]:
         """Return the rows by head, with corrections."""
         return [
-            {
-                head: self.corrections.get((row[0], head), cell)
-                for head, cell in zip(self.heads, row, strict=True)
-            }
+            {head: self.corrections.get((row[0], head), cell) for head, cell in zip(self.heads, row, strict=True)}
             for row in self.rows
         ]
 
@@ -41,9 +38,7 @@ class Table:
         lines = [" | ".join(self.heads), " | ".join("---" for _ in self.heads)]
         for row in self.rows:
             shown = [
-                f"~~{cell}~~ **{right}**"
-                if (right := self.corrections.get((row[0], head))) is not None
-                else cell
+                f"~~{cell}~~ **{right}**" if (right := self.corrections.get((row[0], head))) is not None else cell
                 for head, cell in zip(self.heads, row, strict=True)
             ]
             lines.append(" | ".join(shown))

@@ -75,9 +75,7 @@ def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> I
         elif (row.startswith("$ ") if prompt else _COMMAND.match(row)) and row:
             if step:
                 yield step
-            step = Step(
-                number, "command", row.removeprefix("$ ").removesuffix("\\"), "console", reason=reason
-            )
+            step = Step(number, "command", row.removeprefix("$ ").removesuffix("\\"), "console", reason=reason)
         elif step:
             if row.strip() or step.output:
                 step.output = f"{step.output or ''}{row}\n"

@@ -139,9 +139,7 @@ def _corrections() -> str:
         "",
     ]
     for table in TABLES:
-        rows = [
-            (row.subject, row.statement, row.correction or "the same", row.evidence) for row in table.rows
-        ]
+        rows = [(row.subject, row.statement, row.correction or "the same", row.evidence) for row in table.rows]
         lines += [f"## {table.title}", "", *markdown(("", "the text", "correct", "known from"), rows)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -212,12 +210,7 @@ ALIASES = (
         "an operation with a shared address",
         "MLIR writes `.shared::cluster` for both",
     ),
-    (
-        ("nvvm.memory.barrier",),
-        "the scope `cluster`",
-        "`nvvm.fence.sc.cluster`",
-        "both have the PTX of that fence",
-    ),
+    (("nvvm.memory.barrier",), "the scope `cluster`", "`nvvm.fence.sc.cluster`", "both have the PTX of that fence"),
 )
 """Operations that raising replaces by others: names, condition, replacement and reason."""
 

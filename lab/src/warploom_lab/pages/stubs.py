@@ -36,9 +36,7 @@ def _signature(name: str, candidate: Candidate) -> str:
     words = [f"{key}: {kind} = ..." for key, kind in _words(candidate)]
     results = [p for p in form.syntax.places if form.operands[p.names[0]].access == "write"]
     many = sum(1 if place.second_optional else len(place.names) for place in results)
-    result = (
-        "None" if not many else "Any" if many > 1 or form.operands[results[0].names[0]].count else "Register"
-    )
+    result = "None" if not many else "Any" if many > 1 or form.operands[results[0].names[0]].count else "Register"
     keywords = ["*", *words] if words else []
     head = f"def {name}({', '.join([*operands, *keywords])}) -> {result}:"
     return f'{head}\n    """{form.syntax_line.strip()} ({form.source})"""\n'

@@ -55,12 +55,7 @@ TABLES = (
             ),
             Row("typeB", "as typeA", "as typeA; of fp8 and of 8-bit integers the two may differ", _PTXAS),
             Row("typeC", "f32; f16 for f16 by f16", "typeD: f32, f16 (of f16, e4m3 and e5m2), s32", _PTXAS),
-            Row(
-                "shape",
-                "N is 8 to 256 by 8",
-                "N of s8, u8 and b1 is 8, 16, 24, 32, then by 16 to 256",
-                _PTXAS,
-            ),
+            Row("shape", "N is 8 to 256 by 8", "N of s8, u8 and b1 is 8, 16, 24, 32, then by 16 to 256", _PTXAS),
             Row("scaleIn", "+1 or -1 for A and B", "scaleA and scaleB, each one or neg", _MLIR),
             Row("scaleOut", "0 or 1", "scaleD: zero or one", _MLIR),
             Row("layoutA", "row or col"),
@@ -80,12 +75,7 @@ TABLES = (
         "nvvm.wgmma.wait.group.sync.aligned",
         (
             Row("groupDepth", "operand 0: i32", "group, a property of 64 bits", _MLIR),
-            Row(
-                "wgmma_type / wgmma_layout / shape-N",
-                "go into the suffix of the PTX",
-                "the PTX has none",
-                _PTXAS,
-            ),
+            Row("wgmma_type / wgmma_layout / shape-N", "go into the suffix of the PTX", "the PTX has none", _PTXAS),
         ),
     ),
     Table(

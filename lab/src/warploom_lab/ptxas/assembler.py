@@ -27,11 +27,7 @@ from warploom_lab.ptxas.probe import Probe, write_module
 
 Version = tuple[int, int]
 
-WHEELS = {
-    "12.9": "nvidia-cuda-nvcc-cu12==12.9.86",
-    "13.1": "nvidia-cuda-nvcc==13.1.115",
-    "newest": "nvidia-cuda-nvcc",
-}
+WHEELS = {"12.9": "nvidia-cuda-nvcc-cu12==12.9.86", "13.1": "nvidia-cuda-nvcc==13.1.115", "newest": "nvidia-cuda-nvcc"}
 """Wheel of each ptxas release; 12.9 is the last with sm_70 and sm_72, and 13.1 supports PTX 9.1."""
 
 NO_ANSWER = "ptxas itself failed"
@@ -82,9 +78,7 @@ class Assembler:
         Errors: UsageError if the file is missing or is not ptxas.
         """
         try:
-            answer = subprocess.run(
-                [path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True
-            )
+            answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True)
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"{path} is not an executable ptxas: {error}") from error
         found = re.search(r"\bV(\d+\.\d+\.\d+)", answer.stdout)
@@ -102,9 +96,7 @@ class Assembler:
             message = _first_message(output)
             if not message:
                 at = f"{target}, PTX {version[0]}.{version[1]}"
-                raise UsageError(
-                    f"{self.path} does not answer for an empty kernel at {at}: exit status {status}"
-                )
+                raise UsageError(f"{self.path} does not answer for an empty kernel at {at}: exit status {status}")
             return [Verdict(False, message)] * len(probes)
         verdicts: dict[int, Verdict] = {}
         shared: list[int] = []
@@ -178,9 +170,7 @@ class Assembler:
         middle = len(pending) // 2
         found: dict[int, Verdict] = {}
         for half in (pending[:middle], pending[middle:]):
-            found.update(
-                zip(half, self._judge_batch([probes[k] for k in half], target, version), strict=True)
-            )
+            found.update(zip(half, self._judge_batch([probes[k] for k in half], target, version), strict=True))
         return found
 
     def _judge_one(self, probe: Probe, target: str, version: Version) -> Verdict:
@@ -304,9 +294,7 @@ def _ptxas_under(home: Path) -> list[Path]:
 def _install(wheel: str, home: Path) -> None:
     beside = Path(sys.executable).with_name("uv")
     uv = str(beside) if beside.exists() else shutil.which("uv")
-    tool = (
-        [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
-    )
+    tool = [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
     home.parent.mkdir(parents=True, exist_ok=True)
     command = [*tool, "--quiet", "--no-deps", "--target", str(home), wheel]
     try:

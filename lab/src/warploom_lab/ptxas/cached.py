@@ -66,15 +66,11 @@ class CachedAssemblers:
     `workers` assemblers run on this machine at a time, unless `executor` runs them elsewhere.
     """
 
-    def __init__(
-        self, cache: Path | None = None, *, workers: int = 2, executor: ChunkExecutor | None = None
-    ) -> None:
+    def __init__(self, cache: Path | None = None, *, workers: int = 2, executor: ChunkExecutor | None = None) -> None:
         path = cache or cache_directory() / _DATABASE
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=60)
-        self._database.execute(
-            "create table if not exists verdicts (key blob primary key, ok integer, message text)"
-        )
+        self._database.execute("create table if not exists verdicts (key blob primary key, ok integer, message text)")
         self._workers = workers
         self._executor = executor or self._run_here
 
@@ -126,13 +122,10 @@ class CachedAssemblers:
             by_point.setdefault(at, []).append(key)
 
         batches = [
-            (at, keys[start : start + _CHUNK])
-            for at, keys in by_point.items()
-            for start in range(0, len(keys), _CHUNK)
+            (at, keys[start : start + _CHUNK]) for at, keys in by_point.items() for start in range(0, len(keys), _CHUNK)
         ]
         chunks = [
-            Chunk(assemblers[at.release].release, at, tuple(questions[key][0] for key in keys))
-            for at, keys in batches
+            Chunk(assemblers[at.release].release, at, tuple(questions[key][0] for key in keys)) for at, keys in batches
         ]
         if chunks:
             for number, verdicts in self._executor(chunks):

@@ -17,13 +17,7 @@ from warploom.isa.model.availability import available, read_target
 from warploom.isa.model.form import Form, forms, forms_of
 from warploom.isa.model.table import Row
 from warploom_lab.ptxas import operand_changes
-from warploom_lab.ptxas.instruction_text import (
-    Slots,
-    combinations_of,
-    instruction,
-    opcode_words,
-    write_operands,
-)
+from warploom_lab.ptxas.instruction_text import Slots, combinations_of, instruction, opcode_words, write_operands
 from warploom_lab.ptxas.points import (
     NEWEST,
     TARGETS,
@@ -124,9 +118,7 @@ def off_table(text: str) -> Iterator[Case]:
             continue
         words = line.split(" ", 3)
         if len(words) < 4 or words[0] not in TARGETS or words[2] not in {"accept", "reject"}:
-            raise UsageError(
-                f"line {number} of the hand-written probes is not 'target version accept|reject probe'"
-            )
+            raise UsageError(f"line {number} of the hand-written probes is not 'target version accept|reject probe'")
         major, _, minor = words[1].partition(".")
         points = [point(words[0], (int(major), int(minor)))]
         points += [point(target, last_version(target)) for target in TARGETS]
@@ -241,14 +233,7 @@ def _other_shapes(form: Form, slot: str, slots: Slots) -> Iterator[str]:
             continue
         value = int(slots[part])
         known = {int(word) for relative in _relatives(form) for word in relative.vocabulary.get(part, ())}
-        changed = {
-            value * 2,
-            value // 2,
-            value + 1,
-            value + _SHAPE_STEP,
-            0,
-            max(known) + _SHAPE_STEP,
-        } | known
+        changed = {value * 2, value // 2, value + 1, value + _SHAPE_STEP, 0, max(known) + _SHAPE_STEP} | known
         for other in sorted(changed - {value})[:_ISA_WORDS]:
             yield spelling.format(**{**slots, part: str(other)})
 

@@ -29,9 +29,7 @@ class _WithoutExplanations(InstructionChecker):
         """Return a problem without an explanation."""
         return Problem("isa.unknown", "no form has this opcode")
 
-    def with_hint(
-        self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
-    ) -> list[Problem]:
+    def with_hint(self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]) -> list[Problem]:
         """Return the problems as they are."""
         return problems
 

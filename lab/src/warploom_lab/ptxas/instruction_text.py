@@ -150,17 +150,12 @@ def _pairwise(cells: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, ...]]:
         chosen = {seed[0]: seed[1], seed[2]: seed[3]}
         for column in range(len(cells)):
             if column not in chosen:
-                chosen[column] = max(
-                    range(len(cells[column])), key=lambda word: _gain(wanted, chosen, column, word)
-                )
+                chosen[column] = max(range(len(cells[column])), key=lambda word: _gain(wanted, chosen, column, word))
         wanted -= {(i, chosen[i], j, chosen[j]) for i, j in combinations(range(len(cells)), 2)}
         remaining = [pair for pair in remaining if pair in wanted]
         yield tuple(cells[column][chosen[column]] for column in range(len(cells)))
 
 
 def _gain(wanted: set[tuple[int, int, int, int]], chosen: Mapping[int, int], column: int, word: int) -> int:
-    pairs = (
-        (column, word, other, at) if column < other else (other, at, column, word)
-        for other, at in chosen.items()
-    )
+    pairs = ((column, word, other, at) if column < other else (other, at, column, word) for other, at in chosen.items())
     return sum(pair in wanted for pair in pairs)

@@ -8,14 +8,7 @@ from itertools import islice
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName
-from warploom_lab.ptxas.instruction_text import (
-    ANY_LENGTH,
-    Slots,
-    Writer,
-    prefix_of,
-    present_operands,
-    write_operands,
-)
+from warploom_lab.ptxas.instruction_text import ANY_LENGTH, Slots, Writer, prefix_of, present_operands, write_operands
 from warploom_lab.ptxas.probe import TABLES
 
 Change = tuple[str, str, list[str]]

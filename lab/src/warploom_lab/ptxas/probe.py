@@ -74,11 +74,7 @@ class Probe:
     @property
     def key(self) -> str:
         """Probe in one line, with its prelude and directives."""
-        return (
-            f"{self.prelude} | {self.directives} | {self.text}"
-            if self.directives or self.prelude
-            else self.text
-        )
+        return f"{self.prelude} | {self.directives} | {self.text}" if self.directives or self.prelude else self.text
 
     @classmethod
     def of_key(cls, key: str) -> Probe:
@@ -94,9 +90,7 @@ class Probe:
         return write_module((self,), target, version)[0]
 
 
-def write_module(
-    probes: Sequence[Probe], target: str, version: tuple[int, int]
-) -> tuple[str, tuple[int, ...]]:
+def write_module(probes: Sequence[Probe], target: str, version: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
     """Return a module with an entry for each probe, and the index of the probe on each line (-1: none)."""
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))

@@ -12,13 +12,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.model.form import Form, forms
 from warploom_lab.ptxas import operand_changes
 from warploom_lab.ptxas.cases import LEGAL, Case, all_words, family_words
-from warploom_lab.ptxas.instruction_text import (
-    Slots,
-    combinations_of,
-    instruction,
-    opcode_words,
-    write_operands,
-)
+from warploom_lab.ptxas.instruction_text import Slots, combinations_of, instruction, opcode_words, write_operands
 from warploom_lab.ptxas.points import TARGETS, Point, point, versions_of
 from warploom_lab.ptxas.probe import Probe
 

@@ -68,9 +68,7 @@ def record(
     counts: Counter[Point] = Counter()
     for family, listed in by_family.items():
         text = _write_family(listed, verdicts, counts)
-        (directory / f"{family}{_SUFFIX}").write_bytes(
-            lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
-        )
+        (directory / f"{family}{_SUFFIX}").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
     return counts
 
 
@@ -182,9 +180,7 @@ def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[D
     return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
-def _differing(
-    judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case, Verdicts]]
-) -> Iterator[Disagreement]:
+def _differing(judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case, Verdicts]]) -> Iterator[Disagreement]:
     probes = [case.probe for case, _ in batch]
     for at in points:
         judged = judge(probes, at.target, at.version)

@@ -25,9 +25,7 @@ def threads(campaign: Campaign[Task, Result], count: int) -> Executor[Task, Resu
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         pool = ThreadPoolExecutor(count)
         try:
-            numbers = {
-                pool.submit(campaign.job, campaign.shared, task, _ignore): at for at, task in enumerate(tasks)
-            }
+            numbers = {pool.submit(campaign.job, campaign.shared, task, _ignore): at for at, task in enumerate(tasks)}
             for done, future in enumerate(as_completed(numbers), 1):
                 progress(done)
                 yield [(numbers[future], future.result())]
@@ -144,8 +142,7 @@ class _PicklableTask:
 def _lost(_: Any) -> _Failure:
     return _Failure(
         UsageError(
-            "a worker process ended before it finished its task",
-            hint="start the command again with fewer --workers",
+            "a worker process ended before it finished its task", hint="start the command again with fewer --workers"
         )
     )
 

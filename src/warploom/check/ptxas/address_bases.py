@@ -162,12 +162,7 @@ _refuse_bases(
         tensor.LOAD_IM2COL: "dstMem tensorMap mbar",
     },
 )
-_refuse_bases(
-    _barrier_of_load,
-    {
-        bulk.LOAD: "mbar",
-    },
-)
+_refuse_bases(_barrier_of_load, {bulk.LOAD: "mbar"})
 _refuse_bases(
     _object,
     {
@@ -186,12 +181,7 @@ _refuse_bases(
         mbarrier.TRY_WAIT: "addr",
     },
 )
-_refuse_bases(
-    _prefetched,
-    {
-        memory.PREFETCH: "a",
-    },
-)
+_refuse_bases(_prefetched, {memory.PREFETCH: "a"})
 _refuse_bases(
     (32,),
     {
@@ -205,10 +195,4 @@ _refuse_bases(
         forms.ROW_PREDICATE: "a",
     },
 )
-_refuse_bases(
-    (8, 16, 32),
-    {
-        multimem.RED: "a",
-        forms.ROW_MULTIMEM: "a",
-    },
-)
+_refuse_bases((8, 16, 32), {multimem.RED: "a", forms.ROW_MULTIMEM: "a"})

@@ -400,9 +400,7 @@ COPY_NUMBERED = ExtensionForm(
 COPY_REDUCING = ExtensionForm(
     reason="copy",
     name="ptxas.copy_reducing",
-    syntax=(
-        "cp.reduce.async.bulk.dst.src.mbarrier::complete_tx::bytes.redOp.type  [dstMem], [srcMem], size, mbar;"
-    ),
+    syntax=("cp.reduce.async.bulk.dst.src.mbarrier::complete_tx::bytes.redOp.type  [dstMem], [srcMem], size, mbar;"),
     rows="""
         dst              src          redOp       type         ptx target
         shared::cluster  shared::cta  and,or,xor  b32          8.0 sm_90
@@ -439,11 +437,7 @@ ROW_FIFTH_STRIDE = ExtensionForm(
         ss                    type  ptx target
         -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={
-        "addr": address(),
-        "ord": immediate(values=(4,)),
-        "new_val": inp("type"),
-    },
+    operands={"addr": address(), "ord": immediate(values=(4,)), "new_val": inp("type")},
     source="PTX ISA 9.7.9.26.1",
 )
 

@@ -47,10 +47,7 @@ NARROW_EIGHT_LOADED = ExtensionForm(
 NARROW_EIGHT_STORED = ExtensionForm(
     reason="row",
     name="ptxas.row_eight_stored",
-    syntax=(
-        "st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type"
-        "  [a], b{, cache-policy};"
-    ),
+    syntax=("st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type  [a], b{, cache-policy};"),
     rows=f"""
         sem level1::eviction_priority level::cache_hint type scope ss ptx target
         -,weak           {_ANY_LEVEL}  {_POLICY}  {_SMALL}  -          -,global        1.0  -
@@ -89,11 +86,7 @@ ASYNC_STORE = ExtensionForm(
     name="ptxas.without_async_store",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", allows=("braces", "integers")),
-        "mbar": address(),
-    },
+    operands={"a": address(), "b": inp("type", "vec", allows=("braces", "integers")), "mbar": address()},
     source="PTX ISA 9.7.9.12",
 )
 
@@ -102,11 +95,7 @@ ASYNC_STORE_ONE = ExtensionForm(
     name="ptxas.without_async_store_one",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
-    operands={
-        "a": address(),
-        "b": inp("type"),
-        "mbar": address(),
-    },
+    operands={"a": address(), "b": inp("type"), "mbar": address()},
     source="PTX ISA 9.7.9.12",
 )
 
@@ -120,11 +109,7 @@ ASYNC_STORE_MANY = ExtensionForm(
         -       cluster  {_FAR}              {_COMPLETION}  u32,s32,f32,u64,s64,f64  8.1  sm_90
         -,weak  -        shared,shared::cta  -              u32,s32,f32,u64,s64,f64  8.1  sm_90
     """,
-    operands={
-        "a": address(),
-        "b": inp("type", -1, allows=("integers",)),
-        "mbar": address(),
-    },
+    operands={"a": address(), "b": inp("type", -1, allows=("integers",)), "mbar": address()},
     source="PTX ISA 9.7.9.12",
 )
 
@@ -173,10 +158,7 @@ ASYNC_RED_GLOBAL = ExtensionForm(
     name="ptxas.without_async_red_global",
     syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
     rows="\n".join(
-        (
-            "scope space op type ptx target",
-            *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
-        )
+        ("scope space op type ptx target", *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS))
     ),
     operands={"a": address(), "b": inp(of_integers)},
     source="PTX ISA 9.7.13.7",

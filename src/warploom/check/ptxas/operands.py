@@ -253,15 +253,7 @@ _extend(
         memory_forms.ATOM_THIRD: "b",
     },
 )
-_extend(
-    PACKED,
-    {
-        barrier.BARRIER_RED: "d",
-        logic.BITWISE: "d",
-        logic.NOT: "d",
-        move.MOV_PREDICATE: "d",
-    },
-)
+_extend(PACKED, {barrier.BARRIER_RED: "d", logic.BITWISE: "d", logic.NOT: "d", move.MOV_PREDICATE: "d"})
 _extend(
     PREDICATE,
     {
@@ -346,20 +338,10 @@ _extend(
         forms.ROW_SCATTER: "tensorMap",
     },
 )
-_extend(
-    frozenset({"base"}),
-    {
-        barrier.FENCE_PROXY_TENSORMAP: "addr",
-    },
-)
+_extend(frozenset({"base"}), {barrier.FENCE_PROXY_TENSORMAP: "addr"})
 _extend(
     _of_bf16(FUNCTION),
-    {
-        convert.CVT: "d a",
-        convert.HALF: "d a",
-        convert.HALVES: "d a",
-        convert.HALVES_STOCHASTIC: "d a",
-    },
+    {convert.CVT: "d a", convert.HALF: "d a", convert.HALVES: "d a", convert.HALVES_STOCHASTIC: "d a"},
 )
 _extend(_narrowed_pair, {convert.NARROW_HALVES: "a"})
 _extend(_unscaled, {convert.FIXED: "d"})
@@ -373,11 +355,7 @@ _extend(_from_target(90, FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
 _extend(VECTORS | PREDICATE, {form: "sp_meta" for form in forms_of("wgmma") if "sp_meta" in form.operands})
 _extend(
     frozenset({"special"}),
-    {
-        form: "disable_output_lane"
-        for form in tensor_memory_forms.LOOSE
-        if "disable_output_lane" in form.operands
-    },
+    {form: "disable_output_lane" for form in tensor_memory_forms.LOOSE if "disable_output_lane" in form.operands},
 )
 
 
@@ -391,9 +369,7 @@ _DENSE = (
 _hold_fragments(registers.product, dict.fromkeys(_DENSE, "a b c d"))
 _hold_fragments(registers.sparse_product, dict.fromkeys(_SPARSE, "a b c d"))
 _hold_fragments(lambda _: registers.metadata, dict.fromkeys(_SPARSE, "e"))
-_hold_fragments(
-    registers.opaque_product, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d")
-)
+_hold_fragments(registers.opaque_product, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d"))
 _hold_fragments(lambda _: registers.opaque_load, {wmma.LOAD: "r"})
 _hold_fragments(lambda _: registers.opaque_store, {wmma.STORE: "r"})
 _hold_fragments(
@@ -407,9 +383,7 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
 _TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.LOOSE)
-_REGISTERS_ONLY.update(
-    (form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands
-)
+_REGISTERS_ONLY.update((form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands)
 _REGISTERS_ONLY.update((form, "r") for form in forms_of("tcgen05") if "r" in form.operands)
 _REGISTERS_ONLY.update(
     [

@@ -8,14 +8,7 @@ Source: ptxas 12.9 to 13.5, asked.
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
-from warploom.isa.instructions.tcgen05_mma import (
-    GROUPS,
-    INTEGER,
-    KEPT,
-    SHIFTED,
-    SOURCE,
-    multiplication_operands,
-)
+from warploom.isa.instructions.tcgen05_mma import GROUPS, INTEGER, KEPT, SHIFTED, SOURCE, multiplication_operands
 
 _REASONS = {"lane": "lanes", "scale": "scale-input-d"}
 

@@ -88,11 +88,7 @@ _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19"),
-    Tolerance(
-        "bit-operation",
-        "four bits have the words of single bits",
-        "record: and xor",
-    ),
+    Tolerance("bit-operation", "four bits have the words of single bits", "record: and xor"),
     Tolerance("moved", "fragments are moved as f32, or without a type", "record: type"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),

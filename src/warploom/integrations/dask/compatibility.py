@@ -95,9 +95,7 @@ def require_compatible(
         raise UsageError(problem, code="dask.worker", hint=hint)
 
 
-def _incompatibility(
-    worker: str, answer: Any, needs: Requirements, memory_limit: int, version: str
-) -> tuple[str, str]:
+def _incompatibility(worker: str, answer: Any, needs: Requirements, memory_limit: int, version: str) -> tuple[str, str]:
     """Return the first incompatibility as a sentence and a hint, both empty if there is none."""
     install = f"install warploom {version} there, and restart the worker"
     if isinstance(answer, Exception):

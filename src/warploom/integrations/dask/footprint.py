@@ -84,9 +84,7 @@ class FootprintRecorder(Observer):
             return
         if not event.location.asynchronous and self._observes_others[event.pc]:
             instruction = self._instruction(event.pc)
-            raise InterCtaCommunication(
-                f"{instruction} returns what other CTAs may have left in global memory"
-            )
+            raise InterCtaCommunication(f"{instruction} returns what other CTAs may have left in global memory")
         if event.kind == "update":
             flag = self._reduction_flag(event.operation, event.type, self._instruction(event.pc))
         else:

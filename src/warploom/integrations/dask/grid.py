@@ -163,8 +163,7 @@ def _run_parts(
         running[number] = Progress(*part_progress)
         if progress is not None:
             sums = (
-                sum(getattr(each, name) for each in running.values())
-                for name in ("ctas_done", "macs", "instructions")
+                sum(getattr(each, name) for each in running.values()) for name in ("ctas_done", "macs", "instructions")
             )
             done, macs, instructions = sums
             progress(Progress(done, total, macs, instructions, time.perf_counter() - started))
@@ -214,9 +213,7 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
     counts: Counter[str] = Counter()
     for result in ran:
         counts.update(result.stats.instructions)
-    macs, batches, spent = (
-        sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent")
-    )
+    macs, batches, spent = (sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent"))
     stats = Stats(dict(counts.most_common()), macs, 0.0, job.waves.ctas, batches, spent)
     if not job.sanitize:
         return stats, ()

@@ -33,9 +33,7 @@ def _mark_parts(first: Array, last: Array, parts: Array, lowest: Array, highest:
 
 
 @njit
-def _find_overlap(
-    first: Array, last: Array, parts: Array, lowest: Array, highest: Array, any_order: bool
-) -> int:
+def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highest: Array, any_order: bool) -> int:
     for k in range(len(parts)):
         for cell in range(first[k], last[k]):
             if lowest[cell] < parts[k] or (any_order and highest[cell] > parts[k]):
@@ -82,9 +80,7 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
     writes = [(part, each.writes) for part, each in enumerate(footprints)]
     kinds = list(dict.fromkeys(kind for each in footprints for kind in each.combined))
     combined = {
-        kind: [
-            (part, each.combined[kind][0]) for part, each in enumerate(footprints) if kind in each.combined
-        ]
+        kind: [(part, each.combined[kind][0]) for part, each in enumerate(footprints) if kind in each.combined]
         for kind in kinds
     }
     changes = [each for ranges in combined.values() for each in ranges]
@@ -116,10 +112,7 @@ def _location(arena: Arena, offset: int) -> str:
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
     """Apply the effects of parts without a conflict to the arena from which all started."""
-    before = [
-        {kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()}
-        for each in footprints
-    ]
+    before = [{kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()} for each in footprints]
     for each, old in zip(footprints, before, strict=True):
         _write(arena, each.writes, each.written)
         for kind, (ranges, after) in each.combined.items():

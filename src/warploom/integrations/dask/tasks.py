@@ -179,12 +179,7 @@ def _submit_and_collect(
 
 
 def _submit(
-    pool: WorkerPool,
-    function: TaskFunction,
-    shared: object,
-    remaining: dict[int, Any],
-    topic: str,
-    stack: ExitStack,
+    pool: WorkerPool, function: TaskFunction, shared: object, remaining: dict[int, Any], topic: str, stack: ExitStack
 ) -> dict[int, Any]:
     """Return the futures of the tasks by number. Errors: _LostError."""
     try:
@@ -258,13 +253,7 @@ def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
 
 
 def _run_on_worker(
-    task: Any,
-    number: int,
-    *,
-    function: TaskFunction,
-    shared: SharedPayload | MappedPayload,
-    topic: str,
-    version: str,
+    task: Any, number: int, *, function: TaskFunction, shared: SharedPayload | MappedPayload, topic: str, version: str
 ) -> _Answer:
     """Do a task on a worker.
 

@@ -55,9 +55,7 @@ class WorkerPool:
         self.address, self.count = parse_workers(workers)
         if find_spec("distributed") is None:
             raise UsageError(
-                "distributing work needs Dask distributed",
-                code="dask.packages",
-                hint="pip install 'warploom[farm]'",
+                "distributing work needs Dask distributed", code="dask.packages", hint="pip install 'warploom[farm]'"
             )
         self.requirements = requirements or Requirements()
         self._log_levels = _silence_dask()
@@ -84,9 +82,7 @@ class WorkerPool:
     def __str__(self) -> str:
         count = len(self.workers())
         where = f"at {self.address}" if self.address else "on this host"
-        dashboard = (
-            f"dashboard at {self.dashboard}" if self.dashboard else "no dashboard: bokeh is not installed"
-        )
+        dashboard = f"dashboard at {self.dashboard}" if self.dashboard else "no dashboard: bokeh is not installed"
         return f"{count} worker{'s' * (count > 1)} {where}, {dashboard}"
 
     @property

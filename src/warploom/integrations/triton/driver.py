@@ -86,9 +86,7 @@ class Driver:
     def get_active_torch_device(self) -> Any:
         """Return the PyTorch device for tensors. Errors: UsageError triton.torch without PyTorch."""
         if find_spec("torch") is None:
-            raise UsageError(
-                "the PyTorch device is requested, but PyTorch is not installed", code="triton.torch"
-            )
+            raise UsageError("the PyTorch device is requested, but PyTorch is not installed", code="triton.torch")
         return import_module("torch").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:

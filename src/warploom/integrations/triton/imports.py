@@ -17,9 +17,7 @@ def import_triton(submodule: str = "") -> ModuleType:
     except ImportError as error:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == "triton"
         raise UsageError(
-            "Triton is not installed"
-            if is_missing
-            else f"Triton is installed but cannot be imported: {error}",
+            "Triton is not installed" if is_missing else f"Triton is installed but cannot be imported: {error}",
             code="triton.packages",
             hint="pip install 'warploom[triton]'",
         ) from None

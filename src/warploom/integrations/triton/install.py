@@ -40,9 +40,7 @@ def _patched_triton() -> Generator[None]:
         launch = subscript(kernel, grid)
 
         def launch_converted(*args: Any, **named: Any) -> Any:
-            return launch(
-                *map(as_argument, args), **{name: as_argument(value) for name, value in named.items()}
-            )
+            return launch(*map(as_argument, args), **{name: as_argument(value) for name, value in named.items()})
 
         return launch_converted
 

@@ -87,23 +87,11 @@ class Launcher:
         if leave is not None:
             leave(launch_metadata)
 
-    def _launch(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], args: list[object], names: list[str]
-    ) -> None:
+    def _launch(self, kernel: CompiledKernel, grid: tuple[int, int, int], args: list[object], names: list[str]) -> None:
         session = self._session
         block, shared = 32 * self._metadata.num_warps, self._metadata.shared
-        launch = (
-            kernel.program.kernel.name,
-            grid,
-            block,
-            self._cluster,
-            shared,
-            session.schedule,
-            kernel.ptx,
-        )
-        checked = (
-            with_python_locations(kernel.diagnostics, kernel.source_lines, names) if session.check else ()
-        )
+        launch = (kernel.program.kernel.name, grid, block, self._cluster, shared, session.schedule, kernel.ptx)
+        checked = with_python_locations(kernel.diagnostics, kernel.source_lines, names) if session.check else ()
         if session.strict and any(found.severity is Severity.ERROR for found in checked):
             session.launches.append(LaunchRecord(*launch, checked))
             raise FindingsError(checked)

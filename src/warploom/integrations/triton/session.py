@@ -72,8 +72,7 @@ class Session:
         Schedule.parse(self.schedule)
         if self.strict and not (self.sanitize or self.check):
             raise UsageError(
-                "strict raises the findings of check and sanitize; expected one of them too",
-                code="triton.strict",
+                "strict raises the findings of check and sanitize; expected one of them too", code="triton.strict"
             )
 
 
@@ -83,7 +82,6 @@ def read_arch(arch: int | str) -> int:
     found = _ARCH.fullmatch(str(arch))
     if isinstance(arch, bool) or found is None or int(found[1]) not in known:
         raise UsageError(
-            f"arch is {arch!r}; expected {', '.join(map(str, known))}, as a number or as sm_90",
-            code="triton.arch",
+            f"arch is {arch!r}; expected {', '.join(map(str, known))}, as a number or as sm_90", code="triton.arch"
         )
     return int(found[1])

@@ -20,9 +20,7 @@ def with_python_locations(
     """Return diagnostics whose sentences name the line and the arguments of the Python source."""
 
     def sentence(text: str, span: Span | None) -> str:
-        named = _PARAMETER.sub(
-            lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text
-        )
+        named = _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
         where = "" if span is None else _location(lines, span.start)
         return f"{named} ({where})" if where else named
 

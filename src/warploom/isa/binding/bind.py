@@ -21,17 +21,7 @@ from warploom.isa.binding.operands import (
 )
 from warploom.isa.binding.unjudged import is_unjudged
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, heads, match_opcode
-from warploom.ptx import (
-    Address,
-    Float,
-    Instruction,
-    Integer,
-    Name,
-    Operand,
-    Pair,
-    Tuple,
-    Vector,
-)
+from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # legal words of one slot that operands are laid beside
 
@@ -100,9 +90,7 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
         operand: Operand = operands[like.at[0]]
         if len(like.at) > 1:
             assert isinstance(operand, (Vector, Pair))
-            operand = (
-                operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
-            )
+            operand = operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
         if like.place.kind != "tuple":

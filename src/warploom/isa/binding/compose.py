@@ -57,22 +57,14 @@ def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
         row
         for form in forms
         for row in form.rows
-        if all(
-            word in row.cells.get(column, ()) or word in _optional(form, column)
-            for column, word in words.items()
-        )
+        if all(word in row.cells.get(column, ()) or word in _optional(form, column) for column, word in words.items())
     ]
 
 
 def _optional(form: Form, slot: str) -> tuple[str, ...]:
     """What may stand in the place of an optional word: it, or nothing."""
     return next(
-        (
-            ("", word.literal)
-            for word in form.syntax.words
-            if word.optional and word.literal == slot == word.slot
-        ),
-        (),
+        (("", word.literal) for word in form.syntax.words if word.optional and word.literal == slot == word.slot), ()
     )
 
 

@@ -95,14 +95,11 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
         for match in fitting
         for named in match.form.syntax.places
         for name in named.names
-        if (place := match.form.operands[name]).layout is not None
-        and (not place.when or match.slots.get(place.when))
+        if (place := match.form.operands[name]).layout is not None and (not place.when or match.slots.get(place.when))
     }
     if not found:
         with_layouts = ", ".join(sorted({form.family for form in forms() if _lies(form)}))
-        raise UsageError(
-            f"no operand of {opcode} has a layout that its words fix; those of {with_layouts} have"
-        )
+        raise UsageError(f"no operand of {opcode} has a layout that its words fix; those of {with_layouts} have")
     return tuple(found.values())
 
 

@@ -13,14 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.model.form import (
-    LONGEST_OPCODE,
-    OPTIONAL_NAME_WORDS,
-    Form,
-    Match,
-    forms,
-    forms_of,
-)
+from warploom.isa.model.form import LONGEST_OPCODE, OPTIONAL_NAME_WORDS, Form, Match, forms, forms_of
 from warploom.isa.model.syntax import Word, bind_word
 from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
@@ -80,9 +73,7 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
     best: dict[tuple[str, str], Fix] = {}
-    for fix in sorted(
-        found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)
-    ):
+    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)):
         best.setdefault((fix.match.form.name, fix.slot), fix)
     forms: dict[str, list[Fix]] = {}
     for fix in best.values():
@@ -156,11 +147,7 @@ _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
     kind = _KINDS.index(fix.kind)
-    return (
-        (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0)
-        if fix.is_known
-        else (kind, 0, -fix.likeness)
-    )
+    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.likeness)
 
 
 @cache
@@ -233,19 +220,8 @@ def _row_changes(
             continue
         found = slots.get(column, "")
         position = _position(order, words, form, column)
-        chosen = {
-            **slots,
-            column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0),
-        }
-        kind = (
-            "missing"
-            if not found
-            else "word"
-            if any(legal)
-            else "doubled"
-            if words.count(found) > 1
-            else "extra"
-        )
+        chosen = {**slots, column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0)}
+        kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
         yield Fix(kind, column, position, found, legal, match)
 
@@ -308,11 +284,7 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
     if not order:
         return not words
     first, rest = order[0], order[1:]
-    if (
-        words
-        and bind_word(first, words[0], form.vocabulary) is not None
-        and _rest_follows(rest, words[1:], form)
-    ):
+    if words and bind_word(first, words[0], form.vocabulary) is not None and _rest_follows(rest, words[1:], form):
         return True
     return first.optional and _rest_follows(rest, words, form)
 
@@ -387,13 +359,9 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
         if column in slots and slots[column] not in row.cells[column] and slots[column]
     ]
     total = cost[0][0] + _distance(row, slots)
-    kind, slot, position, found = (
-        faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")]
-    )[0]
+    kind, slot, position, found = (faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")])[0]
     legal = _legal_in(form, slot, row)
-    fix = Fix(
-        kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen)
-    )
+    fix = Fix(kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen))
     return total - fix.likeness / 100, fix
 
 
@@ -439,9 +407,7 @@ def spell(match: Match) -> str:
 
 @lru_cache(maxsize=4096)
 def _alike(one: str, other: str) -> float:
-    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (
-        one[0] == other[0]
-    )
+    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
     return near

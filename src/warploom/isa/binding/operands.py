@@ -11,19 +11,7 @@ from warploom.isa.binding.nearest import spell
 from warploom.isa.model.form import Match
 from warploom.isa.model.operands import VECTORS, OperandSpec
 from warploom.isa.model.syntax import PlaceName
-from warploom.ptx import (
-    Address,
-    Float,
-    Instruction,
-    Integer,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Symbol,
-    Tuple,
-    Vector,
-)
+from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 Where = tuple[str | int, ...]
 
@@ -178,12 +166,7 @@ def _fill(
         if place.kind != "tuple":
             part = unparenthesised(part)
         count = place.registers(match.slots)
-        if (
-            count == 0
-            and "braces" in place.allowed(match.slots)
-            and isinstance(part, Vector)
-            and len(part.items) == 1
-        ):
+        if count == 0 and "braces" in place.allowed(match.slots) and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count, match.slots, extensions(part_name)):
             shown = part_name.replace("_", "-").strip("-") or "_"
@@ -201,23 +184,15 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
             continue
         there = match.slots.get(tied, "") != ""
         needed = sum(
-            1
-            for place in form.syntax.places
-            if not place.optional or (form.operands[place.names[0]].when and there)
+            1 for place in form.syntax.places if not place.optional or (form.operands[place.names[0]].when and there)
         )
         if (len(operands) > needed) != there:
             word = match.slots.get(tied) or tied
             shown = name.names[0].replace("_", "-")
-            verb = (
-                f"'.{word}' needs an operand {shown}"
-                if there
-                else f"operand {shown} stands only with '.{word}'"
-            )
+            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} stands only with '.{word}'"
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted(
-        {n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))}
-    )
+    counts = sorted({n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))})
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
@@ -226,15 +201,11 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]
 
 
-def _split_pair(
-    name: PlaceName, operand: Operand, k: int
-) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
+def _split_pair(name: PlaceName, operand: Operand, k: int) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
     if name.parts:
         if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
             return None
-        return [
-            (part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))
-        ]
+        return [(part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))]
     if not name.second:
         return None if isinstance(operand, Pair) else [(name.first, operand, (k,))]
     if isinstance(operand, Pair):
@@ -271,11 +242,7 @@ def _fits(
 def _fits_coordinates(operand: Address, count: int) -> bool:
     if count == 0:
         return not operand.extra
-    return (
-        len(operand.extra) == 1
-        and isinstance(operand.extra[0], Vector)
-        and len(operand.extra[0].items) == count
-    )
+    return len(operand.extra) == 1 and isinstance(operand.extra[0], Vector) and len(operand.extra[0].items) == count
 
 
 def _fits_register(
@@ -293,9 +260,7 @@ def _fits_register(
         return True
     if place.access == "read":
         if isinstance(operand, Negated):
-            return (
-                "minus" in place.allowed(slots) if operand.sign == "-" else place.type_word(slots) == "pred"
-            )
+            return "minus" in place.allowed(slots) if operand.sign == "-" else place.type_word(slots) == "pred"
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
 

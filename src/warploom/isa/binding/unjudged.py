@@ -9,18 +9,7 @@ from __future__ import annotations
 
 from warploom.isa.model.form import forms_of
 
-_HEADS = frozenset(
-    [
-        "tex",
-        "tld4",
-        "txq",
-        "istypep",
-        "suld",
-        "sust",
-        "sured",
-        "suq",
-    ]
-)
+_HEADS = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
 
 
 def is_unjudged(opcode: str) -> bool:

@@ -55,9 +55,7 @@ def _table(sem: str, more: str = "") -> str:
     """The table of the operations; a cache hint is for global memory, and 128 bits are younger of the system."""
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
-        for op, noftz, kind, ptx, target in (
-            line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip()
-        )
+        for op, noftz, kind, ptx, target in (line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip())
         for scope, since in (((_WITHIN, ptx), ("sys", "8.4")) if kind == "b128" else ((_SCOPES, ptx),))
         for space, hint in ((_GLOBAL, _HINT), (_SHARED, "-"))
     ]
@@ -107,11 +105,7 @@ CAS = Form(
         "b": inp("type"),
         "c": inp("type"),
     },
-    effects=(
-        Access(
-            "update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"
-        ),
-    ),
+    effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"),),
     source="PTX ISA 9.7.13.5",
 )
 
@@ -220,15 +214,8 @@ RED_ASYNC = Form(
     name="atomic.red_async",
     syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
     rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
-    operands={
-        "a": address(),
-        "b": inp("type"),
-        "mbar": address(),
-    },
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("update", "a", "b", order="relaxed", scope="cluster", proxy="async"),
-    ),
+    operands={"a": address(), "b": inp("type"), "mbar": address()},
+    effects=(Issue(mbarrier="mbar"), Access("update", "a", "b", order="relaxed", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
 
@@ -241,9 +228,7 @@ def of_integers(slots: Slots) -> str:
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
-    rows=_async_table(
-        "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
-    ),
+    rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
     operands={"a": address(), "b": inp(of_integers)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
@@ -266,7 +251,5 @@ def red_async(warps: Warps, i: Bound) -> None:
     later(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
 
 
-def _reduce_now(
-    space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]
-) -> None:
+def _reduce_now(space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
     warps.atomic(space, where, op, type, captured["b"])

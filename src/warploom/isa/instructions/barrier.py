@@ -101,12 +101,7 @@ BARRIER_RED = Form(
         barrier  cta  popc    -,aligned  u32   7.8
         barrier  cta  and,or  -,aligned  pred  7.8
     """,
-    operands={
-        "d": out("type"),
-        "a": _NUMBER,
-        "b": _THREADS,
-        "c": pred_in(),
-    },
+    operands={"d": out("type"), "a": _NUMBER, "b": _THREADS, "c": pred_in()},
     effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )

@@ -129,12 +129,7 @@ BFE = Form(
         type             ptx
         u32,u64,s32,s64  2.0
     """,
-    operands={
-        "d": out("type"),
-        "a": inp("type"),
-        "b": inp("u32", values=_FIELD),
-        "c": inp("u32", values=_FIELD),
-    },
+    operands={"d": out("type"), "a": inp("type"), "b": inp("u32", values=_FIELD), "c": inp("u32", values=_FIELD)},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.19",
 )

@@ -126,11 +126,7 @@ LOAD = Form(
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
@@ -164,11 +160,7 @@ COPY_IN_CLUSTER = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared"),
     },
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
@@ -206,11 +198,7 @@ STORE = Form(
         "cache_policy": inp("u64", when="level::cache_hint"),
         "byteMask": inp("u16", when="cp_mask"),
     },
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
@@ -297,11 +285,7 @@ REDUCE = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("update", "dstMem", proxy="async"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.3",
 )
 

@@ -12,8 +12,7 @@ from warploom.isa.model.operands import address, inp, out, pred_out
 TRY_CANCEL = Form(
     name="cluster_launch.try_cancel",
     syntax=(
-        "clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes{.multicast}.b128"
-        "  [addr], [mbar];"
+        "clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes{.multicast}.b128  [addr], [mbar];"
     ),
     rows="""
         space          multicast                ptx target

@@ -90,9 +90,7 @@ SETP_PAIR = Form(
 
 
 @SETP.semantics
-def setp(
-    CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane
-) -> tuple[Lane, Lane]:
+def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
     """Compare a with b. The second predicate is the complement of the comparison, combined with c as well."""
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None
@@ -104,9 +102,7 @@ def setp_half(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane
 
 
 @SETP_PAIR.semantics
-def setp_pair(
-    CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane
-) -> tuple[Lane, Lane]:
+def setp_pair(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
     """Compare the lower halves into p and the upper halves into q."""
     low, high = _compare_pairs(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, low, c), _combine(BoolOp, high, c)
@@ -137,12 +133,7 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={
-        "d": out("dtype"),
-        "a": inp("stype"),
-        "b": inp("stype"),
-        "c": pred_in(_constants, when="BoolOp"),
-    },
+    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(_constants, when="BoolOp")},
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.1",
 )
@@ -152,9 +143,7 @@ _ONE = {"f32": 1, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F
 
 
 @SET.semantics
-def set_number(
-    CmpOp: Word, BoolOp: Word, ftz: Word, dtype: Word, stype: Word, a: Lane, b: Lane, c: Lane
-) -> Lane:
+def set_number(CmpOp: Word, BoolOp: Word, ftz: Word, dtype: Word, stype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
     if TYPES[stype].kind == "packed":
         low, high = (_combine(BoolOp, truth, c) for truth in _compare_pairs(CmpOp, ftz, stype, a, b))
         one = _ONE.get(dtype, 0xFFFF)

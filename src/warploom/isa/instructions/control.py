@@ -76,9 +76,7 @@ def leave_function(warps: Warps, i: Bound) -> None:
 IMPLIED = Instruction(None, "ret")
 """What assemblers add to a body that runs past its end."""
 
-EXIT = Form(
-    name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7"
-)
+EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 
 
 @EXIT.execute
@@ -86,9 +84,7 @@ def leave_kernel(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=True)
 
 
-TRAP = Form(
-    name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4"
-)
+TRAP = Form(name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4")
 
 
 @TRAP.execute

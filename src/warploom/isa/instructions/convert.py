@@ -253,11 +253,7 @@ FIXED_HALVES = Form(
         scaling              relu    ptx  target
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={
-        "d": out("b16"),
-        "a": inp("bf16x2"),
-        "scale_factor": inp("b16", when="scaling", accepts="bits"),
-    },
+    operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -269,11 +265,7 @@ FIXED_WIDEN = Form(
         satfinite    scaling              relu    ptx  target
         -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={
-        "d": out("bf16x2"),
-        "a": inp("s2f6x2"),
-        "scale_factor": inp("b16", when="scaling", accepts="bits"),
-    },
+    operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -315,11 +307,7 @@ PACK = Form(
         dtype    ptx  target
         u16,s16  6.5  sm_72
     """,
-    operands={
-        "d": out("u32", accepts="wide"),
-        "a": inp("s32", accepts="wide"),
-        "b": inp("s32", accepts="wide"),
-    },
+    operands={"d": out("u32", accepts="wide"), "a": inp("s32", accepts="wide"), "b": inp("s32", accepts="wide")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )

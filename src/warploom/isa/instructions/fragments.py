@@ -57,9 +57,7 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
     )
 
 
-def gather(
-    warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False
-) -> Matrix:
+def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False) -> Matrix:
     """The matrix that each warp, or each warpgroup, holds: elements in the dtype that arithmetic takes.
 
     Shapes: (warps * tiles, rows, cols) or, of a 128-lane map, (warpgroups, rows, cols); `transposed` swaps
@@ -78,13 +76,7 @@ def gather(
 
 
 def scatter(
-    warps: Warps,
-    value: Value,
-    fragment_map: FragmentMap,
-    element: str,
-    matrix: Matrix,
-    *,
-    transposed: bool = False,
+    warps: Warps, value: Value, fragment_map: FragmentMap, element: str, matrix: Matrix, *, transposed: bool = False
 ) -> None:
     """Write the matrix of each warp, or warpgroup, into its registers: the inverse of `gather`."""
     order = fragment_map.order(transposed=transposed)
@@ -116,9 +108,7 @@ def update(
     warps.update_fragment(value, order, change_units)
 
 
-def read_operands(
-    warps: Warps, i: Bound, family: str, *, sparse: bool = False
-) -> tuple[Matrix, Matrix, Matrix]:
+def read_operands(warps: Warps, i: Bound, family: str, *, sparse: bool = False) -> tuple[Matrix, Matrix, Matrix]:
     """A (batch, M, K, or as many of K as are stored), B (batch, N, K) and C (batch, M, N)."""
     a, b, c, _ = _maps(i, family, sparse)
     matrix_a = gather(warps, i.a, a, element_of(i, "a"))
@@ -135,9 +125,7 @@ def write_result(warps: Warps, i: Bound, family: str, d: Matrix) -> None:
     warps.count_macs(d.size * k_of(i.shape))
 
 
-def multiply_run(
-    warps: Warps, run: Sequence[Bound], family: str, product: Callable[[Warps, Bound], Matrix]
-) -> None:
+def multiply_run(warps: Warps, run: Sequence[Bound], family: str, product: Callable[[Warps, Bound], Matrix]) -> None:
     """Multiply and write what instructions that do not need each other's results say, shared by the workers."""
 
     def multiply(i: Bound) -> Matrix:

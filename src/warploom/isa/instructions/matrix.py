@@ -49,9 +49,7 @@ def _lying(family: str) -> OperandLayout:
 
 def _turned(operand: str) -> OperandLayout:
     """How the matrix that is turned lies before, "A", and after, "D"."""
-    return OperandLayout(
-        operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"])
-    )
+    return OperandLayout(operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"]))
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
@@ -172,10 +170,7 @@ MOVMATRIX = Form(
         shape  type  ptx  target
         m8n8   b16   7.8  sm_75
     """,
-    operands={
-        "d": replace(out("b32"), layout=_turned("D")),
-        "a": replace(inp("b32", values=()), layout=_turned("A")),
-    },
+    operands={"d": replace(out("b32"), layout=_turned("D")), "a": replace(inp("b32", values=()), layout=_turned("A"))},
     effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
 )

@@ -39,9 +39,7 @@ class DescribedMatrix:
 
 
 @lru_cache(maxsize=256)
-def _chunks(
-    fields: int, rows: int, k: int, element: str, transposed: bool
-) -> tuple[NDArray[np.int64], int, int]:
+def _chunks(fields: int, rows: int, k: int, element: str, transposed: bool) -> tuple[NDArray[np.int64], int, int]:
     table, swizzle, base_offset = tile_offsets(fields, rows, k, element, transposed)
     return np.unique(table.astype(np.int64) >> 4) << 4, swizzle, base_offset
 

@@ -256,20 +256,9 @@ TRY_WAIT = Form(
     name="mbarrier.try_wait",
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase{, suspendTimeHint};",
     rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
-    operands={
-        "waitComplete": pred_out(sink=False),
-        "addr": _OBJECT,
-        "phase": _PHASE,
-        "suspendTimeHint": inp("u32"),
-    },
+    operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE, "suspendTimeHint": inp("u32")},
     effects=(
-        Wait(
-            "mbarrier",
-            address="addr",
-            suspends=True,
-            order=slot_or("sem", "acquire"),
-            scope=slot_or("scope", ""),
-        ),
+        Wait("mbarrier", address="addr", suspends=True, order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),
     ),
     source="PTX ISA 9.7.13.15.16",
 )

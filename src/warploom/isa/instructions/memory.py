@@ -282,11 +282,7 @@ ST_ASYNC = Form(
             ),
         )
     ),
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", allows=("braces", "integers")),
-        "mbar": address(),
-    },
+    operands={"a": address(), "b": inp("type", "vec", allows=("braces", "integers")), "mbar": address()},
     effects=(Issue(mbarrier="mbar"), Access("write", "a", "b", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
@@ -300,10 +296,7 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={
-        "a": address(),
-        "b": inp("type"),
-    },
+    operands={"a": address(), "b": inp("type")},
     effects=(Issue(), Access("write", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
@@ -428,11 +421,7 @@ MAPA = Form(
         space              type     ptx target
         -,shared::cluster  u32,u64  7.8 sm_90
     """,
-    operands={
-        "d": out("type"),
-        "a": inp("type", allows=("symbol",), space="shared"),
-        "b": inp("u32"),
-    },
+    operands={"d": out("type"), "a": inp("type", allows=("symbol",), space="shared"), "b": inp("u32")},
     source="PTX ISA 9.7.9.23",
 )
 
@@ -533,10 +522,7 @@ CREATEPOLICY = Form(
 
 CREATEPOLICY_RANGE = Form(
     name="memory.createpolicy_range",
-    syntax=(
-        "createpolicy.range{.global}.primary_priority{.secondary_priority}.b64"
-        "  d, [a], primary-size, total-size;"
-    ),
+    syntax=("createpolicy.range{.global}.primary_priority{.secondary_priority}.b64  d, [a], primary-size, total-size;"),
     rows=f"""
         primary_priority  secondary_priority                   ptx target
         {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80

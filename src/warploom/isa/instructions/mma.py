@@ -209,9 +209,7 @@ def multiply_scaled(warps: Warps, i: Bound) -> None:
     write_result(warps, i, "mma", d)
 
 
-def _scale_factors(
-    warps: Warps, i: Bound, operand: str, data: Value, byte_id: Value, thread_id: Value
-) -> Matrix:
+def _scale_factors(warps: Warps, i: Bound, operand: str, data: Value, byte_id: Value, thread_id: Value) -> Matrix:
     """The scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
     registers = np.broadcast_to(warps.read(data), (warps.count, 32))
     bytes_, threads = (

@@ -136,11 +136,7 @@ COPY = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "byteMask": inp("u16", when="cp_mask"),
     },
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.7",
 )
 
@@ -160,10 +156,6 @@ REDUCE = Form(
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
     },
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("update", "dstMem", proxy="async"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.8",
 )

@@ -26,9 +26,7 @@ _EXACT = "sm_100a,sm_103a,sm_110a"
 INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
-_BUFFERS = ",".join(
-    f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard")
-)
+_BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
 SOURCE = "PTX ISA 9.7.16.10.9"
 
 
@@ -129,9 +127,7 @@ def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
         if tensor
         else _behind_descriptor("A", stationary=stationary),
         "b_desc": _behind_descriptor("B", stationary=stationary),
-        "sp_meta_tmem": _in_tensor(
-            "metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary
-        ),
+        "sp_meta_tmem": _in_tensor("metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary),
         "idesc": inp("u32"),
     }
     others = {

@@ -68,10 +68,7 @@ SOURCE = {
     "srcMem": replace(_FROM_SHARED, layout=_BOX),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
-PREFETCHED = {
-    "tensorMap": address(_rank, space="global"),
-    "cache_policy": inp("u64", when="level::cache_hint"),
-}
+PREFETCHED = {"tensorMap": address(_rank, space="global"), "cache_policy": inp("u64", when="level::cache_hint")}
 OFFSETS = {"im2colInfo": inp("u16", _offsets)}
 
 LOAD = Form(
@@ -138,11 +135,7 @@ STORE = Form(
         {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "tensorMap", proxy="tensormap"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -157,11 +150,7 @@ REDUCE = Form(
         {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("update", "tensorMap", proxy="tensormap"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.3",
 )
 
@@ -245,11 +234,7 @@ GATHER = Form(
         2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=DESTINATION
-    | {
-        "dstMem": _IN_SHARED,
-        "tensorMap": address(_rows_of_four, space="global"),
-    },
+    operands=DESTINATION | {"dstMem": _IN_SHARED, "tensorMap": address(_rows_of_four, space="global")},
     spellings=(
         (
             "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
@@ -275,11 +260,7 @@ SCATTER = Form(
         2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "tensorMap", proxy="tensormap"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -365,11 +346,7 @@ STORE_IM2COL = Form(
         {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("write", "tensorMap", proxy="tensormap"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -390,11 +367,7 @@ REDUCE_IM2COL = Form(
         {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    effects=(
-        Issue("bulk"),
-        Access("read", "srcMem", proxy="async"),
-        Access("update", "tensorMap", proxy="tensormap"),
-    ),
+    effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.3",
 )
 

@@ -159,8 +159,7 @@ REPLACE_NEW_CODE.execute(replace_code)
 CP_FENCEPROXY = Form(
     name="tensormap.cp_fenceproxy",
     syntax=(
-        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
-        "  [dst], [src], size;"
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst], [src], size;"
     ),
     rows="""
         scope                ptx target

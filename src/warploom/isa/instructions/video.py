@@ -38,10 +38,7 @@ def _shuffle(slots: Slots) -> str:
     return _SHUFFLES[slots["vop"][-1]]
 
 
-_LANES = {
-    "a": inp("atype", values=(), selector=_shuffle),
-    "b": inp("btype", values=(), selector=_shuffle),
-}
+_LANES = {"a": inp("atype", values=(), selector=_shuffle), "b": inp("btype", values=(), selector=_shuffle)}
 
 ARITHMETIC = Form(
     name="video.arithmetic",
@@ -62,12 +59,7 @@ ARITHMETIC_MERGED = Form(
         vop                           dtype    atype    btype    op2            ptx  target
         vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -,add,min,max  2.0  sm_20
     """,
-    operands={
-        "d": out("dtype", selector=_merged),
-        "a": _source("atype"),
-        "b": _source("btype"),
-        "c": inp("dtype"),
-    },
+    operands={"d": out("dtype", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
 )
@@ -91,12 +83,7 @@ SHIFT_MERGED = Form(
         vop        dtype    atype    btype  mode        op2            ptx  target
         vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  -,add,min,max  2.0  sm_20
     """,
-    operands={
-        "d": out("dtype", selector=_merged),
-        "a": _source("atype"),
-        "b": _source("btype"),
-        "c": inp("dtype"),
-    },
+    operands={"d": out("dtype", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
 )
@@ -127,12 +114,7 @@ MAD_NEGATED = Form(
         dtype    atype    btype    scale         ptx  target
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
-    operands={
-        "d": out("dtype"),
-        "a": _source("atype"),
-        "b": _source("btype"),
-        "c": inp("dtype", allows=("minus",)),
-    },
+    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype", allows=("minus",))},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
@@ -144,12 +126,7 @@ MAD_PLUS_ONE = Form(
         dtype    atype    btype    scale         ptx  target
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
-    operands={
-        "d": out("dtype"),
-        "a": _source("atype"),
-        "b": _source("btype"),
-        "c": inp("dtype"),
-    },
+    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
@@ -173,12 +150,7 @@ SET_MERGED = Form(
         atype    btype    cmp                op2            ptx  target
         u32,s32  u32,s32  eq,ne,lt,le,gt,ge  -,add,min,max  2.0  sm_20
     """,
-    operands={
-        "d": out("u32", selector=_merged),
-        "a": _source("atype"),
-        "b": _source("btype"),
-        "c": inp("u32"),
-    },
+    operands={"d": out("u32", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )

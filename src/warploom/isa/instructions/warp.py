@@ -144,11 +144,7 @@ VOTE_SYNC = Form(
         mode         ptx target
         any,all,uni  6.0 sm_30
     """,
-    operands={
-        "d": out("pred"),
-        "a": pred_in(),
-        "membermask": inp("u32"),
-    },
+    operands={"d": out("pred"), "a": pred_in(), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.9",
 )
@@ -242,12 +238,7 @@ MATCH_ALL = Form(
         type     ptx target
         b32,b64  6.0 sm_70
     """,
-    operands={
-        "d": out("u32", allows=("sink",)),
-        "p": pred_out(),
-        "a": inp("type"),
-        "membermask": inp("u32"),
-    },
+    operands={"d": out("u32", allows=("sink",)), "p": pred_out(), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
 )
@@ -282,11 +273,7 @@ REDUX = Form(
         add,min,max  u32,s32  7.0 sm_80
         and,or,xor   b32      7.0 sm_80
     """,
-    operands={
-        "d": out(_reduced, accepts="own"),
-        "a": inp(_reduced, accepts="own"),
-        "membermask": inp("u32"),
-    },
+    operands={"d": out(_reduced, accepts="own"), "a": inp(_reduced, accepts="own"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )

@@ -75,9 +75,7 @@ def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[s
         if registers
         else {"a_desc": _behind_descriptor("A", sparse=sparse)}
     )
-    metadata = (
-        {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
-    )
+    metadata = {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
     shared = {"b_desc": _behind_descriptor("B", sparse=sparse), "scale_d": pred_in(values=(0, 1))}
     return (
         {"d": replace(fragment("D", "wgmma", updated=True), constraint=RegisterConstraint("own"))}
@@ -171,8 +169,7 @@ FLOAT = Form(
 
 FLOAT_REGISTERS = Form(
     name="wgmma.float-registers",
-    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype"
-    "  d, a, b-desc, scale-d, imm-scale-a, imm-scale-b;",
+    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype  d, a, b-desc, scale-d, imm-scale-a, imm-scale-b;",
     rows=_FLOAT_ROWS,
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS,
@@ -370,14 +367,10 @@ def _continues(before: Bound, i: Bound) -> bool:
     """Whether a multiplication is the one before it once more, with other matrices behind its descriptors."""
     if i.d is not before.d or getattr(i, "a_desc", None) is None or getattr(i, "sp_meta", None) is not None:
         return False
-    return not getattr(i, "satfinite", "") and all(
-        getattr(i, name, 0) == getattr(before, name, 0) for name in _FIXED
-    )
+    return not getattr(i, "satfinite", "") and all(getattr(i, name, 0) == getattr(before, name, 0) for name in _FIXED)
 
 
-def _sum(
-    warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
-) -> None:
+def _sum(warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]) -> None:
     """Add the products of what descriptors name, (warpgroups, steps) of them, to the accumulators that are kept."""
     # READ
     groups = warps.warpgroups()
@@ -428,13 +421,7 @@ _FIXED = (
 
 
 def _read_tiles(
-    warps: Warps,
-    descriptors: NDArray[np.uint64],
-    part: slice,
-    rows: int,
-    k: int,
-    element: str,
-    transposed: bool,
+    warps: Warps, descriptors: NDArray[np.uint64], part: slice, rows: int, k: int, element: str, transposed: bool
 ) -> Matrix:
     """The matrix behind the descriptors of each warpgroup, (warpgroups, steps), step beside step along K.
 
@@ -465,10 +452,7 @@ def _read_each(
         parts = [np.flatnonzero(fields[:, step] == kind) for kind in kinds]
         tiles = [
             warps.shared_tile(
-                starts[some, step, None],
-                *_offsets(int(kind), rows, k, element, transposed),
-                numbers[some],
-                False,
+                starts[some, step, None], *_offsets(int(kind), rows, k, element, transposed), numbers[some], False
             )
             for kind, some in zip(kinds, parts, strict=True)
         ]
@@ -480,9 +464,7 @@ def _read_each(
 
 
 @lru_cache(maxsize=256)
-def _offsets(
-    fields: int, rows: int, k: int, element: str, transposed: bool
-) -> tuple[NDArray[np.int64], int, int]:
+def _offsets(fields: int, rows: int, k: int, element: str, transposed: bool) -> tuple[NDArray[np.int64], int, int]:
     """Offsets of the 8-byte words of a tile, as `tile_offsets` says. Words run along K, or along the rows of a
     transposed tile.
     """
@@ -492,9 +474,7 @@ def _offsets(
     return np.ascontiguousarray(words, np.int64), swizzle, base_offset
 
 
-def tile_offsets(
-    fields: int, rows: int, k: int, element: str, transposed: bool
-) -> tuple[NDArray[np.int32], int, int]:
+def tile_offsets(fields: int, rows: int, k: int, element: str, transposed: bool) -> tuple[NDArray[np.int32], int, int]:
     """Offsets of the elements of a tile from its start, the swizzle and the base offset.
 
     `fields` is a descriptor without its start address.

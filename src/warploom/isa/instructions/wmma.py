@@ -69,11 +69,7 @@ LOAD = Form(
         b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
-    operands={
-        "r": replace(out(_moved_type, _moved_count), layout=_MOVED),
-        "p": address(),
-        "stride": inp("u32"),
-    },
+    operands={"r": replace(out(_moved_type, _moved_count), layout=_MOVED), "p": address(), "stride": inp("u32")},
     spellings=(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
@@ -120,16 +116,12 @@ def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
-    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (
-        stride * np.uint64(bits) // np.uint64(8)
-    )
+    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
     # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
     piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
     lanes = np.arange(32)[None, :] < count
-    return _Lines(
-        count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece)
-    )
+    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
 
 
 STORE = Form(
@@ -145,11 +137,7 @@ STORE = Form(
         aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
-    operands={
-        "p": address(),
-        "r": replace(inp(_moved_type, _moved_count), layout=_MOVED),
-        "stride": inp("u32"),
-    },
+    operands={"p": address(), "r": replace(inp(_moved_type, _moved_count), layout=_MOVED), "stride": inp("u32")},
     spellings=(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",

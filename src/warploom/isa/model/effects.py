@@ -184,17 +184,4 @@ class Flow:
     selects: str = ""
 
 
-Effect = (
-    Control
-    | Collective
-    | Access
-    | Fence
-    | Issue
-    | Commit
-    | Wait
-    | Arrive
-    | Barrier
-    | Multiply
-    | Allocate
-    | Flow
-)
+Effect = Control | Collective | Access | Fence | Issue | Commit | Wait | Arrive | Barrier | Multiply | Allocate | Flow

@@ -261,11 +261,7 @@ class Form(Displayed):
         for word in self.syntax.words:
             if word.optional:
                 named = named and word.slot in OPTIONAL_NAME_WORDS
-            elif (
-                word.slot in _NAMES
-                or (named and word.literal and word.literal not in _QUALIFIERS)
-                or not found
-            ):
+            elif word.slot in _NAMES or (named and word.literal and word.literal not in _QUALIFIERS) or not found:
                 found.append(word)
             else:
                 named = False
@@ -279,16 +275,12 @@ class Form(Displayed):
     @property
     def parts(self) -> frozenset[str]:
         """Columns that are parts of a composite word."""
-        return frozenset(
-            part for word in self.syntax.words if word.composite for part in word.composite.groupindex
-        )
+        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
         """Return the rows that allow all slot values. There are several if availability differs."""
         return tuple(
-            row
-            for row in self.rows
-            if all(slots.get(column, "") in words for column, words in row.cells.items())
+            row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
         )
 
     def _vocabulary(self) -> dict[str, frozenset[str]]:
@@ -313,9 +305,7 @@ class Form(Displayed):
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
             if place.when and place.when not in slots:
-                raise FormError(
-                    f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
-                )
+                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"

@@ -153,12 +153,7 @@ def _number(rule: CountRule, slots: Slots) -> int:
 
 
 def out(
-    type: TypeRule,
-    count: CountRule = 0,
-    *,
-    accepts: AcceptsRule = "same",
-    allows: Allows = (),
-    selector: TypeRule = "",
+    type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:
     """Return a destination register, or a vector of `count` registers."""
     return OperandSpec(
@@ -217,14 +212,10 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
     """Return an address `[taddr + offset]` in tensor memory: 32 bits in a register."""
-    return OperandSpec(
-        "address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor"
-    )
+    return OperandSpec("address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor")
 
 
-def immediate(
-    type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0
-) -> OperandSpec:
+def immediate(type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0) -> OperandSpec:
     """Return an integer constant, one of `values` if they are given."""
     return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 

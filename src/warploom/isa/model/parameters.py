@@ -68,9 +68,7 @@ def place(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
         end = aligned(end, align)
         size = size_of(variable) or element
         is_pointer = any(attribute.startswith(".ptr") for attribute in variable.attributes)
-        placed.append(
-            Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer)
-        )
+        placed.append(Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer))
         end += size
     return tuple(placed)
 
@@ -117,9 +115,7 @@ def refused(number: int, parameter: Parameter, value: object, expected: str) -> 
         found = repr(value)
     else:
         found = f"a {type(value).__name__}"
-    return UsageError(
-        f"argument {number} ({parameter}) is {found}; expected {expected}", code="launch.argument"
-    )
+    return UsageError(f"argument {number} ({parameter}) is {found}; expected {expected}", code="launch.argument")
 
 
 def _is_array(value: object) -> TypeGuard[NDArray[Any]]:

@@ -39,9 +39,7 @@ def holders(type_word: str, accepts: str = "same", implied: bool = False) -> fro
     if accepts == "bits":
         return frozenset({f"b{width}"})
     if accepts == "wide":
-        return frozenset(
-            name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name)
-        )
+        return frozenset(name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name))
     exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name)}
     return frozenset(exact - {"f16x2"} if implied and kind in ("unsigned", "signed") else exact)
 

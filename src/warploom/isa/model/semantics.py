@@ -114,9 +114,7 @@ class Warps(Protocol):
         """Effective addresses of an address operand, offset included. Shapes: (warps, 32)."""
         ...
 
-    def load(
-        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
-    ) -> Array:
+    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane. `space` is the state-space word, "" generic.
 
         `lanes` narrows the lanes whose addresses are touched; the others get zeros.
@@ -125,9 +123,7 @@ class Warps(Protocol):
         """
         ...
 
-    def store(
-        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
-    ) -> None:
+    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store. Shapes of values: (count, warps, 32). Errors: as load."""
         ...
 
@@ -200,9 +196,7 @@ class Warps(Protocol):
         """Arrive at a CTA barrier; `mode` "sync" suspends until it completes, "arrive" does not."""
         ...
 
-    def cta_reduce(
-        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value
-    ) -> None:
+    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
         """As cta_barrier "sync", and `result` gets popc / and / or of the predicate over the barrier."""
         ...
 
@@ -223,12 +217,7 @@ class Warps(Protocol):
     # mbarrier -----------------------------------------------------------------------------------------
 
     def mbarrier(
-        self,
-        space: str,
-        addresses: Array,
-        action: str,
-        amount: Array | int = 0,
-        transactions: Array | int = 0,
+        self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
         """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
         increment, which adds `amount` to the arrivals that the current phase still expects, and the arrivals
@@ -255,10 +244,7 @@ class Warps(Protocol):
     # Asynchronous engines -----------------------------------------------------------------------------
 
     def defer(
-        self,
-        channel: str,
-        action: Callable[[Warps, Mapping[str, Array]], None],
-        captured: Mapping[str, Array],
+        self, channel: str, action: Callable[[Warps, Mapping[str, Array]], None], captured: Mapping[str, Array]
     ) -> None:
         """Queue an action of the active lanes; the schedule says when it takes effect.
 

@@ -97,9 +97,7 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%nsmid", "u32", lambda g: g.sm_count, (2, 0)),
         SpecialRegister("%gridid", "u64", lambda g: 1, (1, 0), least=16),
         SpecialRegister("%is_explicit_cluster", "pred", lambda g: g.explicit_cluster, (7, 8), "sm_90"),
-        SpecialRegister(
-            "%cluster_ctarank", "u32", lambda g: _linear(_cluster_ctaid(g), g.cluster), (7, 8), "sm_90"
-        ),
+        SpecialRegister("%cluster_ctarank", "u32", lambda g: _linear(_cluster_ctaid(g), g.cluster), (7, 8), "sm_90"),
         SpecialRegister("%cluster_nctarank", "u32", lambda g: int(np.prod(g.cluster)), (7, 8), "sm_90"),
         SpecialRegister("%lanemask_eq", "u32", _this_lane, (2, 0)),
         SpecialRegister("%lanemask_lt", "u32", _lanes_below, (2, 0)),
@@ -110,9 +108,7 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%clock_hi", "u32", lambda g: g.ticks >> 32, (5, 0), dynamic=True),
         SpecialRegister("%clock64", "u64", lambda g: g.ticks, (2, 0), dynamic=True),
         SpecialRegister("%globaltimer", "u64", _nanoseconds, (3, 1), dynamic=True),
-        SpecialRegister(
-            "%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True
-        ),
+        SpecialRegister("%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True),
         SpecialRegister("%globaltimer_hi", "u32", lambda g: _nanoseconds(g) >> 32, (3, 1), dynamic=True),
         SpecialRegister("%dynamic_smem_size", "u32", lambda g: g.dynamic_shared, (4, 1)),
         SpecialRegister("%total_smem_size", "u32", lambda g: -(-g.total_shared // 128) * 128, (4, 1)),
@@ -133,8 +129,7 @@ def _registers() -> list[SpecialRegister]:
         members = [(member, _axis(axis, of)) for axis, member in enumerate("xyz")] + [("w", _nothing)]
         least = 0 if target else 16
         found.extend(
-            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least)
-            for member, value in members
+            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least) for member, value in members
         )
     # Nobody counts events here.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]

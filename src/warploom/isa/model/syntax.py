@@ -117,11 +117,7 @@ def match_words(
 
 
 def _match(
-    pattern: tuple[Word, ...],
-    p: int,
-    words: tuple[str, ...],
-    w: int,
-    vocabulary: Mapping[str, frozenset[str]],
+    pattern: tuple[Word, ...], p: int, words: tuple[str, ...], w: int, vocabulary: Mapping[str, frozenset[str]]
 ) -> dict[str, str] | None:
     if p == len(pattern):
         return {} if w == len(words) else None

@@ -50,9 +50,7 @@ def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
 def _read_row(form: str, columns: tuple[str, ...], line: str) -> Row:
     cells = line.split()
     if len(cells) != len(columns):
-        raise FormError(
-            f"form {form}: row {line!r} has {len(cells)} cells; expected {len(columns)}: {columns}"
-        )
+        raise FormError(f"form {form}: row {line!r} has {len(cells)} cells; expected {len(columns)}: {columns}")
     by_column = dict(zip(columns, cells, strict=True))
     ptx = by_column.pop("ptx", "1.0")
     targets = by_column.pop("target", "-")

@@ -38,9 +38,7 @@ def _table() -> dict[str, Type]:
     types.append(Type("f64", 64, "float", np.dtype(np.float64)))
     types.extend(Type(name, 16, "float", np.dtype(np.uint16)) for name in ("f16", "bf16"))
     types.append(Type("tf32", 32, "float", np.dtype(np.uint32)))
-    types.extend(
-        Type(name, 8, "float", np.dtype(np.uint8)) for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
-    )
+    types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
     types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("ue8m0", "ue4m3"))
     types.extend(
         Type(f"{sign}{bits}", bits, kind, np.dtype(f"{dt}1"))

@@ -30,10 +30,7 @@ class Fragments:
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
         major = plan.a_major if operand == "a" else plan.b_major
         self.along_k, self.span, self.depth = major == "k", plan.tile.span, plan.stage_k
-        second, third = (
-            (lane >> 3) & 1,
-            lane >> 4,
-        )  # bits of the number of the matrix whose row a lane addresses
+        second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the number of the matrix whose row a lane addresses
         line, half = (second, third) if operand == "a" else (third, second)
         if self.along_k:
             row = (lane & 7) + line * 8
@@ -66,9 +63,7 @@ class Fragments:
         return self.sets[step % 2]
 
 
-def multiply(
-    plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums
-) -> None:
+def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
     """Multiply a warp's tile."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
@@ -106,9 +101,7 @@ def _wait(plan: WarpPlan) -> None:
     ptx.bar(0)
 
 
-def _multiply_step(
-    plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums
-) -> None:
+def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
     """Multiply the fragments of one step; odd rows go backwards and reuse the last fragment of B."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
@@ -120,9 +113,7 @@ def _multiply_step(
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
             totals = list(of_row[number * count : (number + 1) * count])
             if plan.promoted:
-                for total, part in zip(
-                    totals, ptx.mma(fragment, blocks[number], zeros, **words), strict=True
-                ):
+                for total, part in zip(totals, ptx.mma(fragment, blocks[number], zeros, **words), strict=True):
                     total += part
             else:
                 ptx.mma(fragment, blocks[number], totals, **words, out=totals)

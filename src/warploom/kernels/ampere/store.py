@@ -25,12 +25,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        plan: WarpPlan,
-        buffer: Any,
-        lane: Any,
-        arguments: EpilogueArguments,
-        addend: tuple[Any, Any, Any],
+        self, plan: WarpPlan, buffer: Any, lane: Any, arguments: EpilogueArguments, addend: tuple[Any, Any, Any]
     ) -> None:
         self.plan, self.arguments, self.addend = plan, arguments, addend
         self.row, self.pair = lane >> 2, (lane & 3) * 2
@@ -118,11 +113,7 @@ class Store:
     # D ------------------------------------------------------------------------------------------------------
 
     def _write(
-        self,
-        sums: Sequence[Register],
-        line: Any,
-        columns: ColumnTerms,
-        addends: Iterator[list[Register] | None],
+        self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
         """Write the results of 16 rows into the buffer, 8 columns at a time."""
         span, size = self.plan.row_bytes, self.size

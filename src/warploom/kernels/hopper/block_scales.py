@@ -52,9 +52,7 @@ class BlockScaling:
         width, extent = plan.block_scales.columns, plan.tile.columns
         self.per_column = width == 1
         self.grain = gcd(extent, SCALE_BLOCK)  # columns that share a scale wherever their tile starts
-        blocks = ceil(
-            (SCALE_BLOCK - self.grain + extent) / SCALE_BLOCK
-        )  # column blocks that a tile may touch
+        blocks = ceil((SCALE_BLOCK - self.grain + extent) / SCALE_BLOCK)  # column blocks that a tile may touch
         count = {0: 0, 1: 2 * ceil(extent / _SHUFFLED), SCALE_BLOCK: blocks}[width]
         self.rows = [new(f32) for _ in range(2 if plan.block_scales.rows else 0)]
         self.columns = [new(f32, 0.0) for _ in range(count)]
@@ -89,10 +87,7 @@ class BlockScaling:
         else:
             rows, columns = self.rows or [None], self.columns or [None]
             self.ready = [[_product(row, column) for row in rows] for column in columns]
-        for addresses, array in (
-            (self.row_addresses, self.row_scales),
-            (self.column_addresses, self.column_scales),
-        ):
+        for addresses, array in ((self.row_addresses, self.row_scales), (self.column_addresses, self.column_scales)):
             for address in addresses:
                 with guarded(more):
                     ptx.add(address, array.block, type=u64, out=address)
@@ -115,17 +110,14 @@ class BlockScaling:
         rows, columns = self.ready
         turn, among = divmod(first, _SHUFFLED)
         here = [
-            ptx.shfl_idx(columns[2 * turn + side], self.quarter | among // 2, 31, -1, out=new(f32))
-            for side in (0, 1)
+            ptx.shfl_idx(columns[2 * turn + side], self.quarter | among // 2, 31, -1, out=new(f32)) for side in (0, 1)
         ]
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
         """Return the scales of the thread's four sums in each 8 columns from `first` on that share a scale."""
         # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
-        low, high = (
-            min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first)
-        )
+        low, high = (min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first))
         scales = self.ready[low]
         if low != high:
             is_high = ptx.setp(self.first, SCALE_BLOCK * high - first, CmpOp="ge", type=u32)

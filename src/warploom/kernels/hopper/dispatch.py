@@ -68,9 +68,7 @@ class HopperDispatch:
             of_d,
         )
 
-    def _operand_map(
-        self, array: Any, name: str, type_word: str, major: str, lines: int, span: int
-    ) -> TensorMap:
+    def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
         """Return a map of an array (M or N, K), whose boxes have `span` bytes of K."""
         if major == "k":
             return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)

@@ -105,9 +105,7 @@ def gemm(
         ptx.setmaxnreg_inc(_CONSUMER_REGISTERS[consumers])
         number, mine = group - 1, thread & 127
         sums = [new(plan.register_type) for _ in range(plan.accumulators)]
-        arguments = EpilogueArguments(
-            alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane
-        )
+        arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane)
         store = Store(plan, d, c, buffers, addend_barriers, number, mine, arguments)
         partial_sums = None
         if isinstance(scheduler, TileScheduler):

@@ -145,10 +145,7 @@ class Plan(GemmPlan):
                 f"expected at least 2 stages and at most {SHARED} bytes"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
-        for count, most in (
-            (self.accumulators, _MOST_ACCUMULATORS),
-            (self.register_demand, _MOST_REGISTERS),
-        ):
+        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (self.register_demand, _MOST_REGISTERS)):
             if count > most.get(tile.consumers, count):
                 yield (
                     f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
@@ -224,9 +221,7 @@ class Plan(GemmPlan):
     @property
     def register_demand(self) -> int:
         """Registers of a thread for accumulators, promoted sums and column scales."""
-        of_columns = (
-            self.accumulators // 3 if self.block_scales.columns == 1 else 0
-        )  # as measured with assemblers
+        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0  # as measured with assemblers
         return self.accumulators * (2 if self.promotion_stages else 1) + of_columns
 
     @property

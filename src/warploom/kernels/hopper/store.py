@@ -96,8 +96,7 @@ class Store:
             ptx.bar(self.number + 1, 128)
             places = [place + self.buffer for place in self.places]
             results = {
-                block: self._results(sums, start + block, block, places, rows, columns)
-                for block in range(0, width, 16)
+                block: self._results(sums, start + block, block, places, rows, columns) for block in range(0, width, 16)
             }
             if plan.unaligned:
                 with when(ptx.setp(first + width, self.arguments.n, CmpOp="le", type=u32)):
@@ -131,14 +130,7 @@ class Store:
     # Stores -------------------------------------------------------------------------------------------------
 
     def _store_boxes(
-        self,
-        results: Results,
-        places: Sequence[Register],
-        width: int,
-        column: Any,
-        row: Any,
-        batch: Any,
-        bottom: Any,
+        self, results: Results, places: Sequence[Register], width: int, column: Any, row: Any, batch: Any, bottom: Any
     ) -> None:
         """Store a subtile by way of the buffer."""
         for block, both in results.items():
@@ -253,9 +245,7 @@ class Store:
             found = [each for place in pairs for each in unpack(addend, ptx.ld(place, type="b16"))]
         return [found[:4], found[4:]]
 
-    def _write(
-        self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]
-    ) -> None:
+    def _write(self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]) -> None:
         """Write a thread's results in 16 columns into the buffer."""
         if self.size == 2:
             words = [word for quad in both for word in self.math.packed(quad)]

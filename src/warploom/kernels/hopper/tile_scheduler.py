@@ -100,9 +100,7 @@ class GroupedTileScheduler:
         self.tile, self.group, self.top, self.bottom = (new(u32) for _ in range(4))
         self.next_tile = new(u32, special("clusterid.x"))
         self.next_top, self.next_bottom, self.groups_seen = (new(u32, 0) for _ in range(3))
-        self.tiles_before, self.tiles_seen = (
-            new(u32, 0) for _ in range(2)
-        )  # without and with the last group
+        self.tiles_before, self.tiles_seen = (new(u32, 0) for _ in range(2))  # without and with the last group
         self.prefetch_group()
 
     def prefetch_group(self) -> None:

@@ -170,6 +170,4 @@ def _reason(error: OSError) -> str:
 
 def _invalid(why: str) -> UsageError:
     hint = "`warploom tune --forget` removes it"
-    return UsageError(
-        f"cannot use the tuned tiles in {record_file()}: {why}", code="kernels.tuned", hint=hint
-    )
+    return UsageError(f"cannot use the tuned tiles in {record_file()}: {why}", code="kernels.tuned", hint=hint)

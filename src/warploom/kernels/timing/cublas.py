@@ -200,9 +200,7 @@ class Torch(Peer):
 
     def _empty(self, rows: int, columns: int, dtype: str) -> Any:
         torch_type = getattr(self._torch, dtype)
-        whole = self._torch.empty(
-            rows, _padded(columns, torch_type.itemsize), dtype=torch_type, device="cuda"
-        )
+        whole = self._torch.empty(rows, _padded(columns, torch_type.itemsize), dtype=torch_type, device="cuda")
         return whole[:, :columns]
 
     def _wide(self, matrix: Any) -> Any:

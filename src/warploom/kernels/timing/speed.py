@@ -122,9 +122,7 @@ def compare(
     problem = kind.problem(case.m, case.n, case.k)
     plan, schedule = choose_tuned(bench.gpu, problem, kind.plan(problem))
     calls = len(sets) * rounds
-    return Comparison(
-        case, plan.tile, schedule, times["ours"], times["theirs"], calls, len(sets), found, state()
-    )
+    return Comparison(case, plan.tile, schedule, times["ours"], times["theirs"], calls, len(sets), found, state())
 
 
 def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
@@ -161,9 +159,7 @@ def clocked(
     return bench.clock(calls(rounds), bench.repetitions), rounds
 
 
-def _calls(
-    peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]
-) -> dict[str, list[Call]]:
+def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]) -> dict[str, list[Call]]:
     """Return the calls of both sides with the same matrices."""
 
     def ours(a: Any, b: Any, d: Any) -> object:

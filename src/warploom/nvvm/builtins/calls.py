@@ -121,9 +121,7 @@ def _type_of(value: SSAValue) -> CType:
             return CType("float")
 
 
-def _value(
-    builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool
-) -> Value:
+def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool) -> Value:
     """Return an argument as the compiler knows it: a constant, a parameter, or a computed value."""
     if isinstance(value.owner, llvm.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return Value(_type_of(value), value.owner.value.value.data)

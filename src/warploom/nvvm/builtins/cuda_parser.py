@@ -23,9 +23,7 @@ from warploom.nvvm.builtins.registry import BY_NAME, Builtin, similar_name
 from warploom.nvvm.builtins.tokens import tokens_of
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
-_STORAGE = frozenset(
-    {"extern", "static", "constexpr", "inline", "__forceinline__", "__noinline__", "volatile"}
-)
+_STORAGE = frozenset({"extern", "static", "constexpr", "inline", "__forceinline__", "__noinline__", "volatile"})
 _FUNCTIONS = frozenset({"__global__", "__device__", "__host__"})
 _MOST_ARGUMENTS = 64
 
@@ -193,11 +191,7 @@ class _Parser(Expressions):
         value = computed(ctype)
         if self.accept("="):
             value, _ = self.argument(ctype)
-            value = (
-                convert(value, ctype)
-                if ctype.depth == 0 or value.type.depth == 0
-                else replace(value, type=ctype)
-            )
+            value = convert(value, ctype) if ctype.depth == 0 or value.type.depth == 0 else replace(value, type=ctype)
             if not constant and ctype.depth == 0:
                 value = computed(ctype)
         self.scope.names[name.text] = value

@@ -328,9 +328,7 @@ def _integer(text: str) -> Value:
     suffix = text[len(digits) :].lower()
     digits = digits.replace("'", "")
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
-    number = (
-        int(digits, 8) if octal and set(digits) <= set("01234567") else int(digits, 0 if not octal else 10)
-    )
+    number = int(digits, 8) if octal and set(digits) <= set("01234567") else int(digits, 0 if not octal else 10)
     order = ("int", "long", "unsigned long") if "u" not in suffix else ("unsigned int", "unsigned long")
     if not digits.isdigit() or octal:
         order = ("int", "unsigned int", "long", "unsigned long") if "u" not in suffix else order
@@ -354,9 +352,7 @@ def convert(value: Value, ctype: CType) -> Value:
     if value.type.depth or ctype.depth == 0:
         kept = value.type.size == ctype.size and is_float(value.type) == is_float(ctype) and ctype != BOOL
         terms = value.terms if kept or value.type.depth else None
-        return Value(
-            ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms, value.inside
-        )
+        return Value(ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms, value.inside)
     plain = value.terms is not None and len(value.terms) == 1 and value.terms[0][1] == 1 and not value.offset
     return Value(ctype, None, value.terms[0][0], 0, "global") if plain and value.terms else computed(ctype)
 
@@ -390,11 +386,7 @@ def _combine(sign: str, left: Value, right: Value) -> Value:
     if sign in ("&&", "||"):
         return _logical(sign, left, right)
     ctype = (
-        BOOL
-        if sign in _COMPARISONS
-        else promoted(left.type)
-        if sign in ("<<", ">>")
-        else common(left.type, right.type)
+        BOOL if sign in _COMPARISONS else promoted(left.type) if sign in ("<<", ">>") else common(left.type, right.type)
     )
     if left.constant is None or right.constant is None or left.type.depth or right.type.depth:
         return _linear(sign, left, right, ctype)
@@ -406,12 +398,7 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
     """Return a pointer moved by an index in elements."""
     known = isinstance(index.constant, int)
     wraps = is_unsigned(index.type) and index.type.size < pointer.type.size
-    if (
-        pointer.type.depth == 0
-        or pointer.terms is None
-        or index.terms is None
-        or not (known or index.type.is_integer)
-    ):
+    if pointer.type.depth == 0 or pointer.terms is None or index.terms is None or not (known or index.type.is_integer):
         return computed(pointer.type, pointer.space)
     if wraps and not known and not _is_bounded(index):
         return computed(pointer.type, pointer.space)

@@ -36,9 +36,7 @@ def selection_of(call: Call, target: Target) -> Selection:
         raise BuiltinError(errors) from None
 
 
-def lower_builtin(
-    text: str, to: str, target: str, version: Version | None = None, name: str = "<text>"
-) -> str:
+def lower_builtin(text: str, to: str, target: str, version: Version | None = None, name: str = "<text>") -> str:
     """Lower the text of a call to PTX, or to an operation of the nvvm or llvm dialect.
 
     Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed

@@ -254,13 +254,9 @@ def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[Argumen
 _ROWS = 64
 
 
-def _warpgroup(
-    builtin: Builtin, values: Sequence[Value], target: Target, errors: list[ArgumentError]
-) -> Selection:
+def _warpgroup(builtin: Builtin, values: Sequence[Value], target: Target, errors: list[ArgumentError]) -> Selection:
     if target.name != "sm_90a":
-        errors.append(
-            ArgumentError(None, "__wgmma_mma_async builtins are only available for sm_90a", "builtin.target")
-        )
+        errors.append(ArgumentError(None, "__wgmma_mma_async builtins are only available for sm_90a", "builtin.target"))
     count = len(builtin.parameters) - 1
     constants = [_argument(values, position, builtin, errors) for position in range(count)]
     a, b = count + 1, count + 2
@@ -270,9 +266,7 @@ def _warpgroup(
         raise RefusedCall(*errors)
     in_registers = values[a].type.depth == 1 and values[a].type.base in _BASES_OF_A
     if not in_registers and not _is_descriptor(values[a].type):
-        errors.append(
-            ArgumentError(a, "'A' argument must have void* or unsigned long long type", "builtin.arguments")
-        )
+        errors.append(ArgumentError(a, "'A' argument must have void* or unsigned long long type", "builtin.arguments"))
     if not _is_descriptor(values[b].type):
         errors.append(ArgumentError(b, "'B' argument must be unsigned long long type", "builtin.arguments"))
     m, n, k = constants[:3]

@@ -43,12 +43,9 @@ class _Builder:
 
     def function(self) -> llvm.FuncOp:
         """Return the function with the operation."""
-        build = {
-            "load": self._load,
-            "store": self._store,
-            "multiply": self._multiply,
-            "warpgroup": self._warpgroup,
-        }[self._call.builtin.kind]
+        build = {"load": self._load, "store": self._store, "multiply": self._multiply, "warpgroup": self._warpgroup}[
+            self._call.builtin.kind
+        ]
         result = build()
         self._block.add_op(llvm.ReturnOp(result))
         inputs = [argument.type for argument in self._block.args]
@@ -129,11 +126,7 @@ class _Builder:
         struct = self._struct("d", f32 if words["dtype"] == "f32" else i32)
         accumulator = self._argument(struct)
         in_registers = "a" in self._selection.fragments
-        a = (
-            self._argument(self._struct("a", i32))
-            if in_registers
-            else self._number("a_desc", i64, DESCRIPTOR)
-        )
+        a = self._argument(self._struct("a", i32)) if in_registers else self._number("a_desc", i64, DESCRIPTOR)
         b = self._number("b_desc", i64, DESCRIPTOR)
         properties = multiplication_properties(
             {**words, "shape": f"m64n{words['n']}k{words['k']}"},

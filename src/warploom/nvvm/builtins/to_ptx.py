@@ -21,19 +21,7 @@ from warploom.nvvm.builtins.selection import Selection
 from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
 from warploom.nvvm.registers import BYTES, RegisterNames
 from warploom.nvvm.to_ptx import first_version
-from warploom.ptx import (
-    Address,
-    Block,
-    Float,
-    Function,
-    Integer,
-    Module,
-    Name,
-    Operand,
-    Statement,
-    Variable,
-    Vector,
-)
+from warploom.ptx import Address, Block, Float, Function, Integer, Module, Name, Operand, Statement, Variable, Vector
 
 _FLOATS = {"float": "f32", "double": "f64"}
 _FRAGMENT_TYPES = ("b32", "b64", *_FLOATS.values())
@@ -49,9 +37,7 @@ def write(call: Call, selection: Selection, target: Target, version: Version | N
     """
     writer = _CallWriter(call, selection)
     function = writer.function()
-    return Module.build(
-        version or first_version([function], target), (target.name,), (*writer.variables(), function)
-    )
+    return Module.build(version or first_version([function], target), (target.name,), (*writer.variables(), function))
 
 
 class _CallWriter:
@@ -84,8 +70,7 @@ class _CallWriter:
         self._write(control.RET)
         arrays = [self._array(name, array) for name, array in self._arrays.items() if array.space == "shared"]
         params = [
-            Variable("param", _parameter_type(ctype), self._parameter(name))
-            for name, ctype in call.parameters.items()
+            Variable("param", _parameter_type(ctype), self._parameter(name)) for name, ctype in call.parameters.items()
         ]
         return Function(
             "entry" if call.is_kernel else "func",
@@ -108,9 +93,7 @@ class _CallWriter:
     def _write(self, form: Form, words: dict[str, str] | None = None, **operands: Operand) -> None:
         self._statements.append(compose(form, words or {}, operands))
 
-    def _computed(
-        self, form: Form, word: str, words: dict[str, str], result: str, **operands: Operand
-    ) -> Name:
+    def _computed(self, form: Form, word: str, words: dict[str, str], result: str, **operands: Operand) -> Name:
         """Write an instruction and return the fresh register of its result."""
         register = Name(self._registers.fresh(word))
         self._write(form, words, **{result: register}, **operands)
@@ -164,9 +147,7 @@ class _CallWriter:
         """Return the address of the instruction. An offset that the instruction cannot add is added before."""
         base = self._base(argument, self._selection.words["ss"])
         if more := argument.value.offset - self._selection.offset:
-            base = self._computed(
-                integer.ADD, "b64", {"op": "add", "type": "s64"}, "d", a=base, b=Integer(more)
-            )
+            base = self._computed(integer.ADD, "b64", {"op": "add", "type": "s64"}, "d", a=base, b=Integer(more))
         return Address(base, self._selection.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:

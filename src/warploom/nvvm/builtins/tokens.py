@@ -35,9 +35,7 @@ class BuiltinError(LowerError):
     """Call that the compiler refuses, or text that contains no call."""
 
 
-def diagnostic_at(
-    source: Source, span: Span, message: str, code: str = "builtin.text", hint: str = ""
-) -> Diagnostic:
+def diagnostic_at(source: Source, span: Span, message: str, code: str = "builtin.text", hint: str = "") -> Diagnostic:
     """Return an error at a span of a text."""
     return Diagnostic(code, Severity.ERROR, message, source, span, hint)
 
@@ -46,16 +44,12 @@ def tokens_of(source: Source) -> list[Token]:
     """Return the tokens of a text. Errors: BuiltinError builtin.text for an unexpected character."""
     text = source.text
     if len(text) > _LONGEST_TEXT:
-        raise BuiltinError(
-            [diagnostic_at(source, Span(0, 1), f"the text has {len(text)} characters; expected a call")]
-        )
+        raise BuiltinError([diagnostic_at(source, Span(0, 1), f"the text has {len(text)} characters; expected a call")])
     found: list[Token] = []
     at = 0
     while at < len(text):
         if (word := _TOKEN.match(text, at)) is None:
-            raise BuiltinError(
-                [diagnostic_at(source, Span(at, at + 1), f"unexpected character {text[at]!r}")]
-            )
+            raise BuiltinError([diagnostic_at(source, Span(at, at + 1), f"unexpected character {text[at]!r}")])
         if word.lastgroup != "space":
             found.append(Token(str(word.lastgroup), word[0], Span(at, word.end())))
         at = word.end()

@@ -56,9 +56,7 @@ class CpAsync(Operation):
     size = prop_def(IntegerAttr[I32])
     modifier = prop_def(CacheModifier)
     cpSize = opt_operand_def(i32)
-    assembly_format = (
-        "$dst `,` $src `,` $size `,` `cache` `=` $modifier (`,` $cpSize^)? attr-dict `:` type(operands)"
-    )
+    assembly_format = "$dst `,` $src `,` $size `,` `cache` `=` $modifier (`,` $cpSize^)? attr-dict `:` type(operands)"
 
     def check(self) -> None:
         size, modifier = self.size.value.data, self.modifier.data

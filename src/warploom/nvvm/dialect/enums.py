@@ -35,9 +35,7 @@ CopyFormat = _enum("tcgen05_cp_src_fmt", "b6x16_p32 b4x16_p64")
 """Packed source elements that a copy to tensor memory unpacks."""
 CopyMulticast = _enum("tcgen05_cp_multicast", "none warpx2_02_13 warpx2_01_23 warpx4")
 """Warps that receive a copy to tensor memory."""
-CopyShape = _enum(
-    "tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b"
-)
+CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b")
 """Shape of a copy to tensor memory."""
 CtaGroup = _enum("cta_group", "cta_1 cta_2")
 """Number of CTAs that execute a tensor-memory instruction together."""
@@ -83,9 +81,7 @@ StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
 """Addressing mode of a tensor store."""
 TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
 """Kind of a multiplication in tensor memory."""
-TensorShape = _enum(
-    "tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2"
-)
+TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
 """Shape of a load or store of tensor memory."""
 TensorWait = _enum("tcgen05_wait", "load store")
 """Accesses to tensor memory that a thread waits for."""

@@ -91,9 +91,7 @@ class InstructionTemplate:
         """Return the instruction with register names in place of values, without operands that its form lacks."""
         form = self.form
         guard = None if self.guard is None else Guard(names_of(self.guard)[0])
-        operands = {
-            name: _operand(each, names_of) for name, each in self.operands.items() if name in form.operands
-        }
+        operands = {name: _operand(each, names_of) for name, each in self.operands.items() if name in form.operands}
         return compose(form, self.present_words, operands, guard, self.late)
 
 

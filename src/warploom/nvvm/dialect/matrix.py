@@ -59,9 +59,7 @@ class _MatrixMove(Operation):
             legal = ["col" if each else "row" for each in rows[0].cells["trans"]]
             raise self.error(f"expected layout to be {_listed(legal)} for {name}")
         elements = [
-            each
-            for each in MatrixElement.cases
-            if rows_with(self.FORMS, {"shape": shape, **_type_words(each)})
+            each for each in MatrixElement.cases if rows_with(self.FORMS, {"shape": shape, **_type_words(each)})
         ]
         if self.eltType.data not in elements:
             raise self.error(f"expected element type to be {_listed(elements)} for {name}")

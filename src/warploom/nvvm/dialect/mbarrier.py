@@ -10,14 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    eq,
-    operand_def,
-    opt_operand_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import eq, operand_def, opt_operand_def, opt_result_def, prop_def, result_def
 
 from warploom.isa.instructions import control, mbarrier, memory, move
 from warploom.nvvm.dialect.enums import Scope
@@ -217,9 +210,7 @@ class _ExpectingArrival(_Arrival):
 
     def lower(self) -> Lowering:
         address, count, *_ = self.operands
-        return self.with_shared_address(
-            address, self.order_words("release"), txCount=count, **self.results_by_name
-        )
+        return self.with_shared_address(address, self.order_words("release"), txCount=count, **self.results_by_name)
 
 
 _EXPECTING = (mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE)
@@ -233,8 +224,7 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
     txcount = operand_def(i32)
     predicate = opt_operand_def(i1)
     assembly_format = (
-        "$addr `,` $txcount (`,` `predicate` `=` $predicate^)? attr-dict"
-        " `:` type(operands) (`->` type($res)^)?"
+        "$addr `,` $txcount (`,` `predicate` `=` $predicate^)? attr-dict `:` type(operands) (`->` type($res)^)?"
     )
 
     def check(self) -> None:
@@ -255,9 +245,7 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
             return super().lower()
         words = {**self.order_words("release"), "space": space_of(self.addr)}
         sink = Discarded()
-        return self.instruction(
-            words, self.predicate, _=sink, state=sink, addr=self.addr, txCount=self.txcount
-        )
+        return self.instruction(words, self.predicate, _=sink, state=sink, addr=self.addr, txCount=self.txcount)
 
 
 @operation("nvvm.mbarrier.arrive_drop.expect_tx", *_EXPECTING, words={"op": "arrive_drop"})
@@ -275,14 +263,10 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 class _Test(_Ordered):
     """Test of a phase that is identified by its state or by its parity."""
 
-    def test(
-        self, address: SSAValue, phase: SSAValue, result: SSAValue, timeout: SSAValue | None = None
-    ) -> Lowering:
+    def test(self, address: SSAValue, phase: SSAValue, result: SSAValue, timeout: SSAValue | None = None) -> Lowering:
         """Return the instruction that tests the phase."""
         words = {"parity": "parity" if phase.type == i32 else "", **self.order_words("acquire")}
-        return self.with_shared_address(
-            address, words, waitComplete=result, phase=phase, suspendTimeHint=timeout
-        )
+        return self.with_shared_address(address, words, waitComplete=result, phase=phase, suspendTimeHint=timeout)
 
 
 @operation("nvvm.mbarrier.test.wait", mbarrier.TEST_WAIT, words={"op": "test_wait"})

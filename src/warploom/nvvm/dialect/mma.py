@@ -112,9 +112,7 @@ class Multiplication(Operation):
             if name not in attributes and (word := multiplicand_type(each)):
                 attributes[name] = MmaType(word)
             if name not in attributes:
-                parser.raise_error(
-                    f"attribute {name} is not provided explicitly and cannot be inferred", start
-                )
+                parser.raise_error(f"attribute {name} is not provided explicitly and cannot be inferred", start)
         operands: list[Sequence[SSAValue]] = [
             parser.resolve_operands(values, [each] * len(values), start)
             for values, each in zip(lists[:3], types, strict=True)
@@ -128,10 +126,7 @@ class Multiplication(Operation):
         rest = {name: value for name, value in attributes.items() if name not in known}
         properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(each) for each in operands])
         return cls.create(
-            operands=list(chain.from_iterable(operands)),
-            result_types=[result],
-            properties=properties,
-            attributes=rest,
+            operands=list(chain.from_iterable(operands)), result_types=[result], properties=properties, attributes=rest
         )
 
     @staticmethod
@@ -149,12 +144,8 @@ class Multiplication(Operation):
                 printer.print_list(values[:count], printer.print_ssa_value)
             values = values[count:]
         types = [each[0].type for each in self.fragments]
-        inferred = {
-            name for name, each in zip(_TYPES, types[:2], strict=True) if self._is_inferred(name, each)
-        }
-        printer.print_op_attributes(
-            self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred}
-        )
+        inferred = {name for name, each in zip(_TYPES, types[:2], strict=True) if self._is_inferred(name, each)}
+        printer.print_op_attributes(self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred})
         printer.print_string(" : ")
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)

@@ -118,9 +118,7 @@ class Operation(IRDLOperation, ABC):
 _Class = TypeVar("_Class", bound=Operation)
 
 
-def operation(
-    name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS
-) -> Callable[[type[_Class]], type[_Class]]:
+def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
     """Return a decorator that defines an operation: its name, its forms and its constant words by slot."""
 
     def define(cls: type[_Class]) -> type[_Class]:

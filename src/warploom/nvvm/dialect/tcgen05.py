@@ -135,9 +135,7 @@ class Cp(_Grouped):
         if needed is None and multicast != "none":
             raise self.error(f"Invalid multicast type for {name} Op")
         if needed is not None and multicast not in needed:
-            raise self.error(
-                f"Shape {shape} requires multicast {' or '.join(reversed(needed))} for {name} Op"
-            )
+            raise self.error(f"Shape {shape} requires multicast {' or '.join(reversed(needed))} for {name} Op")
 
     def lower(self) -> Lowering:
         multicast = self.multicast.data
@@ -164,9 +162,7 @@ class _Access(Operation):
         if not is_split and offset is not None:
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
-    def access(
-        self, address: SSAValue, value: SSAValue, offset: SSAValue | None, words: dict[str, str]
-    ) -> Lowering:
+    def access(self, address: SSAValue, value: SSAValue, offset: SSAValue | None, words: dict[str, str]) -> Lowering:
         """Return the instruction; the number of registers says how often the shape is repeated."""
         shape, count = self.shape.data.removeprefix("shape_"), len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)

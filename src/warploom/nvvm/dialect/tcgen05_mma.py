@@ -7,15 +7,7 @@ from abc import abstractmethod
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    BaseAttr,
-    IRDLOperation,
-    eq,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import BaseAttr, IRDLOperation, eq, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
@@ -27,14 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.isa.instructions import tcgen05_mma
-from warploom.nvvm.dialect.enums import (
-    BlockScale,
-    Collector,
-    CollectorBuffer,
-    CtaGroup,
-    ScaleKind,
-    TensorKind,
-)
+from warploom.nvvm.dialect.enums import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of

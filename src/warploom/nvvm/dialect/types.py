@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import (
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntAttr,
-    IntegerType,
-    VectorType,
-)
+from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrConstraint
@@ -21,15 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 TENSOR_SPACE = 6
 """Address space of tensor memory, whose addresses have 32 bits."""
-STATE_SPACES = {
-    0: "",
-    1: "global",
-    3: "shared",
-    4: "const",
-    5: "local",
-    TENSOR_SPACE: "tensor",
-    7: "shared::cluster",
-}
+STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
 """PTX state space of each LLVM address space; 0 is the generic one."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
 """LLVM address space of each PTX state space."""

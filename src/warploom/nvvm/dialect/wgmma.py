@@ -23,13 +23,7 @@ from warploom.isa.instructions import compare, wgmma
 from warploom.isa.model.table import Row
 from warploom.nvvm.dialect.attributes import Shape
 from warploom.nvvm.dialect.enums import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
-from warploom.nvvm.dialect.lowering import (
-    InstructionTemplate,
-    Lowering,
-    OperandTemplate,
-    Registers,
-    Temporary,
-)
+from warploom.nvvm.dialect.lowering import InstructionTemplate, Lowering, OperandTemplate, Registers, Temporary
 from warploom.nvvm.dialect.mma import saturation_words
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import registers_of
@@ -79,11 +73,7 @@ class WgmmaWaitGroup(Operation):
 
 
 def multiplication_properties(
-    words: dict[str, str],
-    *,
-    adds: bool,
-    negates: tuple[bool, bool],
-    transposes: tuple[bool, bool],
+    words: dict[str, str], *, adds: bool, negates: tuple[bool, bool], transposes: tuple[bool, bool]
 ) -> dict[str, Attribute]:
     """Return the properties of a warpgroup multiplication.
 

@@ -93,9 +93,7 @@ class WmmaLoad(_Move):
         (count,) = self.registers("r", self._words)
         expected = element if count == 1 and element == f64 else struct_of(element, count)
         if self.res.type != expected:
-            raise self.error(
-                f"expected destination type is a structure of {count} elements of type {element}"
-            )
+            raise self.error(f"expected destination type is a structure of {count} elements of type {element}")
 
     @property
     def _words(self) -> dict[str, str]:
@@ -149,9 +147,7 @@ class WmmaMma(_Shaped):
     def check(self) -> None:
         counts = dict(zip("abcd", self.registers("abcd", self._words), strict=True))
         types = (self.eltypeA.data, self.eltypeA.data, self.eltypeB.data)
-        expected = [
-            register_type(word) for name, word in zip("abc", types, strict=True) for _ in range(counts[name])
-        ]
+        expected = [register_type(word) for name, word in zip("abc", types, strict=True) for _ in range(counts[name])]
         if len(self.args) != len(expected):
             raise self.error(f"expected {len(expected)} arguments")
         for number, (value, element) in enumerate(zip(self.args, expected, strict=True)):
@@ -159,9 +155,7 @@ class WmmaMma(_Shaped):
                 raise self.error(f"expected argument {number} to be of type {element}")
         element = register_type(self._words["dtype"])
         if self.res.type != struct_of(element, counts["d"]):
-            raise self.error(
-                f"expected destination type is a structure of {counts['d']} elements of type {element}"
-            )
+            raise self.error(f"expected destination type is a structure of {counts['d']} elements of type {element}")
 
     @property
     def _words(self) -> dict[str, str]:

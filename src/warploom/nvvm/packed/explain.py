@@ -24,9 +24,7 @@ def explain_word(text: str) -> str:
             refused.append(error)
         else:
             pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
-    pages.append(
-        f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n"
-    )
+    pages.append(f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
     if refused:
         pages.append("## words that refuse it\n\n" + "".join(f"- {error}\n" for error in refused))
     return "\n".join(pages)
@@ -60,9 +58,7 @@ def descriptor_rows(value: int) -> list[FieldRow]:
         FieldRow("63-62", "swizzle", value >> 62, _SWIZZLES[value >> 62], "exchange of 16-byte pieces"),
     ]  # fmt: skip
     if unused := value & ~_DESCRIPTOR_BITS:
-        rows.append(
-            FieldRow("", "other bits", unused, f"{unused:#x}", "of no field: the hardware ignores them")
-        )
+        rows.append(FieldRow("", "other bits", unused, f"{unused:#x}", "of no field: the hardware ignores them"))
     return rows
 
 

@@ -111,9 +111,7 @@ class PackedWord:
         used = 0
         for each in fields:
             if used & each.mask or each.mask >> width:
-                raise WordError(
-                    f"word {name}: field {each.name} overlaps or leaves the word in bits {each.span}"
-                )
+                raise WordError(f"word {name}: field {each.name} overlaps or leaves the word in bits {each.span}")
             used |= each.mask
         self.mask = used
 
@@ -136,13 +134,7 @@ class PackedWord:
         self.decode(value)
         numbers = self._numbers(value)
         return [
-            FieldRow(
-                each.span,
-                each.name,
-                numbers[each.name],
-                each.names.get(numbers[each.name], ""),
-                each.description,
-            )
+            FieldRow(each.span, each.name, numbers[each.name], each.names.get(numbers[each.name], ""), each.description)
             for each in sorted(self.fields, key=lambda each: each.low)
         ]
 

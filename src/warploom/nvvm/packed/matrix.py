@@ -8,15 +8,7 @@ under other names.
 
 from __future__ import annotations
 
-from warploom.nvvm.packed.enums import (
-    LAYOUTS,
-    MATRICES,
-    MMA_LAYOUTS,
-    OPERATIONS,
-    ROUNDINGS,
-    SHAPES,
-    TYPES,
-)
+from warploom.nvvm.packed.enums import LAYOUTS, MATRICES, MMA_LAYOUTS, OPERATIONS, ROUNDINGS, SHAPES, TYPES
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 WRONG_TYPE = "Wrong MMA element type"

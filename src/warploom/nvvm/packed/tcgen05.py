@@ -17,10 +17,7 @@ _FP4 = ("mxf4", "mxf4nvf4")
 _SCALED = (*_FP4, "mxf8f6f4")
 _VECTORS_OF = {
     "mxf4": (("scale_vec::1X", "scale_vec::4X"), "Cannot use 1X or 4X as scale vector size for mxf4 type"),
-    "mxf8f6f4": (
-        ("scale_vec::2X", "scale_vec::4X"),
-        "Cannot use 2X or 4X as scale vector size for mxf8f6f4 type",
-    ),
+    "mxf8f6f4": (("scale_vec::2X", "scale_vec::4X"), "Cannot use 2X or 4X as scale vector size for mxf8f6f4 type"),
     "mxf4nvf4": (("scale_vec::1X",), "Cannot use 1X as scale vector size for mxf4nvf4 type"),
 }
 """Illegal scale vector sizes of each kind, and the compiler's message."""
@@ -111,9 +108,7 @@ def scaled_operand(word: int, query: str) -> str:
     """
     values = SCALED.decode(word)
     if query not in values:
-        raise UsageError(
-            f"unknown operand {query!r} of a scaled tcgen05 multiplication; expected {', '.join(values)}"
-        )
+        raise UsageError(f"unknown operand {query!r} of a scaled tcgen05 multiplication; expected {', '.join(values)}")
     return str(values[query])
 
 

@@ -16,9 +16,7 @@ CONFIG = PackedWord(
         Field("scale_d", 0, 1, description="1 adds the product to D, 0 overwrites D"),
         Field("trans_b", 1, 1, description="1 reads B with N innermost (f16 and bf16)"),
         Field("neg_b", 2, 1, description="1 negates B"),
-        Field(
-            "trans_a", 3, 1, description="1 reads A with M innermost (f16 and bf16, A behind a descriptor)"
-        ),
+        Field("trans_a", 3, 1, description="1 reads A with M innermost (f16 and bf16, A behind a descriptor)"),
         Field("neg_a", 4, 1, description="1 negates A"),
     ),
     source="cicc: WGMMA Config Bit Packing",

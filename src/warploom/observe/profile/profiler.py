@@ -171,9 +171,7 @@ class Profiler(Observer):
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
     """Return True if the accesses of an instruction's lanes count: not asynchronous, not to parameters or constants."""
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
-    return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(
-        space.partition("::")[0] for space in spaces
-    )
+    return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:

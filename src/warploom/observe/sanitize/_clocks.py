@@ -32,9 +32,7 @@ Array = NDArray[Any]
 
 KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
-STREAMS = (
-    5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk copies complete
-)
+STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk copies complete
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
 WIDE = 3  # of an mbarrier, in place of SOME_F: its phases known through waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
@@ -130,11 +128,7 @@ def proxy_fence(
             if row == w or few[w]:
                 for agent in range(n):
                     V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
-                    if (
-                        agent != g
-                        and (base < 0 or agent != base + w)
-                        and V[row, SOME, agent] > V[row, SOME_F, agent]
-                    ):
+                    if agent != g and (base < 0 or agent != base + w) and V[row, SOME, agent] > V[row, SOME_F, agent]:
                         V[row, SOME_F, agent] = V[row, SOME, agent]
         for column in (g, base + w if base >= 0 else g):
             if full[i]:
@@ -149,9 +143,7 @@ def proxy_fence(
 
 
 @njit
-def is_ordered(
-    V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record: Any, fenced: int
-) -> bool:
+def is_ordered(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record: Any, fenced: int) -> bool:
     """Return True if a record is ordered before a new access of a lane (-1: all lanes) of a warp.
 
     With `fenced` 1, a proxy fence must lie in between.
@@ -171,9 +163,7 @@ def is_ordered(
         if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:
-            return fenced == 0 or (
-                clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1))
-            )
+            return fenced == 0 or (clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1)))
         return clock <= V[w, SOME + fenced, agent]
     if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
         return True
@@ -181,8 +171,6 @@ def is_ordered(
         row = len(few) + w
         if clock <= V[row, KNOWN + fenced, agent]:
             return True
-        if clock <= V[row, SOME + fenced, agent] and (
-            by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)
-        ):
+        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)):
             return True
     return False

@@ -13,18 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._clocks import (
-    ASYNC,
-    FENCED,
-    GENERIC,
-    KNOWN,
-    MANY,
-    MASK,
-    SOME,
-    STREAMS,
-    STRONG,
-    TOGETHER,
-)
+from warploom.observe.sanitize._clocks import ASYNC, FENCED, GENERIC, KNOWN, MANY, MASK, SOME, STREAMS, STRONG, TOGETHER
 
 Array = NDArray[Any]
 
@@ -84,18 +73,12 @@ def _known(
     if few[w] and (few[w] >> lane) & 1:
         if clock <= V[total + w, KNOWN + fenced, column]:
             return True
-        return (
-            clock <= V[total + w, SOME + fenced, column]
-            and by < 32
-            and (V[total + w, MASK, column] >> by) & 1 != 0
-        )
+        return clock <= V[total + w, SOME + fenced, column] and by < 32 and (V[total + w, MASK, column] >> by) & 1 != 0
     return False
 
 
 @njit
-def _note(
-    out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any
-) -> int:
+def _note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
@@ -134,9 +117,7 @@ def access(
                     held = (record >> 10) & 63
                     if not (kind == STRONG and held in (STRONG, REDUCTION)):
                         narrow = covered != 15 and ((record >> 4) & 63) == MANY
-                        if not _known(
-                            V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0
-                        ):
+                        if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0):
                             if not (narrow and ((record >> 44) & 0x7FF) == w):
                                 what = WRITE_WRITE if writing else READ_WRITE
                                 found = _note(out, found, what, i, lane, granule, record, sites[granule])
@@ -144,24 +125,16 @@ def access(
                             kind == ASYNC
                             and held in (GENERIC, STRONG)
                             and ((record >> 55) & 0xFF) == wave
-                            and not _known(
-                                V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1
-                            )
+                            and not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1)
                         ):
                             found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
-                        if (
-                            entry
-                            and (entry & covered)
-                            and not (kind == STRONG and ((entry >> 10) & 63) == STRONG)
-                        ):
+                        if entry and (entry & covered) and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
                             if ((entry >> 4) & 63) == MANY and ((entry >> 44) & 0x7FF) == w and covered != 15:
                                 continue
-                            if not _known(
-                                V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0
-                            ):
+                            if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0):
                                 found = _note(
                                     out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule]
                                 )  # fmt: skip
@@ -207,12 +180,7 @@ def rows(
         w, lane = warps[i], lanes[i]
         kind = REDUCTION if strong else ASYNC
         fresh = (
-            (np.int64(wave) << 55)
-            | (np.int64(w) << 44)
-            | (np.int64(clocks[i]) << 16)
-            | (kind << 10)
-            | (lane << 4)
-            | 15
+            (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10) | (lane << 4) | 15
         )
         good = np.int64(0)
         good_reads = np.zeros(2, np.int64)
@@ -229,9 +197,7 @@ def rows(
                     elif (
                         held in (GENERIC, STRONG)
                         and ((record >> 55) & 0xFF) == wave
-                        and not _known(
-                            V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1
-                        )
+                        and not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1)
                     ):
                         found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:
@@ -241,9 +207,7 @@ def rows(
                         continue
                     good_reads[turn] = entry
                     if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0):
-                        found = _note(
-                            out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule]
-                        )
+                        found = _note(out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule])
                 records[granule] = fresh
                 sites[granule] = pc
             elif heads[i] >= 0:

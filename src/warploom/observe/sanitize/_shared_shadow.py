@@ -35,9 +35,7 @@ _LANE = 63 << 4  # of a record
 
 # Kinds of conflicts: the new access, the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
-COLUMNS = (
-    8  # of a conflict: kind, position, lane, granule, agent or slot of the other access, clock, pc, lane
-)
+COLUMNS = 8  # of a conflict: kind, position, lane, granule, agent or slot of the other access, clock, pc, lane
 ROOM = 128
 
 

@@ -95,9 +95,7 @@ class Clocks:
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
         """Execute a fence between the generic and the asynchronous proxy."""
-        _clocks.proxy_fence(
-            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full
-        )
+        _clocks.proxy_fence(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
         """Execute a fence of a scope.
@@ -180,9 +178,7 @@ class Clocks:
     def wait_copies(self, warps: Array, pending: int) -> None:
         """Complete all but the newest groups of thread copies, for the lane that issued each."""
         group = self.copy_groups[warps] - pending
-        ends = np.where(
-            (group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0
-        )
+        ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
@@ -205,12 +201,8 @@ class Clocks:
                 for other in range(4):
                     if other != member:
                         agent = self.own[groups[:, other]]
-                        ends = np.where(
-                            held, self.multiplication_clocks[groups[:, other], (done - 1) % GROUPS], 0
-                        )
-                        self.vectors[warps, KNOWN, agent] = np.maximum(
-                            self.vectors[warps, KNOWN, agent], ends
-                        )
+                        ends = np.where(held, self.multiplication_clocks[groups[:, other], (done - 1) % GROUPS], 0)
+                        self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
         """Close the open group of warpgroups' multiplications. Shapes: (warpgroups, 4) warps."""

@@ -111,9 +111,7 @@ class GlobalCopies:
                 return found[0]  # the emulator will report the illegal copies
             here = np.flatnonzero(whole.inside)
             inside = (whole.global_offset[here, None] + whole.row_offset[None, :]).reshape(-1)
-            found.append(
-                (np.repeat(here, len(whole.row_offset)), inside, np.full(len(inside), row_bytes(fields)))
-            )
+            found.append((np.repeat(here, len(whole.row_offset)), inside, np.full(len(inside), row_bytes(fields))))
             left = np.flatnonzero(~whole.inside).tolist()
         for copy in left:
             at = coordinates[:, copy].tolist()
@@ -132,9 +130,7 @@ class GlobalCopies:
         good = self._inside(starts, sizes)
         return of[good], starts[good], sizes[good]
 
-    def _sameness(
-        self, event: CopyIssue, of: Array, starts: Array, sizes: Array
-    ) -> Callable[[int, int, int], bool]:
+    def _sameness(self, event: CopyIssue, of: Array, starts: Array, sizes: Array) -> Callable[[int, int, int], bool]:
         """Return the function that tells if a stored row has the bytes that are there.
 
         Its arguments are the row, and the warp and instruction that last wrote there; bytes that a pending copy of that

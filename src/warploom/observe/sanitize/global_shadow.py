@@ -107,18 +107,14 @@ class GlobalShadow:
         known = (objects >= 0) & (slot < 1 << 28 - _global_shadow.SLOT) & (phases < 1 << _global_shadow.SLOT)
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
-    def defer_read(
-        self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]
-    ) -> None:
+    def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
         """Keep the read of a copy from a segment that the kernel has not written yet.
 
         `rows` returns the starts and sizes of its rows. A later read with the same key replaces it.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
-    def read_rows(
-        self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int
-    ) -> None:
+    def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
         """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,)."""
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
@@ -175,9 +171,7 @@ class GlobalShadow:
             elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
                 code = "sanitize.race/lanes"
             if not self.report.is_known(code, pc, site):
-                self.report.add(
-                    code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint
-                )
+                self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
     def _same(self, store: Any, position: int, lane: int, together: bool) -> bool:
         """Return True if a store does not change memory, or if all lanes that store there store the same value."""
@@ -191,9 +185,7 @@ class GlobalShadow:
         others = wide[:, lanes & (index == start)]
         return bool((others == others[:, :1]).all())
 
-    def _sentence(
-        self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int
-    ) -> str:
+    def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = granule * 4 + GLOBAL_BASE
         verb = "reads" if what in (_global_shadow.READ_WRITE, _global_shadow.UNFENCED) else "writes"
         did = "read" if what == _global_shadow.WRITE_READ else "written"
@@ -202,9 +194,7 @@ class GlobalShadow:
         lane_known = by < MANY and record >> 10 & 63 != _global_shadow.LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.line_of(site)
-        why = (
-            "with no proxy fence between" if what == _global_shadow.UNFENCED else "and nothing orders the two"
-        )
+        why = "with no proxy fence between" if what == _global_shadow.UNFENCED else "and nothing orders the two"
         here = self.context.describe(warp, lane)
         place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({self._buffer(address)})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"

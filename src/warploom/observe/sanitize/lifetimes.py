@@ -52,9 +52,7 @@ class Lifetimes:
             seen = _Reach(int(clocks.own[warp]), int(clocks.clock[warp]), int(self.arrivals[warp]), pc)
             self._reached.setdefault(owner, {})[warp] = seen
 
-    def arrive_at(
-        self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int
-    ) -> None:
+    def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
         """Record actions of lanes on mbarriers, during which other CTAs must not exit."""
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -82,9 +80,7 @@ class Lifetimes:
             return []
         positions, at = np.nonzero(far)
         found: dict[tuple[int, int], int] = {}
-        for owner, position, lane in zip(
-            owners[positions, at].tolist(), positions.tolist(), at.tolist(), strict=True
-        ):
+        for owner, position, lane in zip(owners[positions, at].tolist(), positions.tolist(), at.tolist(), strict=True):
             found.setdefault((owner, int(warps[position])), lane)
         return [(owner, warp, lane) for (owner, warp), lane in found.items()]
 
@@ -93,9 +89,7 @@ class Lifetimes:
         first = int(topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
         knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
-        if not knows and not (
-            clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()
-        ):
+        if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
             message = (
                 f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing "
                 f"shows that it has started; {self.context.describe(warp, lane)}"
@@ -127,12 +121,7 @@ class Lifetimes:
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
         for warp in warps[self.bulk[warps] > done].tolist():
             message = "this copy may still read shared memory when its thread exits: no wait covers it"
-            report.add(
-                "sanitize.copy/exit",
-                int(self.bulk_site[warp]),
-                -1,
-                f"{message}; {self.context.describe(warp)}",
-            )
+            report.add("sanitize.copy/exit", int(self.bulk_site[warp]), -1, f"{message}; {self.context.describe(warp)}")
         if topology.cluster_size == 1:
             return
         for owner in np.unique(topology.cta_of[warps]).tolist():

@@ -74,11 +74,7 @@ class Mbarriers:
     def _rows(self, objects: Array) -> list[Array]:
         clocks = self.clocks
         near = [clocks.arriving(objects), clocks.arrived(objects)]
-        return (
-            near
-            if clocks.kinds == 2
-            else [*near, clocks.arriving_locally(objects), clocks.arrived_locally(objects)]
-        )
+        return near if clocks.kinds == 2 else [*near, clocks.arriving_locally(objects), clocks.arrived_locally(objects)]
 
     def _grow(self) -> None:
         before = self.clocks.mbarriers
@@ -92,9 +88,7 @@ class Mbarriers:
         self.at = np.where(self.at < 0, -1, moved(self.at))
         self._free = {cta: [moved(found) for found in free] for cta, free in self._free.items()}
         wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1)]
-        wide[0][:, :before], wide[1][:, :before] = (
-            array.reshape(-1, before) for array in (self.phase, self.site)
-        )
+        wide[0][:, :before], wide[1][:, :before] = (array.reshape(-1, before) for array in (self.phase, self.site))
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
@@ -206,9 +200,7 @@ class Mbarriers:
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp = int(batch.warp_index[position])
-            self.report_at(
-                "sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane
-            )
+            self.report_at("sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane)
 
     def check_counts(self, event: Arrive) -> None:
         """Report arrivals beyond those of the phase or in a wrong phase, and counts out of range."""
@@ -221,18 +213,11 @@ class Mbarriers:
         states = self.shared.words[words].astype(np.int64)
         count = np.broadcast_to(event.transactions, lanes.shape)[positions, at]
         bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
-        bytes_now += np.bincount(
-            place, -count if event.action == "complete_tx" else count, len(words)
-        ).astype(np.int64)
+        bytes_now += np.bincount(place, -count if event.action == "complete_tx" else count, len(words)).astype(np.int64)
         for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
             text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
             self.report_at(
-                "sanitize.mbarrier/overflow",
-                pc,
-                -1,
-                int(words[k]),
-                text,
-                *self._who(batch, positions, at, place == k),
+                "sanitize.mbarrier/overflow", pc, -1, int(words[k]), text, *self._who(batch, positions, at, place == k)
             )
         if not event.action.startswith("arrive"):
             return
@@ -241,12 +226,7 @@ class Mbarriers:
         for k in np.flatnonzero(arrivals > pending).tolist():
             text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
             self.report_at(
-                "sanitize.mbarrier/arrivals",
-                pc,
-                -1,
-                int(words[k]),
-                text,
-                *self._who(batch, positions, at, place == k),
+                "sanitize.mbarrier/arrivals", pc, -1, int(words[k]), text, *self._who(batch, positions, at, place == k)
             )
         self._check_phase(batch, index, positions, at, pc)
 
@@ -266,8 +246,7 @@ class Mbarriers:
         warps = batch.warp_index[positions[later]]
         columns = clocks.phase_column(objects[later])
         known = np.maximum(
-            clocks.vectors[warps, KNOWN, columns],
-            clocks.vectors[warps + self.topology.warps, KNOWN, columns],
+            clocks.vectors[warps, KNOWN, columns], clocks.vectors[warps + self.topology.warps, KNOWN, columns]
         )
         if self.aliasing is not None:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
@@ -340,9 +319,7 @@ class Mbarriers:
                 text = f"was brought {-count} bytes more than its phases expected"
                 self.report_at("sanitize.mbarrier/excess", pc, -1, word, text)
 
-    def report_at(
-        self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1
-    ) -> None:
+    def report_at(self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1) -> None:
         """Report a finding about the object at a word of shared memory."""
         if self.report.is_known(code, pc, other):
             return

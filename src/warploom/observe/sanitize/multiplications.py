@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
-from warploom.isa.instructions.matrix_operands import (
-    DescribedMatrix,
-    described_matrices,
-    sparse_metadata,
-)
+from warploom.isa.instructions.matrix_operands import DescribedMatrix, described_matrices, sparse_metadata
 from warploom.isa.model.effects import Issue
 from warploom.observe.sanitize._clocks import KNOWN
 from warploom.observe.sanitize.clocks import MULTIPLICATIONS

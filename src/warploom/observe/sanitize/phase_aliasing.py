@@ -63,17 +63,11 @@ class PhaseAliasing:
     def grow(self, mbarriers: int) -> None:
         """Make room for more mbarriers in each CTA."""
         topology, before = self.topology, self._room
-        per_cta, ctas, size = (
-            topology.warps_per_cta,
-            topology.ctas,
-            topology.cluster_size,
-        )
+        per_cta, ctas, size = (topology.warps_per_cta, topology.ctas, topology.cluster_size)
         old, wide = per_cta + before, per_cta + mbarriers
         objects = np.arange(ctas * before)
         moved = objects // max(before, 1) * mbarriers + objects % max(before, 1)
-        rows = np.concatenate(
-            [np.arange(self._first), *(self._first + k * ctas * mbarriers + moved for k in (0, 1))]
-        )
+        rows = np.concatenate([np.arange(self._first), *(self._first + k * ctas * mbarriers + moved for k in (0, 1))])
         columns = np.arange(size * old)
         V = np.zeros((self._first + 2 * ctas * mbarriers, size * wide), np.int32)
         V[rows[:, None], columns // old * wide + columns % old] = self._happened
@@ -119,10 +113,7 @@ class PhaseAliasing:
         """Synchronise the warps of a cluster at its barrier."""
         topology = self.topology
         _phase_aliasing.meet(
-            self._happened,
-            self._tick,
-            self._own,
-            np.flatnonzero(topology.cta_of // topology.cluster_size == cluster),
+            self._happened, self._tick, self._own, np.flatnonzero(topology.cta_of // topology.cluster_size == cluster)
         )
 
     def acquire_all(self, warps: Array) -> None:
@@ -159,9 +150,7 @@ class PhaseAliasing:
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record arrivals of lanes, and bytes that they expect or complete. Shapes: found and lanes (warps, lanes)."""
-        _phase_aliasing.arrive(
-            self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc
-        )
+        _phase_aliasing.arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of lanes by parity; return those that another phase may answer. Shapes: (warps, 32)."""

@@ -78,9 +78,7 @@ class SharedShadow:
 
     # Accesses ---------------------------------------------------------------------------------------------
 
-    def read(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = ""
-    ) -> None:
+    def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. `what` names the object that they read, if any."""
         c = self.clocks
         found = _shared_shadow.read_lanes(
@@ -118,16 +116,7 @@ class SharedShadow:
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
                 self._write(
-                    warps[which],
-                    index[which],
-                    lanes[which],
-                    size,
-                    pc,
-                    kind,
-                    agents[which],
-                    phases[which],
-                    None,
-                    "",
+                    warps[which], index[which], lanes[which], size, pc, kind, agents[which], phases[which], None, ""
                 )
 
     def _write(
@@ -144,9 +133,7 @@ class SharedShadow:
             same = None if values is None else (index, lanes, size, values)
             self._explain(found, warps, pc, size, same, what)
 
-    def read_rows(
-        self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool
-    ) -> None:
+    def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
         """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,).
 
         With `group`, a wait for their bulk group completes the reads.
@@ -222,10 +209,7 @@ class SharedShadow:
 
     def _is_source(self, pc: int) -> bool:
         """Return True if the asynchronous operation at `pc` reads shared memory."""
-        form, slots = (
-            self.context.program.steps[pc].binding.form,
-            self.context.program.steps[pc].binding.slots,
-        )
+        form, slots = (self.context.program.steps[pc].binding.form, self.context.program.steps[pc].binding.slots)
         return not any(
             access.kind == "write" and form.operands[access.address].space_word(slots).startswith("shared")
             for access in form.effects_of(Access)
@@ -315,8 +299,6 @@ class SharedShadow:
                 why = "the wait for its phase has not the scope of the cluster that the bytes came through"
             copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
-        if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(
-            other, agent, clock
-        ):
+        if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, agent, clock):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
         return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"

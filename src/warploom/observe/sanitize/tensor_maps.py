@@ -27,9 +27,7 @@ class TensorMaps:
         self.shadow = shadow
         self._now = 0
         self._released: dict[int, int] = {}  # time of the last release of each map
-        self._acquired: dict[
-            tuple[int, int], int
-        ] = {}  # time of the last acquisition of each map by each CTA
+        self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
 
     def release(self, event: Fence) -> None:
         """Record a fence that releases the tensor maps at the addresses of all lanes."""

@@ -177,9 +177,7 @@ class Transfers:
         copy, found = copy[known], found[known]
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
-        self.shadow.write_rows(
-            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle
-        )
+        self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
         """Return the mbarrier whose phase completes each copy, the first of a multicast; -1 for none."""

@@ -59,8 +59,7 @@ class UnwrittenRegisters:
         tracked = self._tracked(uses, doubtful)
         self._slot = {number: slot for slot, number in enumerate(_bits_of(tracked))}
         self._propagates = [
-            use.propagates and bool(use.read & held & tracked)
-            for use, held in zip(uses, doubtful, strict=True)
+            use.propagates and bool(use.read & held & tracked) for use, held in zip(uses, doubtful, strict=True)
         ]
         self._written = [
             use.written & tracked & (held if not propagates else -1)
@@ -71,8 +70,7 @@ class UnwrittenRegisters:
         for use, propagates in zip(uses, self._propagates, strict=True):
             reached |= use.written if propagates else 0
         self._is_final = [
-            not reached & (checked | written)
-            for checked, written in zip(self._checked, self._written, strict=True)
+            not reached & (checked | written) for checked, written in zip(self._checked, self._written, strict=True)
         ]
 
     # Before the run ---------------------------------------------------------------------------------------
@@ -230,13 +228,7 @@ class UnwrittenRegisters:
         return np.full(batch.count, -1, np.int32) if batch.mask is None else to_bits(batch.mask)
 
     def _check(
-        self,
-        batch: Batch,
-        pc: int,
-        rows: Array,
-        lanes: Array,
-        accumulators: Array | None = None,
-        operands: Any = None,
+        self, batch: Batch, pc: int, rows: Array, lanes: Array, accumulators: Array | None = None, operands: Any = None
     ) -> None:
         """Report required registers that are unwritten in active lanes."""
         found = self._unwritten[np.ix_(rows, batch.warp_index)] & lanes
@@ -273,9 +265,7 @@ class UnwrittenRegisters:
                 continue
             source = self._held(registers_of(getattr(event.operands, name)), warps)
             if flow.selects and name in flow.elements:
-                selects_first = np.broadcast_to(
-                    batch.read(getattr(event.operands, flow.selects)), (batch.count, 32)
-                )
+                selects_first = np.broadcast_to(batch.read(getattr(event.operands, flow.selects)), (batch.count, 32))
                 source &= to_bits(selects_first if name == flow.elements[0] else ~selects_first)
             result |= source
         for row in written.tolist():

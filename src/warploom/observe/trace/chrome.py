@@ -86,17 +86,10 @@ class _Writer:
         for k in range(len(self.tracks.kinds)):
             begin, end = self.tracks.extent(k)
             found.append(
-                (
-                    begin,
-                    0,
-                    begin - end,
-                    self._slice(k, begin, end, self.tracks.name(k), self.tracks.details(k)),
-                )
+                (begin, 0, begin - end, self._slice(k, begin, end, self.tracks.name(k), self.tracks.details(k)))
             )
         arrows: list[tuple[int, int]] = self.trace.arrows.tolist()
-        sources, targets = (
-            set(each) for each in (self.trace.arrows[:, 0].tolist(), self.trace.arrows[:, 1].tolist())
-        )
+        sources, targets = (set(each) for each in (self.trace.arrows[:, 0].tolist(), self.trace.arrows[:, 1].tolist()))
         for k in sorted(sources | targets):
             if self.tracks.kinds[k] in WAITS:
                 for is_source, name in ((True, "arrives"), (False, "goes on")):

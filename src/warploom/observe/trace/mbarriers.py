@@ -104,9 +104,7 @@ class Mbarriers:
         if not len(positions):
             return
         words = index[positions, at] >> 3
-        pairs, first, which = np.unique(
-            np.stack([positions, words]), axis=1, return_index=True, return_inverse=True
-        )
+        pairs, first, which = np.unique(np.stack([positions, words]), axis=1, return_index=True, return_inverse=True)
         which = which.reshape(-1)
         counts, expected = (
             np.bincount(which, np.broadcast_to(each, lanes.shape)[positions, at]).astype(np.int64)

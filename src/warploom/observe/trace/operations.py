@@ -21,11 +21,7 @@ from warploom.observe.trace.table import OPEN, Ids
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-_WAITS = {
-    "bulk": Kind.WAIT_BULK,
-    "copy": Kind.WAIT_COPIES,
-    "multiplication": Kind.WAIT_MULTIPLICATIONS,
-}
+_WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Kind.WAIT_MULTIPLICATIONS}
 
 
 class Operations:
@@ -71,9 +67,7 @@ class Operations:
                 self._uncovered.setdefault(("bulk", warp), []).append((copied, group, lane))
         return words, ids[copy]
 
-    def _mbarriers(
-        self, request: Any, positions: Rows, lanes: Rows, warps: Rows
-    ) -> tuple[Array, Array, Array]:
+    def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
         """Return the copies that mbarriers complete, the words of these mbarriers, and an address for each copy.
 
         A multicast copy is listed once for each of its mbarriers.

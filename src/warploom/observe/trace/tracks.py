@@ -110,11 +110,7 @@ class Tracks:
     def name(self, k: int) -> str:
         """Return the name of an event."""
         columns, kind = self.columns, self.kinds[k]
-        opcode, number, count = (
-            self.trace.opcodes[columns["step"][k]],
-            columns["number"][k],
-            columns["count"][k],
-        )
+        opcode, number, count = (self.trace.opcodes[columns["step"][k]], columns["number"][k], columns["count"][k])
         match kind:
             case Kind.RUN:
                 first, last = (self.trace.lines[columns[name][k]] for name in ("step", "last"))

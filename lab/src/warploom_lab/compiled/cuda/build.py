@@ -29,11 +29,7 @@ def _scalar() -> Iterator[Case]:
     ints, floats = _integers("i32", N), _reals("fp32", N)
 
     def case(
-        name: str,
-        near: float = 0.0,
-        grid: tuple[int, ...] = (3,),
-        block: tuple[int, ...] = (64,),
-        **args: Spec,
+        name: str, near: float = 0.0, grid: tuple[int, ...] = (3,), block: tuple[int, ...] = (64,), **args: Spec
     ) -> Case:
         return Case(name, name, args, grid, block, kind="scalar", tolerance=(near, near))
 
@@ -45,32 +41,21 @@ def _scalar() -> Iterator[Case]:
         yield made
     yield case("switch_table", x=ints, y=out("i32", N), n=n)
     yield case(
-        "local_sort",
-        block=(40,),
-        grid=(1,),
-        x=_integers("i32", 40, 16),
-        y=out("i32", 40, 16),
-        n=scalar("i32", 40),
+        "local_sort", block=(40,), grid=(1,), x=_integers("i32", 40, 16), y=out("i32", 40, 16), n=scalar("i32", 40)
     )
     yield case("structs", 1e-12, x=_reals("fp64", N), y=out("fp64", N), n=n)
     yield case("virtual_call", grid=(1,), block=(32,), y=out("i32", 32))
     yield case("divergent_returns", grid=(1,), block=(160,), x=ints, y=out("i32", N), n=n)
     yield case("blocks_3d", grid=(2, 1, 2), block=(3, 5, 4), y=out("i32", 4, 60))
-    yield case(
-        "wide_math", x=buffer("i64", N, fill="bits"), z=buffer("i64", N, fill="bits"), y=out("i64", N), n=n
-    )
-    yield case(
-        "narrow_math", x=buffer("i8", N, fill="bits"), z=buffer("i16", N, fill="bits"), y=out("i32", N), n=n
-    )
+    yield case("wide_math", x=buffer("i64", N, fill="bits"), z=buffer("i64", N, fill="bits"), y=out("i64", N), n=n)
+    yield case("narrow_math", x=buffer("i8", N, fill="bits"), z=buffer("i16", N, fill="bits"), y=out("i32", N), n=n)
     yield case("doubles", 1e-9, x=_reals("fp64", N), y=out("fp64", N), n=n)
     yield case("singles", 2e-4, x=floats, y=out("fp32", N), n=n)
     yield case("rounding", x=floats, z=_reals("fp32", N, low=0.5), y=out("fp32", N, 16), n=n)
     yield case("half_math", 0.06, x=_reals("fp16", N), z=_reals("fp16", N), y=out("fp32", N), n=n)
     yield case("half_functions", 0.02, x=_reals("fp16", N, low=-2, high=2), y=out("fp32", N), n=n)
     yield case("bf16_math", 0.4, x=_reals("bf16", N), z=_reals("bf16", N), y=out("fp32", N), n=n)
-    yield case(
-        "fp8_casts", x=_reals("fp32", N, low=-600, high=600), y=out("u8", N, 4), z=out("fp32", N, 2), n=n
-    )
+    yield case("fp8_casts", x=_reals("fp32", N, low=-600, high=600), y=out("u8", N, 4), z=out("fp32", N, 2), n=n)
     yield case("packed_fp8", x=_reals("fp32", N, 4), y=out("u32", N), z=out("fp32", N, 4), n=n)
     yield case("unaligned_bytes", x=buffer("u8", 3 * N, fill="bits"), y=out("u32", N), n=n)
     yield case(
@@ -84,9 +69,7 @@ def _scalar() -> Iterator[Case]:
 
 
 def _together() -> Iterator[Case]:
-    def case(
-        name: str, grid: tuple[int, ...], block: tuple[int, ...], near: float = 0.0, **args: Spec
-    ) -> Case:
+    def case(name: str, grid: tuple[int, ...], block: tuple[int, ...], near: float = 0.0, **args: Spec) -> Case:
         return Case(name, name, args, grid, block, kind="cooperative", tolerance=(near, near))
 
     whole = buffer("fp32", 1000, fill="integers", low=-50, high=50)
@@ -97,27 +80,11 @@ def _together() -> Iterator[Case]:
         "last_block_done", (8,), (128,), x=whole, part=buffer("fp32", 8, fill="zeros"), count=buffer("u32", 1, fill="zeros"),
         y=out("fp32", 1), n=scalar("i32", 1000),
     )  # fmt: skip
+    yield case("spin_lock", (3,), (40,), mutex=buffer("i32", 1, fill="zeros"), y=out("i32", 1), rounds=scalar("i32", 2))
+    yield case("global_atomics", (2,), (70,), i=out("i32", 16), l=out("u64", 8), f=out("fp32", 2), d=out("fp64", 1))
+    yield case("half_atomics", (1,), (64,), h=out("fp16", 2), h2=out("fp16", 2), b=out("bf16", 2), v=out("fp32", 4))
     yield case(
-        "spin_lock",
-        (3,),
-        (40,),
-        mutex=buffer("i32", 1, fill="zeros"),
-        y=out("i32", 1),
-        rounds=scalar("i32", 2),
-    )
-    yield case(
-        "global_atomics", (2,), (70,), i=out("i32", 16), l=out("u64", 8), f=out("fp32", 2), d=out("fp64", 1)
-    )
-    yield case(
-        "half_atomics", (1,), (64,), h=out("fp16", 2), h2=out("fp16", 2), b=out("bf16", 2), v=out("fp32", 4)
-    )
-    yield case(
-        "shared_histogram",
-        (3,),
-        (100,),
-        x=buffer("u8", 2000, fill="bits"),
-        y=out("u32", 256),
-        n=scalar("i32", 2000),
+        "shared_histogram", (3,), (100,), x=buffer("u8", 2000, fill="bits"), y=out("u32", 256), n=scalar("i32", 2000)
     )
     transpose = case(
         "dynamic_transpose",
@@ -132,20 +99,11 @@ def _together() -> Iterator[Case]:
     yield transpose
     yield case("tiles", (1,), (96,), x=_integers("i32", 96, low=0, high=100), y=out("i32", 96, 8))
     yield case(
-        "coalesced",
-        (1,),
-        (64,),
-        x=_integers("i32", 64, low=0, high=100),
-        y=out("i32", 64),
-        counter=out("i32", 1),
+        "coalesced", (1,), (64,), x=_integers("i32", 64, low=0, high=100), y=out("i32", 64), counter=out("i32", 1)
     )
-    yield case(
-        "barriers", (1,), (256,), 1e-5, x=_reals("fp32", 5, 256), y=out("fp32", 256), n=scalar("i32", 5)
-    )
+    yield case("barriers", (1,), (256,), 1e-5, x=_reals("fp32", 5, 256), y=out("fp32", 256), n=scalar("i32", 5))
     for name, width in (("pipelines", 128), ("shared_pipeline", 64)):
-        yield case(
-            name, (1,), (128,), 1e-5, x=_reals("fp32", 5, width), y=out("fp32", width), n=scalar("i32", 5)
-        )
+        yield case(name, (1,), (128,), 1e-5, x=_reals("fp32", 5, width), y=out("fp32", width), n=scalar("i32", 5))
     yield case("group_copy", (2,), (64,), x=_integers("i32", 2, 64, 4), y=out("i32", 2, 64, 4))
     yield case("scoped_atomics", (2,), (48,), y=out("i32", 3), rounds=scalar("i32", 3))
     yield case(
@@ -160,26 +118,14 @@ def _together() -> Iterator[Case]:
 
 
 def _hopper() -> Iterator[Case]:
-    def case(
-        name: str, grid: tuple[int, ...], block: tuple[int, ...], cluster: int = 1, **args: Spec
-    ) -> Case:
-        return Case(
-            name, name, args, grid, block, (cluster, 1, 1), kind="cooperative", tolerance=(1e-6, 1e-6)
-        )
+    def case(name: str, grid: tuple[int, ...], block: tuple[int, ...], cluster: int = 1, **args: Spec) -> Case:
+        return Case(name, name, args, grid, block, (cluster, 1, 1), kind="cooperative", tolerance=(1e-6, 1e-6))
 
     yield case(
-        "cluster_histogram",
-        (8,),
-        (96,),
-        4,
-        x=_integers("i32", 1000, low=0),
-        y=out("i32", 64),
-        n=scalar("i32", 1000),
+        "cluster_histogram", (8,), (96,), 4, x=_integers("i32", 1000, low=0), y=out("i32", 64), n=scalar("i32", 1000)
     )
     yield case("cluster_exchange", (6,), (64,), 2, x=_reals("fp32", 6, 64), y=out("fp32", 6, 64))
-    yield case(
-        "bulk_stream", (1,), (128,), x=_reals("fp32", 5, 256), y=out("fp32", 5, 256), n=scalar("i32", 5)
-    )
+    yield case("bulk_stream", (1,), (128,), x=_reals("fp32", 5, 256), y=out("fp32", 5, 256), n=scalar("i32", 5))
 
 
 def _tensor() -> Iterator[Case]:
@@ -195,13 +141,7 @@ def _tensor() -> Iterator[Case]:
         **options: object,
     ) -> Case:
         made = Case(
-            name,
-            "cuda_matmul",
-            {"a": a, "b": b, "c": c},
-            (1,),
-            (block,),
-            kind="tensor",
-            tolerance=(near, near),
+            name, "cuda_matmul", {"a": a, "b": b, "c": c}, (1,), (block,), kind="tensor", tolerance=(near, near)
         )
         made.parameters = {"layout": layout, "times": times, **options}
         return made
@@ -212,12 +152,8 @@ def _tensor() -> Iterator[Case]:
     def bits(dtype: str, *shape: int) -> Spec:
         return buffer(dtype, *shape, fill="bits")
 
-    yield case(
-        "wmma_f16", real("fp16", 16, 32), real("fp16", 16, 32), out("fp32", 16, 16), "nt", 1e-4, times=2
-    )
-    yield case(
-        "wmma_f16_f16", real("fp16", 32, 32), real("fp16", 32, 8), out("fp16", 32, 8), "tn", 3e-2, times=2
-    )
+    yield case("wmma_f16", real("fp16", 16, 32), real("fp16", 16, 32), out("fp32", 16, 16), "nt", 1e-4, times=2)
+    yield case("wmma_f16_f16", real("fp16", 32, 32), real("fp16", 32, 8), out("fp16", 32, 8), "tn", 3e-2, times=2)
     yield case(
         "wmma_f16_8x32",
         real("fp16", 8, 32),
@@ -228,9 +164,7 @@ def _tensor() -> Iterator[Case]:
         times=2,
         transposed=True,
     )
-    yield case(
-        "wmma_bf16", real("bf16", 16, 32), real("bf16", 16, 32), out("fp32", 16, 16), "nt", 1e-4, times=2
-    )
+    yield case("wmma_bf16", real("bf16", 16, 32), real("bf16", 16, 32), out("fp32", 16, 16), "nt", 1e-4, times=2)
     yield case(
         "wmma_bf16_32x8",
         real("bf16", 32, 32),
@@ -241,17 +175,13 @@ def _tensor() -> Iterator[Case]:
         times=2,
         transposed=True,
     )
-    yield case(
-        "wmma_tf32", real("fp32", 16, 32), real("fp32", 16, 32), out("fp32", 16, 16), "nt", 2e-2, times=2
-    )
+    yield case("wmma_tf32", real("fp32", 16, 32), real("fp32", 16, 32), out("fp32", 16, 16), "nt", 2e-2, times=2)
     yield case("wmma_f64", real("fp64", 8, 32), real("fp64", 8, 32), out("fp64", 8, 8), "nt", 1e-12, times=2)
     yield case("wmma_s8", bits("i8", 16, 32), bits("i8", 16, 32), out("i32", 16, 16), "nt", times=2)
     yield case("wmma_u8", bits("u8", 32, 8), bits("u8", 32, 32), out("i32", 8, 32), "tn", times=2)
     yield case("wmma_s4", bits("u8", 8, 16), bits("u8", 8, 16), out("i32", 8, 8), "nt", unpack="s4")
     yield case("wmma_b1", bits("u8", 8, 16), bits("u8", 8, 16), out("i32", 8, 8), "nt", unpack="xor")
-    pipeline = case(
-        "mma_pipeline", real("fp16", 64, 96), real("fp16", 96, 64), out("fp32", 64, 64), "nn", 1e-4, 128
-    )
+    pipeline = case("mma_pipeline", real("fp16", 64, 96), real("fp16", 96, 64), out("fp32", 64, 64), "nn", 1e-4, 128)
     pipeline.args["k_extent"] = scalar("i32", 96)
     yield pipeline
     yield case("mma_s8_m16n8k32", bits("i8", 16, 32), bits("i8", 8, 32), out("i32", 16, 8), "nt")
@@ -308,13 +238,7 @@ def _groups() -> Iterator[Case]:
 
     n = scalar("i32", 5)
     yield case(
-        "warp_aggregated",
-        (2,),
-        (96,),
-        x=ints(192),
-        sums=out("i32", 2),
-        count=out("i32", 1),
-        n=scalar("i32", 192),
+        "warp_aggregated", (2,), (96,), x=ints(192), sums=out("i32", 2), count=out("i32", 1), n=scalar("i32", 192)
     )
     yield case("tile_scratch", (2,), (128,), x=ints(256), y=out("i32", 256))
     yield case("block_scan", (2,), (128,), x=ints(256), y=out("i32", 256))
@@ -330,9 +254,7 @@ def _groups() -> Iterator[Case]:
         yield made
     yield case("pipelined_tiles", (1,), (64,), x=ints(5, 64), y=out("i32", 64), n=n)
     yield case("stencil", (2, 6), (32, 8), x=ints(45, 45), y=out("i32", 45, 45), n=scalar("i32", 45))
-    queue = case(
-        "work_queue", (3,), (64,), x=ints(7, 64), y=out("i32", 7, 64), next=zeros(1), tiles=scalar("i32", 7)
-    )
+    queue = case("work_queue", (3,), (64,), x=ints(7, 64), y=out("i32", 7, 64), next=zeros(1), tiles=scalar("i32", 7))
     queue.parameters = {"unordered": ["next"]}
     yield queue
     yield case("chained_scan", (4,), (64,), x=ints(256), y=out("i32", 256), flag=zeros(4), sum=zeros(4))
@@ -354,13 +276,7 @@ def _hopper_groups() -> Iterator[Case]:
     yield case("bulk_round_trip", 2, (64,), x=ints(2, 5, 64) | {"checked": True}, n=n)
     count = buffer("u32", 1, fill="zeros")
     yield case(
-        "bulk_handover",
-        4,
-        (64,),
-        x=ints(4, 64),
-        part=buffer("i32", 4, 64, fill="zeros"),
-        y=out("i32", 64),
-        count=count,
+        "bulk_handover", 4, (64,), x=ints(4, 64), part=buffer("i32", 4, 64, fill="zeros"), y=out("i32", 64), count=count
     )
     yield case("cluster_scan", 8, (32,), 4, x=ints(256), y=out("i32", 256))
     yield case("cluster_transpose", 4, (32, 4), 2, x=ints(4, 32, 32), y=out("i32", 4, 32, 32))
@@ -373,11 +289,7 @@ def _refused() -> Iterator[Case]:
         ("prints", "the function 'vprintf' is not defined in the module", {"x": y}),
         ("asserts", "the function '__assertfail' is not defined in the module", {"x": y}),
         ("allocates", "the function 'malloc' is not defined in the module", {"x": y}),
-        (
-            "samples",
-            "'tex.2d.v4.f32.f32' is an instruction that has no form here",
-            {"t": scalar("i64", 0), "y": y},
-        ),
+        ("samples", "'tex.2d.v4.f32.f32' is an instruction that has no form here", {"t": scalar("i64", 0), "y": y}),
         ("writes_surface", "is an instruction that has no form here", {"s": scalar("i64", 0)}),
         ("calls_outside", "the function '_Z7outsidei' is not defined in the module", {"y": y}),
         ("recurses", "recursion is not implemented", {"y": y}),

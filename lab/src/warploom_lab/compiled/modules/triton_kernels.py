@@ -31,9 +31,7 @@ def matmul(a, b, c, k, B: tl.constexpr):
     i = tl.arange(0, B)
     acc = tl.zeros((B, B), dtype=tl.float32)
     for s in range(0, k, B):
-        acc += tl.dot(
-            tl.load(a + i[:, None] * k + s + i[None, :]), tl.load(b + (s + i[:, None]) * B + i[None, :])
-        )
+        acc += tl.dot(tl.load(a + i[:, None] * k + s + i[None, :]), tl.load(b + (s + i[:, None]) * B + i[None, :]))
     tl.store(c + i[:, None] * B + i[None, :], acc)
 
 

@@ -11,16 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from warploom_lab.compiled.references.matrices import matmul
-from warploom_lab.compiled.references.registry import (
-    REFERENCES,
-    Array,
-    Arrays,
-    Options,
-    each,
-    erf,
-    reference,
-    wide,
-)
+from warploom_lab.compiled.references.registry import REFERENCES, Array, Arrays, Options, each, erf, reference, wide
 
 # Kernels from CUDA -------------------------------------------------------------------------------------------------
 
@@ -138,10 +129,7 @@ def wide_math(arrays: Arrays, options: Options) -> dict[str, Any]:
         r = _wrap(r + _quotient(a, d) - (a - d * _quotient(a, d)), 64)
         r = _wrap(r + u // (w | 1) + u % (w | 1), 64)
         r = _wrap(r ^ (a << (b & 63)) ^ (a >> (b & 63)) ^ (u >> (w & 63)), 64)
-        r = _wrap(
-            r + 64 - u.bit_length() + u.bit_count() + (u & -u).bit_length() + int(format(u, "064b")[::-1], 2),
-            64,
-        )
+        r = _wrap(r + 64 - u.bit_length() + u.bit_count() + (u & -u).bit_length() + int(format(u, "064b")[::-1], 2), 64)
         r = _wrap(r - min(a, b), 64)
         r = _wrap(r + (a * b >> 64) + (a * b >> 13), 64)
         q = (u * 0x123456789ABCDEF + w) & ((1 << 128) - 1)
@@ -166,12 +154,9 @@ def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
         a, b = x * 0x01010101 & 0xFFFFFFFF, (z & 0xFFFF) * 0x00010001 & 0xFFFFFFFF
         r = c + s + uc + us + (x < z) + ((uc ^ us) & 255)
 
-        def parts_of(
-            width: int, fn: Callable[[int, int], int], signed: bool = False, a: int = a, b: int = b
-        ) -> int:
+        def parts_of(width: int, fn: Callable[[int, int], int], signed: bool = False, a: int = a, b: int = b) -> int:
             return _joined(
-                [fn(p, q) for p, q in zip(_lanes(a, width, signed), _lanes(b, width, signed), strict=True)],
-                width,
+                [fn(p, q) for p, q in zip(_lanes(a, width, signed), _lanes(b, width, signed), strict=True)], width
             )
 
         clip = lambda p, q: max(-128, min(127, p - q))  # noqa: E731
@@ -219,9 +204,7 @@ def singles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 def _rounded(exact: Fraction, mode: str) -> float:
     near = np.float32(float(exact))
-    candidates = sorted(
-        {np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))}
-    )
+    candidates = sorted({np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))})
     below = max(c for c in candidates if Fraction(float(c)) <= exact)
     above = min(c for c in candidates if Fraction(float(c)) >= exact)
     if mode == "n":
@@ -348,11 +331,7 @@ def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return sums over structures of three bytes without alignment."""
     x = arrays["x"].reshape(-1, 3).astype(np.int64)
     return {
-        "y": x[:, 0]
-        + (x[:, 1] << 8)
-        + (x[:, 2] << 16)
-        + (x[:, 1] + (x[:, 2] << 8))
-        + x[:, :1].astype(np.int8)[:, 0]
+        "y": x[:, 0] + (x[:, 1] << 8) + (x[:, 2] << 16) + (x[:, 1] + (x[:, 2] << 8)) + x[:, :1].astype(np.int8)[:, 0]
     }
 
 

@@ -140,17 +140,11 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
         bits = nearest.view(f"u{y.dtype.itemsize}") - (np.abs(nearest.astype(np.float64)) > np.abs(wide))
         return {"y": bits.astype(f"u{y.dtype.itemsize}").view(y.dtype)}
     if y.dtype.kind in "iu":
-        return {
-            "y": np.trunc(x.astype(np.float64)).astype(y.dtype)
-            if x.dtype.kind not in "iu"
-            else x.astype(y.dtype)
-        }
+        return {"y": np.trunc(x.astype(np.float64)).astype(y.dtype) if x.dtype.kind not in "iu" else x.astype(y.dtype)}
     if x.dtype.kind in "iu":
         exact = x.astype(np.float64) if y.dtype.itemsize < 8 and x.dtype.itemsize < 8 else x
         # Triton makes f32 of an integer first when the type is narrower.
-        return {
-            "y": exact.astype(y.dtype) if y.dtype.itemsize >= 4 else exact.astype(np.float32).astype(y.dtype)
-        }
+        return {"y": exact.astype(y.dtype) if y.dtype.itemsize >= 4 else exact.astype(np.float32).astype(y.dtype)}
     if y.dtype.itemsize == 1:
         most = float(ml_dtypes.finfo(y.dtype).max)
         return {"y": np.clip(x.astype(np.float64), -most, most).astype(np.float32).astype(y.dtype)}

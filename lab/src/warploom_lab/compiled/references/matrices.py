@@ -141,11 +141,7 @@ def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
     x = wide(arrays["x"])
     mean, variance = x.mean(1), x.var(1)
     r = 1 / np.sqrt(variance + 1e-5)
-    return {
-        "y": (x - mean[:, None]) * r[:, None] * wide(arrays["w"]) + wide(arrays["b"]),
-        "mean": mean,
-        "rstd": r,
-    }
+    return {"y": (x - mean[:, None]) * r[:, None] * wide(arrays["w"]) + wide(arrays["b"]), "mean": mean, "rstd": r}
 
 
 @reference

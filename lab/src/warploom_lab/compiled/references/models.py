@@ -16,10 +16,7 @@ def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
     ends = np.cumsum(arrays["sizes"])
     return {
         "c": np.concatenate(
-            [
-                a[end - size : end] @ b[g]
-                for g, (end, size) in enumerate(zip(ends, arrays["sizes"], strict=True))
-            ]
+            [a[end - size : end] @ b[g] for g, (end, size) in enumerate(zip(ends, arrays["sizes"], strict=True))]
         )
     }
 
@@ -50,9 +47,7 @@ def rope(arrays: Arrays, options: Options) -> dict[str, Any]:
     x = wide(arrays["x"])
     cos, sin = (np.tile(wide(arrays[word]), (len(x) // len(arrays[word]), 1)) for word in ("cos", "sin"))
     low, high = np.split(x, 2, axis=1)
-    return {
-        options.get("result", "y"): np.concatenate([low * cos - high * sin, high * cos + low * sin], axis=1)
-    }
+    return {options.get("result", "y"): np.concatenate([low * cos - high * sin, high * cos + low * sin], axis=1)}
 
 
 @reference

@@ -62,16 +62,12 @@ def attention(
         tv = tl.load(v + rn[:, None] * D + rd[None, :], mask=rn[:, None] < N, other=0.0)
         acc = tl.dot(p.to(tv.dtype), tv, acc)
         m = new
-    tl.store(
-        o + rm[:, None] * D + rd[None, :], (acc / s[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N
-    )
+    tl.store(o + rm[:, None] * D + rd[None, :], (acc / s[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
     tl.store(lse + head * N + rm, m + tl.log2(s), mask=rm < N)
 
 
 @triton.jit
-def attention_tensor(
-    qd, kd, vd, od, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, WS: tl.constexpr
-):
+def attention_tensor(qd, kd, vd, od, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, WS: tl.constexpr):
     start = tl.program_id(0) * BM
     row = tl.program_id(1) * N
     tq = qd.load([row + start, 0])

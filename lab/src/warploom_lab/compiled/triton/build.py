@@ -43,11 +43,7 @@ def build(folder: Path, request: dict[str, Any]) -> None:
     signature = {name: triton_type(spec) for name, spec in case.args.items()}
     constants: dict[str, Any] = request["constants"]
     signature |= dict.fromkeys(constants, "constexpr")
-    attrs = {
-        (fn.arg_names.index(name),): [["tt.divisibility", 16]]
-        for name, s in case.args.items()
-        if is_aligned(s)
-    }
+    attrs = {(fn.arg_names.index(name),): [["tt.divisibility", 16]] for name, s in case.args.items() if is_aligned(s)}
     ordered = {name: signature[name] for name in fn.arg_names}
     if fn.is_gluon():
         from triton.experimental.gluon._runtime import GluonASTSource as source_type

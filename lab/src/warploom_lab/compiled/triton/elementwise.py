@@ -22,9 +22,7 @@ def unary(x, y, n, FN: tl.constexpr, B: tl.constexpr):
 @triton.jit
 def binary(x, z, y, n, FN: tl.constexpr, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.store(
-        y + i, FN(tl.load(x + i, mask=i < n), tl.load(z + i, mask=i < n)).to(y.dtype.element_ty), mask=i < n
-    )
+    tl.store(y + i, FN(tl.load(x + i, mask=i < n), tl.load(z + i, mask=i < n)).to(y.dtype.element_ty), mask=i < n)
 
 
 @triton.jit
@@ -109,12 +107,7 @@ def clamped(a, b):
 
 @triton.jit
 def compared(a, b):
-    return (
-        (a < b).to(tl.int32)
-        + 2 * (a == b).to(tl.int32)
-        + 4 * (a >= b).to(tl.int32)
-        + 8 * (a != b).to(tl.int32)
-    )
+    return (a < b).to(tl.int32) + 2 * (a == b).to(tl.int32) + 4 * (a >= b).to(tl.int32) + 8 * (a != b).to(tl.int32)
 
 
 @triton.jit
@@ -129,9 +122,7 @@ def absolute(a):
 
 @triton.jit
 def tanh_inline(a):
-    return tl.inline_asm_elementwise(
-        "tanh.approx.f32 $0, $1;", "=f,f", [a], dtype=tl.float32, is_pure=True, pack=1
-    )
+    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [a], dtype=tl.float32, is_pure=True, pack=1)
 
 
 @triton.jit
@@ -244,18 +235,10 @@ def _float(dtype: str, extent: tuple[float, float], *shape: int) -> dict[str, An
     return buffer(dtype, *(shape or (N,)), fill="uniform", low=extent[0], high=extent[1])
 
 
-def _case(
-    kind: str, name: str, arrays: dict[str, Any], near: float, reference: str, **parameters: Any
-) -> Case:
+def _case(kind: str, name: str, arrays: dict[str, Any], near: float, reference: str, **parameters: Any) -> Case:
     args = {**arrays, "n": scalar("i32", N)}
     return Case(
-        f"{kind}_{name}",
-        reference,
-        args,
-        (2,),
-        kind="elementwise",
-        tolerance=(near, near),
-        parameters=parameters,
+        f"{kind}_{name}", reference, args, (2,), kind="elementwise", tolerance=(near, near), parameters=parameters
     )
 
 
@@ -266,9 +249,7 @@ def _mathematics() -> Iterator[Request]:
     for name in ("exp", "log", "sin", "erf", "tanh", "rsqrt", "sqrt", "floor", "cbrt", "log1p", "acos"):
         fn, extent = next((fn, extent) for word, fn, extent, _ in FLOATS if word == name)
         fn = getattr(libdevice, name)
-        case = _case(
-            "math", f"{name}_f64", {"x": _float("fp64", extent), "y": out("fp64", N)}, 1e-12, "unary", op=name
-        )
+        case = _case("math", f"{name}_f64", {"x": _float("fp64", extent), "y": out("fp64", N)}, 1e-12, "unary", op=name)
         yield request(unary, 90, case, FN=fn, B=B)
     for name, extent, near in PAIRS:
         arrays = {"x": _float("fp32", extent), "z": _float("fp32", extent), "y": out("fp32", N)}
@@ -300,9 +281,7 @@ def _arithmetic() -> Iterator[Request]:
     )):  # fmt: skip
         for op in ops:
             fn = integer.get(op) or {"quotient": quotient, "remainder": remainder}[op]
-            divisor = (
-                {"fill": "bits", "nonzero": True} if op in ("quotient", "remainder") else {"fill": "bits"}
-            )
+            divisor = {"fill": "bits", "nonzero": True} if op in ("quotient", "remainder") else {"fill": "bits"}
             arrays = {
                 "x": buffer(dtype, N, fill="bits"),
                 "z": buffer(dtype, N, **divisor),
@@ -323,11 +302,7 @@ def _arithmetic() -> Iterator[Request]:
     for dtype in ("u32", "u64"):
         arrays = {"x": buffer(dtype, N, fill="bits"), "z": buffer(dtype, N, fill="bits"), "y": out(dtype, N)}
         yield request(
-            binary,
-            80,
-            _case("integer", f"umulhi_{dtype}", arrays, 0, "binary", op="umulhi"),
-            FN=tl.umulhi,
-            B=B,
+            binary, 80, _case("integer", f"umulhi_{dtype}", arrays, 0, "binary", op="umulhi"), FN=tl.umulhi, B=B
         )
     for number, dtype in enumerate(("fp16", "bf16", "fp64", "fp32")):
         for name, fn in (
@@ -341,21 +316,13 @@ def _arithmetic() -> Iterator[Request]:
             if name == "clamped" and dtype == "fp64":
                 continue
             near = {"fp16": 1e-3, "bf16": 8e-3, "fp32": 3e-7, "fp64": 1e-15}[dtype]
-            arrays = {
-                "x": buffer(dtype, N),
-                "z": buffer(dtype, N),
-                "y": out("i32" if name == "compared" else dtype, N),
-            }
+            arrays = {"x": buffer(dtype, N), "z": buffer(dtype, N), "y": out("i32" if name == "compared" else dtype, N)}
             case = _case("float", f"{name}_{dtype}", arrays, near, "binary", op=name)
             yield request(binary, TARGETS[(number + len(name)) % 4], case, FN=fn, B=B)
     arrays = {"x": _float("fp32", (-5, 5)), "y": out("fp32", N)}
-    yield request(
-        unary, 90, _case("math", "tanh_inline", arrays, 1e-3, "unary", op="tanh"), FN=tanh_inline, B=B
-    )
+    yield request(unary, 90, _case("math", "tanh_inline", arrays, 1e-3, "unary", op="tanh"), FN=tanh_inline, B=B)
     arrays = {"x": buffer("u8", N, fill="bits"), "z": buffer("u8", N, fill="bits"), "y": out("u8", N)}
-    yield request(
-        binary, 90, _case("integer", "packed_asm", arrays, 0, "binary", op="add"), FN=packed_asm, B=B
-    )
+    yield request(binary, 90, _case("integer", "packed_asm", arrays, 0, "binary", op="add"), FN=packed_asm, B=B)
 
 
 def _casts() -> Iterator[Request]:
@@ -390,18 +357,11 @@ def _casts() -> Iterator[Request]:
         ("bf16", "fp32", 80),
         ("fp32", "bf16", 80),
     ):
-        case = _case(
-            "cast", f"{source}_{result}_old", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast"
-        )
+        case = _case("cast", f"{source}_{result}_old", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast")
         yield request(cast, target, case, RTNE="", BITS=False, B=B)
     for source, result in (("fp32", "fp16"), ("fp32", "bf16"), ("fp32", "fp8e5")):
         case = _case(
-            "cast",
-            f"{source}_{result}_rtz",
-            {"x": buffer(source, N), "y": out(result, N)},
-            0,
-            "cast",
-            toward_zero=True,
+            "cast", f"{source}_{result}_rtz", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast", toward_zero=True
         )
         yield request(cast, 90, case, RTNE="rtz", BITS=False, B=B)
     case = _case("cast", "fp32_bits", {"x": buffer("fp32", N), "y": out("i32", N)}, 0, "cast", bits=True)
@@ -438,22 +398,11 @@ def requests() -> Iterator[Request]:
         "n": scalar("i32", N),
     }
     yield request(
-        dropout,
-        90,
-        Case("random_dropout", "dropout", args, (2,), kind="elementwise", tolerance=(1e-6, 0)),
-        B=B,
+        dropout, 90, Case("random_dropout", "dropout", args, (2,), kind="elementwise", tolerance=(1e-6, 0)), B=B
     )
-    args = {
-        "x": buffer("i32", N, fill="integers", low=1, high=200),
-        "y": out("i32", N),
-        "n": scalar("i32", N),
-    }
+    args = {"x": buffer("i32", N, fill="integers", low=1, high=200), "y": out("i32", N), "n": scalar("i32", N)}
     yield request(collatz, 80, Case("control_collatz", "collatz", args, (2,), kind="control"), B=B)
-    args = {
-        "x": buffer("fp32", 8, fill="integers", low=0, high=40),
-        "y": out("fp32", 8),
-        "n": scalar("i32", 8),
-    }
+    args = {"x": buffer("fp32", 8, fill="integers", low=0, high=40), "y": out("fp32", 8), "n": scalar("i32", 8)}
     yield request(scalar_loop, 90, Case("control_scalar_loop", "scalar_loop", args, (8,), kind="control"))
     args = {"x": buffer("fp32", 512), "y": out("fp32", 512), "a": scalar("fp32", 1.5)}
     for target in (80, 90):

@@ -75,17 +75,7 @@ def gemm(
 
 @triton.jit
 def gemm_tensor(
-    ad,
-    bd,
-    cd,
-    M,
-    N,
-    K,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    PERSIST: tl.constexpr,
-    WS: tl.constexpr,
+    ad, bd, cd, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PERSIST: tl.constexpr, WS: tl.constexpr
 ):
     tiles_n = tl.cdiv(N, BN)
     tiles = tl.cdiv(M, BM) * tiles_n
@@ -137,17 +127,7 @@ def tensor_reduce(x, y, M, N, BM: tl.constexpr, BN: tl.constexpr, OP: tl.constex
 
 @triton.jit
 def scaled(
-    a,
-    sa,
-    b,
-    sb,
-    c,
-    K,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    FA: tl.constexpr,
-    FB: tl.constexpr,
+    a, sa, b, sb, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, FA: tl.constexpr, FB: tl.constexpr
 ):
     rm = tl.arange(0, BM)
     rn = tl.arange(0, BN)
@@ -240,36 +220,16 @@ def through_tensors(
         tolerance=(1e-2, 2e-2 * k**0.5 if dtype == "fp32" or dtype.startswith("fp8") else 5e-3), parameters={"layout": "nt"},
     )  # fmt: skip
     return request(
-        gemm_tensor,
-        target,
-        case,
-        warps,
-        stages,
-        BM=tile[0],
-        BN=tile[1],
-        BK=tile[2],
-        PERSIST=persist > 0,
-        WS=special,
+        gemm_tensor, target, case, warps, stages, BM=tile[0], BN=tile[1], BK=tile[2], PERSIST=persist > 0, WS=special
     )
 
 
 def requests() -> Iterator[Request]:
     """Yield the requests of this file's kernels."""
     half = (64, 64, 64)
+    yield multiply("f16_nn_16x16_1w", 80, "fp16", "fp16", "fp32", (32, 32, 48), (16, 16, 16), warps=1, stages=1)
     yield multiply(
-        "f16_nn_16x16_1w", 80, "fp16", "fp16", "fp32", (32, 32, 48), (16, 16, 16), warps=1, stages=1
-    )
-    yield multiply(
-        "f16_tt_32x64_2w",
-        80,
-        "fp16",
-        "fp16",
-        "fp16",
-        (64, 64, 96),
-        (32, 64, 32),
-        layout="tt",
-        warps=2,
-        stages=3,
+        "f16_tt_32x64_2w", 80, "fp16", "fp16", "fp16", (64, 64, 96), (32, 64, 32), layout="tt", warps=2, stages=3
     )
     yield multiply(
         "f16_tn_f16acc",
@@ -296,49 +256,21 @@ def requests() -> Iterator[Request]:
         stages=4,
     )
     yield multiply("bf16_nn_mask_odd", 89, "bf16", "bf16", "fp32", (61, 45, 53), (32, 32, 16), mask=True)
+    yield multiply("f16_nn_mask_odd_sm90", 90, "fp16", "fp16", "fp16", (77, 93, 71), (64, 64, 32), mask=True, stages=3)
     yield multiply(
-        "f16_nn_mask_odd_sm90", 90, "fp16", "fp16", "fp16", (77, 93, 71), (64, 64, 32), mask=True, stages=3
-    )
-    yield multiply(
-        "f16_tn_256x64_8w_s5",
-        90,
-        "fp16",
-        "fp16",
-        "fp16",
-        (256, 64, 128),
-        (256, 64, 32),
-        layout="tn",
-        warps=8,
-        stages=5,
+        "f16_tn_256x64_8w_s5", 90, "fp16", "fp16", "fp16", (256, 64, 128), (256, 64, 32), layout="tn", warps=8, stages=5
     )
     yield multiply("f16_nn_64x256_4w", 90, "fp16", "fp16", "fp32", (64, 256, 64), (64, 256, 64), stages=1)
+    yield multiply("tf32_nn", 80, "fp32", "fp32", "fp32", half, (32, 32, 32), precision="tf32", tolerance=3e-3)
     yield multiply(
-        "tf32_nn", 80, "fp32", "fp32", "fp32", half, (32, 32, 32), precision="tf32", tolerance=3e-3
+        "tf32_tn_wgmma", 90, "fp32", "fp32", "fp32", half, (64, 64, 32), layout="nt", precision="tf32", tolerance=3e-3
     )
-    yield multiply(
-        "tf32_tn_wgmma",
-        90,
-        "fp32",
-        "fp32",
-        "fp32",
-        half,
-        (64, 64, 32),
-        layout="nt",
-        precision="tf32",
-        tolerance=3e-3,
-    )
-    yield multiply(
-        "tf32x3", 80, "fp32", "fp32", "fp32", half, (32, 32, 16), precision="tf32x3", tolerance=1e-5
-    )
-    yield multiply(
-        "bf16x3", 80, "fp32", "fp32", "fp32", half, (32, 32, 32), precision="bf16x3", tolerance=1e-3
-    )
+    yield multiply("tf32x3", 80, "fp32", "fp32", "fp32", half, (32, 32, 16), precision="tf32x3", tolerance=1e-5)
+    yield multiply("bf16x3", 80, "fp32", "fp32", "fp32", half, (32, 32, 32), precision="bf16x3", tolerance=1e-3)
     yield multiply("ieee_f32", 89, "fp32", "fp32", "fp32", half, (32, 32, 16))
     yield multiply("ieee_f32_tt_90", 90, "fp32", "fp32", "fp32", half, (64, 32, 16), layout="tt")
     yield multiply("e4m3", 89, "fp8e4nv", "fp8e4nv", "fp16", half, (32, 64, 32), layout="nt", tolerance=3e-2)
-    yield multiply(
-        "e5m2_e4m3", 89, "fp8e5", "fp8e4nv", "fp32", half, (32, 64, 64), layout="nt", tolerance=3e-2
-    )
+    yield multiply("e5m2_e4m3", 89, "fp8e5", "fp8e4nv", "fp32", half, (32, 64, 64), layout="nt", tolerance=3e-2)
     yield multiply("e5m2_sm80", 80, "fp8e5", "fp8e5", "fp32", half, (32, 32, 32), layout="nt", tolerance=3e-2)
     yield multiply(
         "e5m2_wgmma", 90, "fp8e5", "fp8e5", "fp32", (128, 64, 128), (64, 64, 64), layout="nt", tolerance=3e-2
@@ -356,19 +288,9 @@ def requests() -> Iterator[Request]:
         tolerance=3e-2,
     )
     yield multiply(
-        "e4m3_wgmma_nn",
-        90,
-        "fp8e4nv",
-        "fp8e4nv",
-        "fp32",
-        (64, 64, 64),
-        (64, 64, 64),
-        layout="nn",
-        tolerance=3e-2,
+        "e4m3_wgmma_nn", 90, "fp8e4nv", "fp8e4nv", "fp32", (64, 64, 64), (64, 64, 64), layout="nn", tolerance=3e-2
     )
-    yield multiply(
-        "e4m3_sm120", 120, "fp8e4nv", "fp8e4nv", "fp32", half, (32, 64, 64), layout="nt", tolerance=3e-2
-    )
+    yield multiply("e4m3_sm120", 120, "fp8e4nv", "fp8e4nv", "fp32", half, (32, 64, 64), layout="nt", tolerance=3e-2)
     yield multiply("s8_nn", 80, "i8", "i8", "i32", half, (32, 32, 32))
     yield multiply("s8_nt_wgmma", 90, "i8", "i8", "i32", (64, 128, 128), (64, 128, 64), layout="nt", stages=3)
     yield multiply("s8_tt_mask", 120, "i8", "i8", "i32", (50, 70, 96), (32, 32, 32), layout="tt", mask=True)
@@ -376,9 +298,7 @@ def requests() -> Iterator[Request]:
     yield multiply("f64_nt_90", 90, "fp64", "fp64", "fp64", (32, 64, 32), (32, 32, 16), layout="nt", warps=8)
     yield multiply("f16_splitk", 80, "fp16", "fp16", "fp32", (64, 64, 192), (32, 32, 32), split=3)
     yield multiply("f16_splitk_f16", 90, "fp16", "fp16", "fp16", (64, 64, 128), (64, 64, 32), split=2)
-    yield multiply(
-        "bf16_splitk_bf16", 90, "bf16", "bf16", "bf16", (64, 64, 128), (64, 64, 32), split=2, tolerance=3e-2
-    )
+    yield multiply("bf16_splitk_bf16", 90, "bf16", "bf16", "bf16", (64, 64, 128), (64, 64, 32), split=2, tolerance=3e-2)
     yield multiply("bf16_batched", 80, "bf16", "bf16", "bf16", (32, 64, 64), (32, 32, 32), batch=3)
     yield multiply("f16_grouped", 89, "fp16", "fp16", "fp16", (160, 96, 32), (32, 32, 32), group=2, warps=2)
     yield multiply("f16_bias_relu", 80, "fp16", "fp16", "fp16", half, (32, 64, 32), epilogue="bias_relu")
@@ -392,9 +312,7 @@ def requests() -> Iterator[Request]:
     yield through_tensors("tma_f32", 90, "fp32", (64, 64, 64), (64, 64, 32))
     yield through_tensors("tma_e5m2", 90, "fp8e5", (64, 64, 128), (64, 64, 64))
     yield through_tensors("tma_persistent", 90, "fp16", (256, 128, 128), (64, 64, 64), persist=3)
-    yield through_tensors(
-        "tma_persistent_ws", 90, "fp16", (256, 128, 128), (64, 64, 64), persist=3, special=True
-    )
+    yield through_tensors("tma_persistent_ws", 90, "fp16", (256, 128, 128), (64, 64, 64), persist=3, special=True)
     yield through_tensors("tma_ws", 90, "fp16", (128, 128, 192), (64, 64, 64), special=True)
     yield through_tensors("tma_8w", 90, "bf16", (128, 256, 128), (128, 256, 64), warps=8)
     yield through_tensors("tma_sm120", 120, "fp16", (64, 64, 128), (64, 64, 64))

@@ -20,9 +20,7 @@ from warploom_lab.compiled.triton.gemm import Request, request
 
 
 @gluon.jit
-def products(
-    a, b, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, REGISTERS: gl.constexpr, ACC: gl.constexpr
-):
+def products(a, b, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, REGISTERS: gl.constexpr, ACC: gl.constexpr):
     blocked: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [gl.num_warps(), 1], [1, 0])
     layout_a: gl.constexpr = gl.NVMMASharedLayout.get_default_for([M, K], a.dtype.element_ty)
     layout_b: gl.constexpr = gl.NVMMASharedLayout.get_default_for([K, N], b.dtype.element_ty)

@@ -19,9 +19,7 @@ def split_k(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
     acc = tl.zeros((BM, BN), tl.float32)
     for k in range(tl.program_id(1) * BK, K, BK * SPLIT):
         rk = k + tl.arange(0, BK)
-        acc = tl.dot(
-            tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * N + rn[None, :]), acc
-        )
+        acc = tl.dot(tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * N + rn[None, :]), acc)
     tl.atomic_add(c + rm[:, None] * N + rn[None, :], acc, sem="relaxed")
 
 
@@ -40,9 +38,7 @@ def stream_k(a, b, c, locks, M, N, K, per, BM: tl.constexpr, BN: tl.constexpr, B
         whole = end - at == steps
         for step in range(at - tile * steps, end - tile * steps):
             rk = step * BK + tl.arange(0, BK)
-            acc = tl.dot(
-                tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * N + rn[None, :]), acc
-            )
+            acc = tl.dot(tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * N + rn[None, :]), acc)
         where = c + rm[:, None] * N + rn[None, :]
         if whole:
             tl.store(where, acc)
