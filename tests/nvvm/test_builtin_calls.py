@@ -86,11 +86,11 @@ def test_pointer_is_a_sum_of_base_offset_and_terms(offset: int, more: int, facto
             "brace is not closed",
             "1:72",
         ),
-        ("__hmma_m16n16k16_ld_a(d, s, nullptr * 2, 0);", "has to be computed", "1:29"),
+        ("__hmma_m16n16k16_ld_a(d, s, nullptr * 2, 0);", "got a computed argument", "1:29"),
         ("enum { A = 1e999 }; __hmma_m16n16k16_ld_a(d, s, A, 0);", "a constant integer value", "1:12"),
         ("quux x; __hmma_m16n16k16_ld_a(d, s, 16, 0);", "expected a declaration", "1:1"),
         ("__shared__ int t[n]; __hmma_m16n16k16_ld_a(d, t, 16, 0);", "positive constant", "1:18"),
-        ("__hmma_m16n16k16_ld_a(d, z ? s : t, 16, 0);", "has to be computed", "1:26"),
+        ("__hmma_m16n16k16_ld_a(d, z ? s : t, 16, 0);", "got a computed argument", "1:26"),
         (
             "int t[256]; __hmma_m16n16k16_ld_a(d, t, 16, 0);",
             "expected a matrix in global or shared memory, got one in local memory",

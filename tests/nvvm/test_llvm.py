@@ -167,12 +167,15 @@ MISTAKES = [
     ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "has a text with unbalanced braces"),
     ('llvm.inline_asm "not.b33 $0, $1;", "=r,r" %i : (i32) -> i32', "not.b33"),
     (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
-    (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "is called as () -> ()"),
-    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()', "takes a constant as N"),
-    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "is called as (i64) -> ()"),
+    (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "; expected () -> ()"),
+    (
+        f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()',
+        "expected a constant as operand N",
+    ),
+    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "; expected (i64) -> ()"),
     (
         f'{CALL} "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16.p0"(%p) : (!llvm.ptr<3>) -> i32',
-        "is not called for pointers to address spaces [3]",
+        "does not match the address spaces [3] of its pointers",
     ),
     (
         f'{CALL} "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16"(%i) : (i32) -> i32',

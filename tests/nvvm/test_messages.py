@@ -61,7 +61,7 @@ def wgmma_refusal(**how: object) -> str:
         ({"n": 128, "struct": accumulator(32)}, "results 64, however output struct has 32 elements"),
         ({"d": "f16", "n": 64, "struct": accumulator(32, "i32")}, "results 16, however output struct has 32 elements"),
         ({"struct": STRUCT.format("f32, f32, i32, f32")}, "all elements in struct must be same type but there is i32"),
-        ({"result": accumulator(8)}, "results are"),
+        ({"result": accumulator(8)}, "expected results of the accumulator's type"),
         ({"a": "f16", "b": "bf16"}, "f32 += f16 * bf16, it is not supported."),
         ({"a": "bf16", "b": "bf16", "d": "f16"}, "f16 += bf16 * bf16, it is not supported."),
         ({"d": "bf16", "struct": accumulator(4)}, "does not support the given output type bf16"),

@@ -48,10 +48,12 @@ def number_page(number: int) -> str:
     """Return the page of the builtin and the intrinsic of a number, or "" if there is neither."""
     sections: list[str] = []
     with suppress(UsageError):
-        sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
+        sections.append(f"## builtin\n\n{_builtin(builtin_numbered(number))}")
     try:
-        sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{describe(number)}\n")
+        intrinsic = str(describe(number))
     except UsageError as error:
-        if number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST:
-            sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{error.diagnostics[0].message}\n")
+        is_in_range = number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST
+        intrinsic = error.diagnostics[0].message if is_in_range else ""
+    if intrinsic:
+        sections.append(f"## intrinsic of NVIDIA's compiler\n\n{intrinsic}\n")
     return "\n".join(sections)

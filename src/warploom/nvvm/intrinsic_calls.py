@@ -231,7 +231,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         if len(given) != len(types) or not types or [value.type for value in given] != types:
             raise _wrong_types(name, signature, form, slots, items)
         if item.is_constant and Immediate(given[0]).constant is None:
-            raise VerifyException(f"{name!r} takes a constant as {item.operand}")
+            raise VerifyException(f"expected a constant as operand {item.operand} of {name!r}")
         if item.type == "word":
             if Immediate(given[0]).constant:
                 words[item.operand] = min(form.vocabulary[item.operand])
@@ -244,7 +244,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         raise _wrong_types(name, signature, form, slots, items)
     named = [int(part[1:]) for part in name.split(".") if part[:1] == "p" and part[1:].isdigit()]
     if named and named != spaces:
-        raise VerifyException(f"{name!r} is not called for pointers to address spaces {spaces}")
+        raise VerifyException(f"the name {name!r} does not match the address spaces {spaces} of its pointers")
     if call.ress is not None:
         operands |= _result_operands(signature, call.ress)
     return InstructionTemplate([form], words, operands)
@@ -280,6 +280,5 @@ def _wrong_types(
 ) -> VerifyException:
     types = [f"{each}" for item in items for each in item.types(form, slots) or [LLVMPointerType()]]
     result = signature.result_type(form, slots)
-    return VerifyException(
-        f"{name!r} is called as ({', '.join(types)}) -> {'()' if result is None else result}"
-    )
+    expected = f"({', '.join(types)}) -> {'()' if result is None else result}"
+    return VerifyException(f"wrong types in the call of {name!r}; expected {expected}")

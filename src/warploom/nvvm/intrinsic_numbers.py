@@ -1,10 +1,10 @@
 """Numbers of the intrinsics of NVIDIA's compiler, as the reference text gives them.
 
-    identify("warpgroup", n=16, d="f32", a="f16", b="f16", registers=False)    # 5332
-    describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
+    identify("warpgroup", n=16, d="f32", a="f16", b="f16", where="descriptor")  # 5332
+    describe(5332)          # Identifier("warpgroup", (("n", "16"), …))
 
 The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some ranges
-the text gives only the limits, and their numbers stay anonymous.
+the text gives only the limits, and the intrinsics of single numbers are unknown.
 """
 
 from __future__ import annotations

@@ -422,7 +422,7 @@ def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], bind
 
 
 def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
-    """Return a constant of an integer type; a number without a signed value is taken by its bits."""
+    """Return a constant of an integer type; an unsigned number is converted by its bits."""
     width = width_of(type)
     value = number if -(1 << width - 1) <= number < 1 << width else number % (1 << width)
     return llvm.ConstantOp(IntegerAttr(value, width), type)

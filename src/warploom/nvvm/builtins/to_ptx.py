@@ -234,7 +234,7 @@ class _CallWriter:
             self._write(move.MOV, {"type": word}, d=name, a=source)
 
     def _is_read(self, operand: str) -> bool:
-        """Return True if the instruction reads a fragment, unlike a loaded one or a D that is overwritten."""
+        """Return True unless a fragment is the result of a load or an overwritten D."""
         if self._call.builtin.kind == "load":
             return False
         return operand != _ACCUMULATOR or self._selection.constants.get("scale_d", 0) == 1
@@ -262,7 +262,7 @@ class _CallWriter:
         return word if word in _FRAGMENT_TYPES else "b32"
 
     def _unsupported(self, span: Span) -> BuiltinError:
-        message = "an argument that has to be computed; expected a constant, a variable, or a pointer and a constant"
+        message = "expected a constant, a variable, or a pointer plus a constant, got a computed argument"
         return BuiltinError([diagnostic_at(self._call.source, span, message, "builtin.computed")])
 
 

@@ -198,7 +198,9 @@ class Multiplication(Operation):
         words = self.words
         for name, word in zip(_TYPES, ("atype", "btype"), strict=True):
             if not words[word]:
-                raise self.error(f"requires attribute '{name}', which the type of its operand does not say")
+                raise self.error(
+                    f"requires attribute '{name}', because the type of its operand does not imply it"
+                )
         if not rows_with(self.FORMS, {slot: words[slot] for slot in ("shape", "atype", "btype")}):
             m, n, k = self.shape.extents
             types = " and ".join(dict.fromkeys((words["atype"], words["btype"])))
@@ -311,7 +313,7 @@ class MmaSync(_Matrices, _Integers):
         if a == "b1" and self.b1Op is None:
             raise self.error("requires 'b1Op' attribute")
         if a != "f16" and (layout_a, layout_b) != ("row", "col"):
-            raise self.error(f"has layouts {layout_a} and {layout_b}; expected row and col for A of {a}")
+            raise self.error(f"expected layouts row and col for A of {a}, got {layout_a} and {layout_b}")
         super().check()
 
     @property

@@ -105,7 +105,7 @@ class Operation(IRDLOperation, ABC):
                 if isinstance(statement, InstructionTemplate)
             ]
         except FormError as error:
-            raise self.error(f"is of no instruction: {error}") from None
+            raise self.error(f"has no instruction: {error}") from None
         for instruction in instructions:
             if isinstance(found := bind(instruction), Diagnostic):
                 raise self.error(found.message)

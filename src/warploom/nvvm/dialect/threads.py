@@ -47,9 +47,7 @@ class Mapa(Operation):
 
     def check(self) -> None:
         if (space_of(self.a), space_of(self.res)) not in {("", ""), ("shared", "shared::cluster")}:
-            raise self.error(
-                "maps generic addresses to generic ones, and shared ones to those of the cluster"
-            )
+            raise self.error("expected a generic address and result, or a shared address and cluster result")
 
     def lower(self) -> Lowering:
         return self.instruction({"space": space_of(self.res)}, d=self.res, a=self.a, b=self.b)

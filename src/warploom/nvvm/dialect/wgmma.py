@@ -145,7 +145,7 @@ class WgmmaMmaAsync(Operation):
             other = next(element for element in elements if element != elements[0])
             raise self.error(f"all elements in struct must be same type but there is {other}")
         if struct != self.inouts.type:
-            raise self.error(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")
+            raise self.error(f"expected results of the accumulator's type {self.inouts.type}, got {struct}")
         self._check_types_and_shape()
         layouts = self.layoutA.data, self.layoutB.data
         if self.typeA.data not in _TRANSPOSABLE and layouts != ("row", "col"):

@@ -12,23 +12,23 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def explain_word(text: str) -> str:
-    """Return the page of a number: its fields as each packed word, and the words that refuse it.
+    """Return the page of a number: its fields as each packed word, and the errors of the other words.
 
     Errors: UsageError for text that is no number of 64 bits
     """
     value = read_number(text)
     pages = [f"# {value:#x}\n"]
-    refused: list[str] = []
+    errors: list[str] = []
     for word in WORDS.values():
         if error := word.error(value):
-            refused.append(error)
+            errors.append(error)
         else:
             pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
     pages.append(
         f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n"
     )
-    if refused:
-        pages.append("## words that refuse it\n\n" + "".join(f"- {error}\n" for error in refused))
+    if errors:
+        pages.append("## errors of the other words\n\n" + "".join(f"- {error}\n" for error in errors))
     return "\n".join(pages)
 
 
