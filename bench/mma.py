@@ -28,7 +28,7 @@ from rich.table import Table
 
 from warploom.numerics import fused, models
 from warploom.numerics._compile import njit
-from warploom.numerics.elements import FLOATS
+from warploom.numerics.formats import FORMATS
 from warploom.numerics.models import Engine, Model, Sum
 
 Array = NDArray[Any]
@@ -122,22 +122,22 @@ def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
 
 
 def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: str) -> Array:
-    element = FLOATS[name]
+    fmt = FORMATS[name]
     if data == "any bits":
-        return rng.integers(0, 2 * element.sign_bit, shape).astype(element.storage)
+        return rng.integers(0, 2 * fmt.sign_bit << fmt.padding, shape).astype(fmt.pattern_dtype)
     values = rng.standard_normal(shape)
     if data == "subnormal":
-        values *= 2.0 ** (element.emin - 1)
-    words = values.astype(DTYPES[name]).view(element.storage)
-    words = words >> element.ignored << element.ignored
+        values *= 2.0 ** (fmt.min_exponent - 1)
+    words = values.astype(DTYPES[name]).view(fmt.pattern_dtype)
+    words = words >> fmt.padding << fmt.padding
     if data == "1 in 1000 inf":
-        words[rng.random(shape) < 0.001] = element.first_special
+        words[rng.random(shape) < 0.001] = (fmt.max_code + 1) << fmt.padding
     return words
 
 
 def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None) -> Array | None:
     """The same sums as one would write them in NumPy, over finite numbers."""
-    if index is not None or model.sum in (Sum.HALVES, Sum.DOUBLE):
+    if index is not None or model.sum in (Sum.T_FDPA_SPLIT, Sum.FMA_CHAIN):
         return None
     if model.sum is Sum.INTEGER:
         return c + np.matmul(a.astype(np.int32), b.astype(np.int32).swapaxes(1, 2))
@@ -146,7 +146,7 @@ def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None)
         return c + met.sum(-1, dtype=np.int32)
     kind = np.float32 if model.d_type == "f32" else np.float16
     left, right = (x.view(DTYPES[model.a_type]).astype(np.float64) for x in (a, b))
-    least = FLOATS[model.a_type].emin
+    least = FORMATS[model.a_type].min_exponent
     d = c.view(kind).astype(np.float64)
     for k in range(0, a.shape[2], model.length):
         d = _step(left[:, :, k : k + model.length], right[:, :, k : k + model.length], d, model, least)
@@ -165,7 +165,7 @@ def _step(a: Array, b: Array, c: Array, model: Model, least: int) -> Array:
     total = total / scale
     if model.d_type == "f16":
         return total.astype(np.float16).astype(np.float64)
-    keep = np.int64(-1 << (52 - model.kept))
+    keep = np.int64(-1 << (52 - (13 if model.result == "e8m13" else 23)))
     return (total.view(np.int64) & keep).view(np.float64)
 
 

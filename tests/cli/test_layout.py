@@ -141,7 +141,7 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{BOX} --box 8x64", "--element is missing"),
         (f"{BOX} --element f16", "--element is for a --box"),
         (f"{BOX} --box 1x1x1x1x1x1 --element f16", "a box of 6 dimensions; expected 1 to 5"),
-        (f"{BOX} --box 8x8 --element f16 --swizzle 16", "there is no swizzle of 16 bytes; expected 0, 32, 64, 128"),
+        (f"{BOX} --box 8x8 --element f16 --swizzle 16", "unknown swizzle of 16 bytes; expected 0, 32, 64, 128"),
         (f"{BOX} --box 8x8 --element f17", "a tensor map has no elements of 'f17'; expected u8, u16, u32,"),
         (f"{BOX} --box 8x3 --element f16", "the tensor map cannot be used: the box is 6 bytes along dimension 0"),
         (f"{BOX}", "a box lies in shared memory as its tensor map says; expected the fields of one"),

@@ -331,7 +331,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(TENSOR, "B", idesc=0x4020010, descriptor=wl.descriptor(8, 16, "f16").encode()),
-            "0x800080000 is no descriptor of the fifth generation; expected 0b001 in bits 48-46 and 0 in 60-53",
+            "0x800080000 is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53",
             "",
         ),
         (

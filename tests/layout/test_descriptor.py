@@ -117,7 +117,7 @@ def test_no_two_elements_share_a_byte_when_the_strides_leave_room(descriptor, el
             "-1 is not a matrix descriptor; expected an unsigned 64-bit value",
         ),
         (
-            lambda: matrix_addresses(0, 0, 128, rows=8, k=8, element_bytes=4, major="MN"),
+            lambda: Descriptor(0, 0, 0, swizzle=128).addresses(8, 8, 4, "MN"),
             "a tile of 32-bit elements is MN-major; expected 16-bit elements",
         ),
         (
@@ -203,14 +203,14 @@ def test_short_floats_are_padded_to_16_bytes(element, bits):
     for row in (0, 9, 63):
         for k in range(32):
             byte, bit = divmod(k % 16 * bits, 8)
-            assert found.place(row, k) == (row // 8 * 128 + row % 8 * 16 + k // 16 * 1024 + byte, bit)
+            assert found.location(row, k) == (row // 8 * 128 + row % 8 * 16 + k // 16 * 1024 + byte, bit)
 
 
 def test_short_floats_without_padding_lie_side_by_side():
     found = UmmaDescriptor(0, 16, 1024, 0, 128).tile(8, 64, "e2m1", padded=False)
     for row in range(8):
         for k in range(64):
-            assert found.place(row, k) == (row * 128 + (k // 32 ^ row) * 16 + k % 32 // 2, k % 2 * 4)
+            assert found.location(row, k) == (row * 128 + (k // 32 ^ row) * 16 + k % 32 // 2, k % 2 * 4)
 
 
 @pytest.mark.parametrize(
@@ -218,13 +218,13 @@ def test_short_floats_without_padding_lie_side_by_side():
     [
         (
             lambda: UmmaDescriptor(0, 0, 0, 0, 64, 32),
-            "no swizzle of 64 bytes in atoms of 32; expected atoms of 16",
+            "unknown swizzle of 64 bytes in atoms of 32; expected atoms of 16",
         ),
         (lambda: UmmaDescriptor(8, 0, 0), "the descriptor's start address is 8; expected a multiple of 16"),
         (lambda: UmmaDescriptor.decode(-1), "-1 is not a matrix descriptor"),
         (
             lambda: UmmaDescriptor.decode(1),
-            "0x1 is no descriptor of the fifth generation; expected 0b001 in bits",
+            "0x1 is no tcgen05 matrix descriptor; expected 0b001 in bits",
         ),
         (
             lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52),
@@ -236,7 +236,7 @@ def test_short_floats_without_padding_lie_side_by_side():
         ),
         (
             lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "tf32"),
-            "for MN-major tiles; this one is K-major",
+            "the tile is K-major with a swizzle in atoms of 32 bytes; expected an MN-major tile",
         ),
         (
             lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "tf32", "MN"),
@@ -247,8 +247,14 @@ def test_short_floats_without_padding_lie_side_by_side():
             "expected a swizzle of atoms of 16",
         ),
         (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "e2m1", "MN"), "expected elements of 8 bits or more"),
-        (lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"), "swizzled by 128 bytes; the swizzle is 0"),
-        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"), "no descriptor is of a tile of 'f17' elements"),
+        (
+            lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"),
+            "tile of tf32 elements is 0 bytes; expected 128",
+        ),
+        (
+            lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"),
+            "no descriptor describes a tile of 'f17' elements",
+        ),
     ],
 )
 def test_refusals_in_the_fifth_generation(asked, message):

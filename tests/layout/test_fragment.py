@@ -240,7 +240,7 @@ def test_the_table_of_cells():
         (
             lambda: fragment("tcgen05", "A", "m64n8k16", "f16"),
             (
-                "there is no family of matrix instructions 'tcgen05';"
+                "unknown family of matrix instructions 'tcgen05';"
                 " expected mma, wgmma, wmma, ldmatrix, stmatrix, movmatrix"
             ),
         ),
@@ -267,7 +267,7 @@ def test_the_table_of_cells():
         ),
         (
             lambda: fragment("wgmma", "B", "m64n8k16", "f16"),
-            "wgmma m64n8k16 f16 B has no fragment: B is in shared memory, behind a descriptor",
+            "wgmma m64n8k16 f16 B has no fragment: B is in shared memory and has a descriptor",
         ),
         (
             lambda: fragment("wgmma", "A", "m64n8k16", "e4m3"),
@@ -295,14 +295,14 @@ def test_the_table_of_cells():
         (
             lambda: fragment("mma", "A", "m16n8k16", "f16").gather(np.zeros((2, 3, 32), np.uint32)),
             (
-                "mma m16n8k16 f16 A: registers of shape (2, 3, 32) and dtype uint32 do not gather;"
+                "mma m16n8k16 f16 A: cannot gather registers of shape (2, 3, 32) and dtype uint32;"
                 " expected (batch, 4, 32) of 32 bits each"
             ),
         ),
         (
             lambda: fragment("mma", "A", "m16n8k16", "f16").scatter(np.zeros((2, 16, 16), np.uint8)),
             (
-                "mma m16n8k16 f16 A: a matrix of shape (2, 16, 16) and dtype uint8 does not scatter;"
+                "mma m16n8k16 f16 A: cannot scatter a matrix of shape (2, 16, 16) and dtype uint8;"
                 " expected (batch, 16, 16) of 16 bits each"
             ),
         ),

@@ -112,7 +112,7 @@ def test_k() -> None:
     [
         (
             lambda: InstructionDescriptor("f17", 64, 8, "f16", "f16"),
-            "there is no kind 'f17' of multiplication",
+            "unknown kind 'f17' of tcgen05.mma",
         ),
         (
             lambda: InstructionDescriptor("f16", 0, 8, "f16", "f16"),
@@ -142,7 +142,7 @@ def test_k() -> None:
         (lambda: InstructionDescriptor("f16", 64, 8, "f16", "f16", k96=True), "kind f16 has no K of 96"),
         (
             lambda: InstructionDescriptor("mxf4", 128, 8, "e2m1", "e2m1", sparse=True, k96=True),
-            "a sparse multiplication has no K of 96",
+            "a sparse multiplication has K = 96; expected K = 128",
         ),
         (
             lambda: InstructionDescriptor("mxf4", 128, 8, "e2m1", "e2m1", a_major="MN"),

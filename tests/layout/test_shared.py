@@ -42,7 +42,7 @@ def test_a_packed_tile_has_neither_gaps_nor_overlaps(span: int, major: str, word
 def test_places_and_elements_undo_each_other(span: int, major: str, word: str) -> None:
     _, tile = packed(span, major, word)
     for row, col in ((0, 0), (1, 0), (0, 1), (tile.rows - 1, tile.cols - 1), (9, 3)):
-        byte, bit = tile.place(row, col)
+        byte, bit = tile.location(row, col)
         assert tile.bank[row, col] == byte // 4 % 32
         found = tile.elements(byte)
         assert found[bit // tile.bits if tile.bits < 8 else 0] == (row, col)
@@ -69,7 +69,7 @@ def test_rows_of_a_box_are_a_span_apart(element: str, bits: int, span: int) -> N
 
 def test_narrow_rows_leave_gaps() -> None:
     found = box_map(box_fields((4, 8), "f16", swizzle=64))
-    assert [found.place(row, 0)[0] for row in range(4)] == [0, 64, 144, 208]
+    assert [found.location(row, 0)[0] for row in range(4)] == [0, 64, 144, 208]
     assert found.elements(16) == ()
 
 
@@ -86,19 +86,19 @@ def test_a_table() -> None:
     ("call", "message"),
     [
         (
-            lambda: packed(32, "K", "f16")[1].place(24, 0),
-            "tile 24x32 f16 from byte 2048: there is no element (24, 0) in a tile of 24 by 32",
+            lambda: packed(32, "K", "f16")[1].location(24, 0),
+            "tile 24x32 f16 from byte 2048: there is no element (24, 0) in a matrix of 24 by 32",
         ),
-        (lambda: descriptor(8, 32, "s4"), "no descriptor is of a tile of 's4' elements; expected b1, s8, u8,"),
+        (lambda: descriptor(8, 32, "s4"), "no descriptor describes a tile of 's4' elements; expected b1, s8, u8,"),
         (lambda: descriptor(8, 32, "f16", start_address=8), "the descriptor's start address is 8; expected"),
         (lambda: descriptor(8, 16, "f16", swizzle=16), "the descriptor's swizzle is 16 bytes; expected 0, 32,"),
-        (lambda: descriptor(8, 16, "b1", major="MN"), "a tile of 1-bit elements is MN-major; expected 16-bit"),
+        (lambda: descriptor(8, 16, "b1", major="MN"), "a tile of b1 elements is MN-major; expected 16-bit"),
         (
             lambda: box_map(box_fields((8, 8), "f16"), 64),
             "a box begins at byte 64 of shared memory; expected a multiple of 128",
         ),
         (lambda: box_map(TensorMapFields()), "the tensor map cannot be used: "),
-        (lambda: box_fields((8, 8), "f16", interleave=8), "there is no interleave of 8 bytes; expected 0, 16, 32"),
+        (lambda: box_fields((8, 8), "f16", interleave=8), "unknown interleave of 8 bytes; expected 0, 16, 32"),
     ],
 )  # fmt: skip
 def test_refusals(call, message) -> None:

@@ -63,8 +63,8 @@ def test_decode_reads_what_was_written(family, shape, element, selector, chunk, 
             else:
                 expected += [start + 2 * pair + e for pair in (first, second) for e in (0, 1)]
         assert found[1, row].tolist() == expected
-    assert map_.meaningful(registers)[1].all()
-    assert not map_.meaningful(registers)[0].any()
+    assert map_.is_defined(registers)[1].all()
+    assert not map_.is_defined(registers)[0].any()
 
 
 def test_which_lanes_say_what():
@@ -99,8 +99,8 @@ def test_stored_elements_stand_where_the_manual_says():
 def test_unordered_metadata_may_be_in_either_order():
     map_ = metadata("mma", "m16n8k16", "f16")
     registers = np.full((1, 32), 0x4141_1414, np.uint32)
-    assert map_.meaningful(registers, ordered=False).all()
-    assert map_.meaningful(registers)[0, 0].tolist() == [True, False, True, False]
+    assert map_.is_defined(registers, ordered=False).all()
+    assert map_.is_defined(registers)[0, 0].tolist() == [True, False, True, False]
 
 
 def test_scale_factors_of_the_selected_lanes():
@@ -139,12 +139,12 @@ def test_scale_factors_of_the_selected_lanes():
             lambda: metadata("wmma", "m16n16k16", "f16"),
             (
                 "wmma sparse m16n16k16 f16 metadata does not exist;"
-                " expected the like of mma m16n8k32 s8 or wgmma m64n8k32 f16"
+                " expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16"
             ),
         ),
         (
             lambda: scale_factors("C", 1, 0, 0),
-            "there are no 1 scale factors of 'C'; expected 1, 2 or 4 of A or B",
+            "unknown operand 'C' with 1 scale factors; expected A or B with 1, 2 or 4",
         ),
         (
             lambda: scale_factors("A", 1, 0, 2),

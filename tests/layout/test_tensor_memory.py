@@ -10,7 +10,14 @@ import pytest
 
 from warploom.diagnostics import UsageError
 from warploom.layout import FragmentMap, InstructionDescriptor, TensorMemoryMap
-from warploom.layout.tensor_memory import accumulator, data_path, moved, multiplicand, scales, sparsity
+from warploom.layout.tensor_memory import (
+    accumulator,
+    data_path,
+    multiplicand,
+    scales,
+    sparsity,
+    transfer_fragment,
+)
 
 Held = dict[tuple[int, int, int, int], tuple[int, int]]
 
@@ -105,7 +112,7 @@ def test_a(
     dtype = "s32" if kind == "i8" else "f32"
     fields = InstructionDescriptor(kind, m, 64, element, element, dtype, sparse=sparse)
     if path == "G":
-        with pytest.raises(UsageError, match="lies in tensor memory for M = 32 is not published"):
+        with pytest.raises(UsageError, match="the layout of A in tensor memory for M = 32 is not published"):
             multiplicand(half(m, 64, sparse=sparse), ctas, stationary=stationary)
         return
     if kind == "mxf4" and (path not in "ABD" or stationary or (path == "B" and sparse)):
@@ -231,7 +238,7 @@ def cells(shape: str, num: int) -> Iterator[tuple[int, int, int, int]]:
 @pytest.mark.parametrize("shape", ["32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2"])
 @pytest.mark.parametrize("num", [1, 2, 8])
 def test_what_is_moved(shape: str, num: int) -> None:
-    plain, packed = moved(shape, num), moved(shape, num, packed=True)
+    plain, packed = transfer_fragment(shape, num), transfer_fragment(shape, num, packed=True)
     wanted = {(t, r): (lane, column) for t, r, lane, column in cells(shape, num)}
     assert {(t, r): plain.element(t, r) for t in range(32) for r in range(plain.items)} == wanted
     assert isinstance(packed, FragmentMap)
@@ -246,7 +253,7 @@ def test_what_is_moved(shape: str, num: int) -> None:
 
 def test_both_ways() -> None:
     found = multiplicand(half(128, 32), 2)
-    assert found.places(70, 3) == ((1, 6, 1, 16), (1, 70, 1, 16))
+    assert found.locations(70, 3) == ((1, 6, 1, 16), (1, 70, 1, 16))
     assert found.elements(70, 1, 1) == ((70, 2), (70, 3))
     assert found.elements(70, 8) == ()
     assert str(found).splitlines()[1].split() == [str(col) for col in range(16)]
@@ -272,13 +279,19 @@ def test_both_ways() -> None:
         ),
         (lambda: accumulator(scaled(1, 64, 32), 1), "M is 64 in .* expected 128"),
         (lambda: accumulator(scaled(1, 128, 32, sparse=True), 2), "M is 128 in .* expected 256"),
-        (lambda: multiplicand(half(128, 32, a_major="MN"), 1), "A in tensor memory is K-major"),
-        (lambda: multiplicand(scaled(2, 128, 32, k96=True), 1), "A for K = 96 is drawn by the manual alone"),
+        (lambda: multiplicand(half(128, 32, a_major="MN"), 1), "A in tensor memory is MN-major"),
+        (
+            lambda: multiplicand(scaled(2, 128, 32, k96=True), 1),
+            "A for K = 96 is only a figure of the manual",
+        ),
         (
             lambda: sparsity(half(64, 32, sparse=True), 1),
-            "M = 64 by one CTA is drawn .* alone; expected M = 128",
+            "M = 64 by one CTA is only a figure of the manual; expected M = 128",
         ),
-        (lambda: sparsity(half(128, 32, sparse=True), 2), "M = 128 by a pair .* alone; expected M = 256"),
+        (
+            lambda: sparsity(half(128, 32, sparse=True), 2),
+            "M = 128 by a pair of CTAs is only a figure of the manual; expected M = 256",
+        ),
         (lambda: sparsity(half(128, 32, sparse=True, selector=2), 1), "selector is 2; expected 0 or 1"),
         (
             lambda: sparsity(InstructionDescriptor("i8", 128, 32, "s8", "s8", "s32", True, 1), 1),
@@ -287,10 +300,16 @@ def test_both_ways() -> None:
         (lambda: scales(scaled(2, 128, 32, 1), "A", 2, 1), "id of scale A is 1; expected 0, 2 for 2 factors"),
         (lambda: scales(scaled(4, 128, 32, 2), "B", 4, 1), "id of scale B is 2; expected 0 for 4 factors"),
         (lambda: scales(scaled(4, 128, 32), "B", 2, 1), "2 scale factors are of type ue4m3; expected ue8m0"),
-        (lambda: scales(scaled(1, 128, 32), "B", 1, 2), "of scale B for M = 128 by a pair of CTAs the texts"),
-        (lambda: scales(scaled(2, 128, 32, k96=True), "B", 2, 1), "scale B for K = 96 is drawn"),
-        (lambda: moved("16x32b", 1), "tensor memory is not moved by '16x32b'; expected 32x32b, 16x64b"),
-        (lambda: accumulator(half(64, 8), 1).places(64, 0), r"there is no element \(64, 0\)"),
+        (
+            lambda: scales(scaled(1, 128, 32), "B", 1, 2),
+            "the sources disagree on the layout of scale B for M = 128 by a pair of CTAs",
+        ),
+        (lambda: scales(scaled(2, 128, 32, k96=True), "B", 2, 1), "scale B for K = 96 is only a figure"),
+        (
+            lambda: transfer_fragment("16x32b", 1),
+            "unknown shape '16x32b' of a tensor memory load or store; expected 32x32b, 16x64b",
+        ),
+        (lambda: accumulator(half(64, 8), 1).locations(64, 0), r"there is no element \(64, 0\)"),
         (lambda: accumulator(half(64, 8), 1).elements(128, 0), "has no lane 128; expected 0 to 127"),
         (lambda: accumulator(half(64, 8), 1).elements(0, 0, 1), "there is no CTA 1; expected 0 to 0"),
     ],

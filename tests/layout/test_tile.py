@@ -12,8 +12,8 @@ from warploom.diagnostics import UsageError
 from warploom.layout import (
     TensorMapFields,
     box_bytes,
+    coordinate_error,
     fill_bytes,
-    misplaced,
     row_bytes,
     shared_bytes,
     tile_rows,
@@ -171,10 +171,11 @@ def test_rows_hang_over_either_edge():
 
 
 def test_the_innermost_coordinate_stands_at_16_bytes():
-    assert misplaced(HALF, (8, 0)) == ""
-    assert misplaced(HALF, (-8, 1)) == ""
+    assert coordinate_error(HALF, (8, 0)) == ""
+    assert coordinate_error(HALF, (-8, 1)) == ""
     assert (
-        misplaced(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
+        coordinate_error(HALF, (3, 0))
+        == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
     )
 
 
@@ -198,7 +199,7 @@ def test_fill_values():
         (
             replace(HALF, pixels_per_column=4, channels_per_pixel=8),
             (0, 0),
-            "the tensor map cannot be used: the rank of a map for convolutions is 2; expected 3 to 5",
+            "the tensor map cannot be used: the rank of an im2col map is 2; expected 3 to 5",
         ),
         (PIXELS, (0, 0, 0, 0), "1 offsets into the filter of a tensor map of rank 4; expected 2"),
         (

@@ -12,7 +12,7 @@ from exact_rounding import BRAIN, DOUBLE, HALF, SINGLE, Grid, columns, rounded, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warploom.numerics import convert, formats
+from warploom.numerics import convert, formats, packed
 from warploom.numerics.formats import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, TF32, UE8M0, decode
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -125,7 +125,7 @@ def test_double_to_narrower_float_rounds_once(target, rounding):
 @pytest.mark.parametrize("fmt", [F16, BF16], ids=["f16", "bf16"])
 def test_halves_round_trip(fmt):
     codes = np.arange(1 << 16, dtype="u2")
-    wide = convert.float_from_half(codes, fmt)
+    wide = packed.float_from_half(codes, fmt)
     nan = np.isnan(wide)
     assert np.array_equal(wide[~nan].astype("f8"), decode(codes, fmt)[~nan])
     assert np.array_equal(convert.half_from_float(wide, fmt), np.where(nan, 0x7FFF, codes))
@@ -291,8 +291,8 @@ def test_narrow_pairs(fmt):
     assert np.array_equal(high, values, equal_nan=True)
     assert np.array_equal(low, values[::-1], equal_nan=True)
     # Back again, from f32 with the first operand on top, and from the pair of halves.
-    canonical = np.where(np.isnan(values), fmt.nan_code, codes) if fmt.nan != "none" else codes
-    if fmt.has_inf:
+    canonical = np.where(np.isnan(values), fmt.nan_code, codes) if fmt.specials != "none" else codes
+    if fmt.specials == "ieee":
         canonical = np.where(np.isinf(values), (codes & 0x80) | fmt.max_code, canonical)
     wanted = (canonical.astype("u2") << (4 if fmt is E2M1 else 8)) | canonical[::-1]
     f32 = values.astype("f4")

@@ -12,33 +12,35 @@ from warploom.numerics.models import Sum
 
 
 @pytest.mark.parametrize(
-    ("arch", "engine", "types", "length", "fraction", "kept"),
+    ("arch", "engine", "types", "length", "fraction", "result"),
     [
-        ("sm_70", "mma", "f16 f16 f32", 4, 23, 23),
-        ("sm_75", "mma", "f16 f16 f16", 8, 24, 23),
-        ("sm_86", "mma", "tf32 tf32 f32", 4, 24, 23),
-        ("sm_89", "mma", "e4m3 e5m2 f32", 16, 13, 13),
-        ("sm_90a", "wgmma", "bf16 bf16 f32", 16, 25, 23),
-        ("sm_90a", "wgmma", "e4m3 e5m2 f32", 32, 13, 13),
-        ("sm_90", "mma", "tf32 tf32 f32", 8, 25, 23),
-        ("sm_90", "wmma", "tf32 tf32 f32", 4, 25, 23),
-        ("sm_100a", "tcgen05", "e2m1 e4m3 f32", 32, 25, 23),
+        ("sm_70", "mma", "f16 f16 f32", 4, 23, "f32"),
+        ("sm_75", "mma", "f16 f16 f16", 8, 24, "f16"),
+        ("sm_86", "mma", "tf32 tf32 f32", 4, 24, "f32"),
+        ("sm_89", "mma", "e4m3 e5m2 f32", 16, 13, "e8m13"),
+        ("sm_90a", "wgmma", "bf16 bf16 f32", 16, 25, "f32"),
+        ("sm_90a", "wgmma", "e4m3 e5m2 f32", 32, 13, "e8m13"),
+        ("sm_90", "mma", "tf32 tf32 f32", 8, 25, "f32"),
+        ("sm_90", "wmma", "tf32 tf32 f32", 4, 25, "f32"),
+        ("sm_100a", "tcgen05", "e2m1 e4m3 f32", 32, 25, "f32"),
     ],
 )
 def test_a_row_of_the_table(
-    arch: str, engine: models.Engine, types: str, length: int, fraction: int, kept: int
+    arch: str, engine: models.Engine, types: str, length: int, fraction: int, result: str
 ) -> None:
     model = models.select(arch, engine, *types.split())
-    assert (model.sum, model.length, model.fraction, model.kept) == (Sum.FUSED, length, fraction, kept)
+    assert (model.sum, model.length, model.fraction, model.result) == (Sum.T_FDPA, length, fraction, result)
 
 
 def test_what_has_a_sum_of_its_own() -> None:
-    assert models.select("sm_90", "mma", "e4m3", "e4m3", "f16").sum is Sum.HALVES
-    assert models.select("sm_100a", "mma", "e4m3", "e4m3", "f32").sum is Sum.HALVES
-    assert models.select("sm_90", "mma", "f16", "f16", "f32", k=4).sum is Sum.MULTIPLY_ADD
-    assert models.select("sm_75", "mma", "f16", "f16", "f32", k=4).sum is Sum.FUSED
-    assert models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.GROUPS
-    assert models.select("sm_120a", "mma", "e2m1", "e4m3", "f32", scale_type="ue8m0").sum is Sum.FUSED
+    assert models.select("sm_90", "mma", "e4m3", "e4m3", "f16").sum is Sum.T_FDPA_SPLIT
+    assert models.select("sm_100a", "mma", "e4m3", "e4m3", "f32").sum is Sum.T_FDPA_SPLIT
+    assert models.select("sm_90", "mma", "f16", "f16", "f32", k=4).sum is Sum.FMA_CHAIN_PLUS_ADDEND
+    assert models.select("sm_75", "mma", "f16", "f16", "f32", k=4).sum is Sum.T_FDPA
+    assert (
+        models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_GROUPED
+    )
+    assert models.select("sm_120a", "mma", "e2m1", "e4m3", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_SCALED
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from warploom.layout import (
     TensorMapFields,
     TileRows,
     box_bytes,
+    coordinate_error,
     fill_bytes,
-    misplaced,
     row_bytes,
     tile_rows,
     unit_bits,
@@ -265,7 +265,7 @@ class Copier:
             )
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
-        if complaint := misplaced(fields, coordinates, stores=request.direction == "store"):
+        if complaint := coordinate_error(fields, coordinates, stores=request.direction == "store"):
             raise Fault("emulator.tensor-map", complaint)
         return fields, coordinates
 

@@ -1,4 +1,4 @@
-"""Where matrix elements live: fragments, descriptors, swizzles, tensor maps and sparse metadata."""
+"""Positions of matrix elements: fragments, descriptors, swizzles, tensor maps and sparse metadata."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from warploom.layout.tile import (
     TileRows,
     box_bytes,
     boxes,
+    coordinate_error,
     fill_bytes,
-    misplaced,
     row_bytes,
     shared_bytes,
     tile_rows,
@@ -46,12 +46,12 @@ __all__ = [
     "box_fields",
     "box_map",
     "boxes",
+    "coordinate_error",
     "descriptor",
     "fill_bytes",
     "fragment",
     "matrix_addresses",
     "metadata",
-    "misplaced",
     "row_bytes",
     "scale_factors",
     "shared_bytes",

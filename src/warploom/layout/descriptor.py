@@ -1,44 +1,51 @@
-"""The 64-bit shared-memory matrix descriptor and the addresses it stands for."""
+"""64-bit shared-memory matrix descriptors and the addresses of the tiles that they describe."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
+from warploom.layout.element_map import read_only
 from warploom.layout.maps import TYPE_BITS
-from warploom.layout.shared import SharedMap, swizzle_words
+from warploom.layout.shared import SharedMap
 from warploom.layout.swizzle import swizzle as swizzle_address
+from warploom.layout.swizzle import swizzle_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_ADDRESS_FIELDS = {
+    "start_address": 0,
+    "leading_byte_offset": 16,
+    "stride_byte_offset": 32,
+}  # name -> lowest bit
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
 _SWIZZLE_OF_CODE = {code: mode for mode, code in _SWIZZLE_CODE.items()}
-_REACH = 1 << 18
+_ADDRESS_LIMIT = 1 << 18
 
-# Of the fifth generation: span and atom of the swizzle, both in bytes.
+# Fifth generation: (span, atom) of the swizzle in bytes -> code.
 _UMMA_CODE = {(0, 16): 0, (128, 32): 1, (128, 16): 2, (64, 16): 4, (32, 16): 6}
 _UMMA_OF_CODE = {code: mode for mode, code in _UMMA_CODE.items()}
-_UMMA_MARK = 1 << 46
-_UMMA_FIXED = 0b1111_1111 << 53 | 0b111 << 46
+_UMMA_CONSTANT = 1 << 46
+_UMMA_CONSTANT_MASK = 0b1111_1111 << 53 | 0b111 << 46
 _ABSOLUTE = 1 << 52
-_WIDTHS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
+_SUB_BYTE_FLOATS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptor(Displayed):
-    """A matrix descriptor, field by field.
+    """Matrix descriptor of wgmma.
 
-    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each
-    divided by 16; 51-49 the base offset; 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
+    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
+    16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
 
-    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
-    Errors: UsageError when a field does not fit its bits.
+    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.15 (matrix descriptor format).
     """
 
@@ -51,12 +58,12 @@ class Descriptor(Displayed):
     swizzle: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("start_address", "leading_byte_offset", "stride_byte_offset"):
+        for name in _ADDRESS_FIELDS:
             value = getattr(self, name)
-            if not 0 <= value < _REACH or value % 16:
+            if not 0 <= value < _ADDRESS_LIMIT or value % 16:
                 raise UsageError(
                     f"the descriptor's {name.replace('_', ' ')} is {value};"
-                    f" expected a multiple of 16 from 0 to {_REACH - 16}"
+                    f" expected a multiple of 16 from 0 to {_ADDRESS_LIMIT - 16}"
                 )
         if not 0 <= self.base_offset <= 7:
             raise UsageError(f"the descriptor's base offset is {self.base_offset}; expected 0 to 7")
@@ -64,76 +71,98 @@ class Descriptor(Displayed):
             raise UsageError(f"the descriptor's swizzle is {self.swizzle} bytes; expected 0, 32, 64 or 128")
 
     def encode(self) -> int:
-        """The 64-bit value."""
-        return (
-            self.start_address >> 4
-            | self.leading_byte_offset >> 4 << 16
-            | self.stride_byte_offset >> 4 << 32
-            | self.base_offset << 49
-            | _SWIZZLE_CODE[self.swizzle] << 62
-        )
+        """Return the 64-bit value."""
+        value = self.base_offset << 49 | _SWIZZLE_CODE[self.swizzle] << 62
+        for name, low in _ADDRESS_FIELDS.items():
+            value |= getattr(self, name) >> 4 << low
+        return value
 
     @staticmethod
     def decode(value: int) -> Descriptor:
-        """The fields of a 64-bit value; bits that belong to no field are ignored, as the hardware does."""
+        """Return the descriptor of a 64-bit value; like the hardware, ignore bits that belong to no field."""
         if not 0 <= value < 1 << 64:
             raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
-        return Descriptor(
-            (value & 0x3FFF) << 4,
-            (value >> 16 & 0x3FFF) << 4,
-            (value >> 32 & 0x3FFF) << 4,
-            value >> 49 & 7,
-            _SWIZZLE_OF_CODE[value >> 62],
-        )
+        addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
+        return Descriptor(**addresses, base_offset=value >> 49 & 7, swizzle=_SWIZZLE_OF_CODE[value >> 62])
 
     def addresses(self, rows: int, k: int, element_bytes: int, major: str = "K") -> NDArray[np.int32]:
-        """The shared-memory address of every element of a tile, swizzle and all.
+        """Return the shared-memory address of every element of a tile, with the swizzle applied.
 
-        Shapes: (rows, k); ``rows`` is M for A and N for B.
+        Shapes: (rows, k); `rows` is M for A and N for B.
         Units: bytes from the start of the CTA's shared memory.
+        Errors: UsageError for a major without a canonical layout for this swizzle and element size.
         """
+        self._check_major(element_bytes, major)
         offsets = matrix_addresses(
-            self.leading_byte_offset,
-            self.stride_byte_offset,
-            self.swizzle,
-            rows=rows,
-            k=k,
-            element_bytes=element_bytes,
-            major=major,
-        )
-        return swizzle_address(offsets + np.int32(self.start_address), self.swizzle, self.base_offset)
+            self.leading_byte_offset, self.stride_byte_offset, self.swizzle,
+            rows=rows, k=k, element_bytes=element_bytes, major=major, depth=self.atom_depth,
+        )  # fmt: skip
+        return self._swizzled(offsets + np.int32(self.start_address))
 
-    def tile(self, rows: int, k: int, element: str, major: str = "K") -> SharedMap:
-        """What is read of shared memory: the place of every element of a tile.
+    def tile(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> SharedMap:
+        """Return the shared-memory map of the tile that the descriptor describes.
 
-        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
-        Errors: UsageError for an element type or a major that has no canonical layout.
+        With `padded`, 16 floats of 6 or 4 bits are stored together in 16 bytes.
+
+        Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
+        Errors: UsageError for an element type or a major without a canonical layout.
         """
-        bits = _bits_of(element)
+        bits = self._element_bits(element)
         if bits >= 8:
-            byte = self.addresses(rows, k, bits // 8, major)
+            at = 8 * self.addresses(rows, k, bits // 8, major).astype(np.int64)
         elif major == "MN":
-            raise UsageError(f"a tile of {bits}-bit elements is MN-major; expected 16-bit elements")
+            raise UsageError(f"a tile of {element} elements is MN-major; expected {self._mn_major_elements}")
         else:
-            byte = self.addresses(rows, k * bits // 8, 1, major).repeat(8 // bits, axis=1)
-        within = np.arange(k, dtype=np.int64) * bits % 8 if bits < 8 else 0
-        at = 8 * byte.astype(np.int64) + within
-        at.flags.writeable = False
-        words = f"{major}-major, {swizzle_words(self.swizzle)}"
+            item = np.arange(k, dtype=np.int64)
+            within = item // 16 * 128 + item % 16 * bits if padded and bits > 1 else item * bits
+            byte = self.addresses(rows, (int(within[-1]) + bits + 7) // 8, 1).astype(np.int64)
+            at = 8 * byte[:, within >> 3] + (within & 7)
+        read_only(at)
         name = f"tile {rows}x{k} {element} from byte {self.start_address}"
-        return SharedMap(name, f"({rows},K{k}) -> byte, {words}", rows, k, bits, at)
+        return SharedMap(
+            name, f"({rows},K{k}) -> byte, {major}-major, {self._swizzle_text}", rows, k, bits, at
+        )
+
+    @property
+    def atom_depth(self) -> int:
+        """Number of k in an atom of an MN-major tile."""
+        return 8
+
+    @property
+    def _mn_major_elements(self) -> str:
+        return "16-bit elements"
+
+    @property
+    def _swizzle_text(self) -> str:
+        return swizzle_text(self.swizzle)
+
+    def _check_major(self, element_bytes: int, major: str) -> None:
+        if major == "MN" and element_bytes != 2:
+            raise UsageError(
+                f"a tile of {8 * element_bytes}-bit elements is MN-major; expected {self._mn_major_elements}"
+            )
+
+    def _swizzled(self, addresses: NDArray[np.int32]) -> NDArray[np.int32]:
+        return swizzle_address(addresses, self.swizzle, self.base_offset)
+
+    def _element_bits(self, element: str) -> int:
+        bits = TYPE_BITS.get(element)
+        if bits is None or bits == 4:
+            legal = ", ".join(word for word, width in TYPE_BITS.items() if width != 4)
+            raise UsageError(f"no descriptor describes a tile of {element!r} elements; expected {legal}")
+        return bits
 
 
 @dataclass(frozen=True, slots=True)
 class UmmaDescriptor(Descriptor):
-    """A matrix descriptor of the fifth generation, field by field.
+    """Matrix descriptor of tcgen05.
 
-    The offsets and the base offset are where they are in a ``Descriptor``; bits 48-46 are 0b001, and 63-61 hold
-    the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). ``atom`` is what a
-    swizzle moves as a whole: 16 bytes, or 32 for MN-major tiles of 32-bit elements.
+    The offsets and the base offset have the bits of a `Descriptor`. Bits 48-46 are 0b001, and 63-61 hold the swizzle
+    (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the number of bytes that the
+    swizzle keeps together: 16, or 32 for MN-major tiles of 32-bit elements.
 
-    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
-    Errors: UsageError when a field does not fit its bits.
+    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
     """
 
@@ -143,26 +172,25 @@ class UmmaDescriptor(Descriptor):
         Descriptor.__post_init__(self)
         if (self.swizzle, self.atom) not in _UMMA_CODE:
             raise UsageError(
-                f"there is no swizzle of {self.swizzle} bytes in atoms of {self.atom};"
+                f"unknown swizzle of {self.swizzle} bytes in atoms of {self.atom};"
                 " expected atoms of 16, or of 32 in 128 bytes"
             )
 
     def encode(self) -> int:
-        """The 64-bit value."""
+        """Return the 64-bit value."""
         fields = Descriptor.encode(self) & ~(3 << 62)
-        return fields | _UMMA_MARK | _UMMA_CODE[self.swizzle, self.atom] << 61
+        return fields | _UMMA_CONSTANT | _UMMA_CODE[self.swizzle, self.atom] << 61
 
     @staticmethod
     def decode(value: int) -> UmmaDescriptor:
-        """The fields of a 64-bit value.
+        """Return the descriptor of a 64-bit value.
 
-        Errors: UsageError for bits that are not what they always are, an absolute leading offset and a swizzle
-            that there is not.
+        Errors: UsageError for wrong constant bits, an absolute leading offset and an unknown swizzle.
         """
         shared = Descriptor.decode(value & ~(3 << 62) if value >= 0 else value)
-        if value & _UMMA_FIXED != _UMMA_MARK:
+        if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
             raise UsageError(
-                f"{value:#x} is no descriptor of the fifth generation; expected 0b001 in bits 48-46 and 0 in 60-53"
+                f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53"
             )
         if value & _ABSOLUTE:
             raise UsageError(
@@ -171,128 +199,91 @@ class UmmaDescriptor(Descriptor):
         if value >> 61 not in _UMMA_OF_CODE:
             raise UsageError(f"the swizzle in bits 63-61 is {value >> 61}; expected 0, 1, 2, 4 or 6")
         swizzle, atom = _UMMA_OF_CODE[value >> 61]
-        return UmmaDescriptor(
-            shared.start_address,
-            shared.leading_byte_offset,
-            shared.stride_byte_offset,
-            shared.base_offset,
-            swizzle,
-            atom,
-        )
+        addresses = {name: getattr(shared, name) for name in _ADDRESS_FIELDS}
+        return UmmaDescriptor(**addresses, base_offset=shared.base_offset, swizzle=swizzle, atom=atom)
 
     @staticmethod
     def packed(rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K") -> UmmaDescriptor:
-        """The descriptor of a tile at address 0 without gaps between its atoms.
+        """Return the descriptor of a tile at address 0 without gaps between its atoms.
 
         MN-major tiles of 32-bit elements are in atoms of 32 bytes.
 
-        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
-        Errors: UsageError for a swizzle that there is not.
+        Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
+        Errors: UsageError for an unknown swizzle.
         """
-        is_coarse = major == "MN" and TYPE_BITS.get(element) == 32
-        if is_coarse and swizzle != 128:
+        has_wide_atoms = major == "MN" and TYPE_BITS.get(element) == 32
+        if has_wide_atoms and swizzle != 128:
             raise UsageError(
-                f"an MN-major tile of {element} elements is swizzled by 128 bytes; the swizzle is {swizzle}"
+                f"the swizzle of an MN-major tile of {element} elements is {swizzle} bytes; expected 128"
             )
-        made = UmmaDescriptor(0, 0, 0, 0, swizzle, 32 if is_coarse else 16)
-        leading, stride = _packed_offsets(rows, k, swizzle, major, depth=4 if is_coarse else 8)
-        return replace(made, leading_byte_offset=leading, stride_byte_offset=stride)
+        return _packed(UmmaDescriptor(0, 0, 0, 0, swizzle, 32 if has_wide_atoms else 16), rows, k, major)
 
-    def addresses(self, rows: int, k: int, element_bytes: int, major: str = "K") -> NDArray[np.int32]:
-        """The shared-memory address of every element of a tile, swizzle and all.
+    @property
+    def atom_depth(self) -> int:
+        """Number of k in an atom of an MN-major tile."""
+        return 4 if self.atom == 32 else 8
 
-        Shapes: (rows, k); ``rows`` is M for A and N for B.
-        Units: bytes from the start of the CTA's shared memory.
-        Errors: UsageError for a major that the swizzle or the size of the elements does not go with.
-        """
-        is_coarse = self.atom == 32
-        if major == "MN" and is_coarse != (element_bytes == 4):
+    @property
+    def _mn_major_elements(self) -> str:
+        return "elements of 8 bits or more"
+
+    @property
+    def _swizzle_text(self) -> str:
+        return swizzle_text(self.swizzle) + (" in atoms of 32" if self.atom == 32 else "")
+
+    def _check_major(self, element_bytes: int, major: str) -> None:
+        has_wide_atoms = self.atom == 32
+        if major == "MN" and has_wide_atoms != (element_bytes == 4):
             expected = "128 bytes in atoms of 32" if element_bytes == 4 else "atoms of 16 bytes"
             raise UsageError(
                 f"a tile of {8 * element_bytes}-bit elements is MN-major; expected a swizzle of {expected}"
             )
-        if major == "K" and is_coarse:
-            raise UsageError("a swizzle in atoms of 32 bytes is for MN-major tiles; this one is K-major")
-        offsets = _offsets(
-            self.leading_byte_offset,
-            self.stride_byte_offset,
-            self.swizzle,
-            rows=rows,
-            k=k,
-            element_bytes=element_bytes,
-            major=major,
-            depth=4 if is_coarse else 8,
-        )
-        placed = offsets + np.int32(self.start_address)
-        if is_coarse:
-            # Bits 6-5 become themselves xor bits 8-7.
-            return placed ^ (((placed >> 7) - self.base_offset & 3) << 5)
-        return swizzle_address(placed, self.swizzle, self.base_offset)
+        if major == "K" and has_wide_atoms:
+            raise UsageError(
+                "the tile is K-major with a swizzle in atoms of 32 bytes; expected an MN-major tile"
+            )
 
-    def tile(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> SharedMap:
-        """What is read of shared memory: the place of every element of a tile.
+    def _swizzled(self, addresses: NDArray[np.int32]) -> NDArray[np.int32]:
+        if self.atom == 16:
+            return swizzle_address(addresses, self.swizzle, self.base_offset)
+        # Bits 6-5 become their exclusive or with bits 8-7.
+        return addresses ^ (((addresses >> 7) - self.base_offset & 3) << 5)
 
-        ``padded`` floats of 6 and 4 bits lie side by side in sixteens, each of which fills 16 bytes.
-
-        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
-        Errors: UsageError for an element type or a major that has no canonical layout.
-        """
-        bits = _WIDTHS.get(element) or _bits_of(element)
-        if major == "MN":
-            if bits < 8:
-                raise UsageError(
-                    f"a tile of {element} elements is MN-major; expected elements of 8 bits or more"
-                )
-            at = 8 * self.addresses(rows, k, bits // 8, major).astype(np.int64)
-        else:
-            item = np.arange(k, dtype=np.int64)
-            within = item // 16 * 128 + item % 16 * bits if padded and bits < 8 else item * bits
-            byte = self.addresses(rows, (int(within[-1]) + bits + 7) // 8, 1, major).astype(np.int64)
-            at = 8 * byte[:, within >> 3] + (within & 7)
-        at.flags.writeable = False
-        words = f"{major}-major, {swizzle_words(self.swizzle)}" + (
-            " in atoms of 32" if self.atom == 32 else ""
-        )
-        name = f"tile {rows}x{k} {element} from byte {self.start_address}"
-        return SharedMap(name, f"({rows},K{k}) -> byte, {words}", rows, k, bits, at)
+    def _element_bits(self, element: str) -> int:
+        return _SUB_BYTE_FLOATS.get(element) or Descriptor._element_bits(self, element)
 
 
 def descriptor(
     rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K", start_address: int = 0
 ) -> Descriptor:
-    """The descriptor of a tile that is packed without gaps between its core matrices.
+    """Return the descriptor of a tile without gaps between its core matrices.
 
-    K-major, all rows of the first span come first, then those of the next; MN-major all k of the first span.
+    In a K-major tile, all rows of the first span precede those of the next; in an MN-major tile, all k of the first
+    span do.
 
-    Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
-    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
-    Errors: UsageError for what has no canonical layout, and for a start address that is no multiple of 16.
+    Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
+    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Errors: UsageError for a tile without a canonical layout, and for a start address that is no multiple of 16.
     Source: PTX ISA 9.7.15 (strides, canonical layouts).
     """
-    made = Descriptor(start_address, 0, 0, 0, swizzle)
-    leading, stride = _packed_offsets(rows, k, swizzle, major)
-    placed = replace(made, leading_byte_offset=leading, stride_byte_offset=stride)
-    placed.tile(rows, k, element, major)  # refuses what has no layout
-    return placed
+    found = _packed(Descriptor(start_address, 0, 0, 0, swizzle), rows, k, major)
+    found.tile(rows, k, element, major)  # raises if the tile has no canonical layout
+    return found
 
 
-def _packed_offsets(rows: int, k: int, swizzle: int, major: str, depth: int = 8) -> tuple[int, int]:
-    """The leading and the stride byte offset of a tile without gaps, whose atoms are `depth` spans."""
+_D = TypeVar("_D", bound=Descriptor)
+
+
+def _packed(found: _D, rows: int, k: int, major: str) -> _D:
+    """Return a descriptor with the leading and stride byte offsets of a tile without gaps."""
     # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
     # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
-    group = depth * (swizzle or 16)
-    if major == "K":
-        return -(-rows // depth) * group, group
-    beyond = -(-k // depth) * group
-    return (beyond, group) if swizzle else (group, beyond)
-
-
-def _bits_of(element: str) -> int:
-    bits = TYPE_BITS.get(element)
-    if bits is None or bits == 4:
-        legal = ", ".join(word for word, width in TYPE_BITS.items() if width != 4)
-        raise UsageError(f"no descriptor is of a tile of {element!r} elements; expected {legal}")
-    return bits
+    depth = found.atom_depth
+    group = depth * (found.swizzle or 16)
+    leading, stride = -(-(rows if major == "K" else k) // depth) * group, group
+    if major != "K" and not found.swizzle:
+        leading, stride = stride, leading
+    return replace(found, leading_byte_offset=leading, stride_byte_offset=stride)
 
 
 @cache
@@ -305,67 +296,39 @@ def matrix_addresses(
     k: int,
     element_bytes: int,
     major: str = "K",
+    depth: int = 8,
 ) -> NDArray[np.int32]:
-    """Unswizzled byte offsets, from a descriptor's start address, of the elements of a canonical tile.
+    """Return the byte offsets of the elements of a canonical tile from the start address, before the swizzle.
 
-    K-major: core matrices of 8 rows by 16 bytes. Rows lie one span apart (16 bytes without a swizzle), groups
-    of 8 rows one stride byte offset apart; 16-byte chunks along K lie side by side within a span and one
-    leading byte offset apart beyond it (always so without a swizzle).
-    MN-major (16-bit elements): spans along MN, one leading byte offset apart; k lie one span apart in groups
-    of 8, the groups one stride byte offset apart. Without a swizzle the two offsets change places.
+    K-major: core matrices of 8 rows by 16 bytes. Rows are one span apart (16 bytes without a swizzle), groups of 8 rows
+    one stride byte offset. The 16-byte chunks along K are adjacent within a span; spans are one leading byte offset
+    apart.
 
-    The swizzle is applied after the start address is added (``swizzle.swizzle``). The result is shared and
-    read-only.
+    MN-major: spans along MN, one leading byte offset apart. The k are one span apart in groups of `depth`, and the
+    groups one stride byte offset. Without a swizzle the two offsets are exchanged.
+
+    The result is cached and read-only.
 
     Shapes: (rows, k).
-    Errors: UsageError for a swizzle, an element size or a major that has no canonical layout.
+    Errors: UsageError for an unknown swizzle or major.
     Source: PTX ISA 9.7.15 (strides, canonical layouts).
     """
     if swizzle not in _SWIZZLE_CODE:
         raise UsageError(f"the descriptor's swizzle is {swizzle} bytes; expected 0, 32, 64 or 128")
-    if major == "MN" and element_bytes != 2:
-        raise UsageError(f"a tile of {8 * element_bytes}-bit elements is MN-major; expected 16-bit elements")
-    offsets = _offsets(
-        leading_byte_offset,
-        stride_byte_offset,
-        swizzle,
-        rows=rows,
-        k=k,
-        element_bytes=element_bytes,
-        major=major,
-    )
-    offsets.flags.writeable = False
-    return offsets
-
-
-def _offsets(
-    leading_byte_offset: int,
-    stride_byte_offset: int,
-    swizzle: int,
-    *,
-    rows: int,
-    k: int,
-    element_bytes: int,
-    major: str,
-    depth: int = 8,
-) -> NDArray[np.int32]:
-    """Unswizzled byte offsets of a canonical tile, MN-major in atoms of `depth` k."""
+    if major not in ("K", "MN"):
+        raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")
     span = swizzle or 16
     row = np.arange(rows, dtype=np.int32)[:, None]
     at_k = np.arange(k, dtype=np.int32)[None, :]
     if major == "K":
         # (M,K): ((8,m),(span,j)) : ((span,SBO),(1,LBO)), in bytes
-        byte = at_k * element_bytes
-        return (
-            row % 8 * span + row // 8 * stride_byte_offset + byte % span + byte // span * leading_byte_offset
-        )
-    if major == "MN":
-        # (MN,K): ((span,m),(8,k)) : ((1,LBO),(span,SBO)), without a swizzle ((1,SBO),(16,LBO)), in bytes
-        along, across = (
-            (leading_byte_offset, stride_byte_offset)
-            if swizzle
-            else (stride_byte_offset, leading_byte_offset)
-        )
-        byte = row * element_bytes
-        return byte % span + byte // span * along + at_k % depth * span + at_k // depth * across
-    raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")
+        byte, group, along, across = at_k * element_bytes, row, leading_byte_offset, stride_byte_offset
+        depth = 8
+    else:
+        # (MN,K): ((span,m),(depth,k)) : ((1,LBO),(span,SBO)), without a swizzle ((1,SBO),(16,LBO)), in bytes
+        byte, group, along, across = row * element_bytes, at_k, leading_byte_offset, stride_byte_offset
+        if not swizzle:
+            along, across = across, along
+    offsets = byte % span + byte // span * along + group % depth * span + group // depth * across
+    read_only(offsets)
+    return offsets

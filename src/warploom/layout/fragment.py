@@ -1,16 +1,16 @@
-"""Fragment maps: which lane holds which matrix element, and the fast road between registers and matrices."""
+"""Fragment maps: the matrix element that each lane and register of a warp holds, and copies between the two."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.display import Displayed
+from warploom.layout.element_map import ElementMap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +26,12 @@ _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Where the units of a warp's registers stand in its matrix, row by row: what moves without being taken apart.
+    """Positions of the register units of one warp in its matrix, in row-major order.
 
-    A unit is an element, or a whole register where that holds neighbours. A warpgroup's matrix is those of its
-    ``warps``, one upon the other, each in this order.
+    A unit is an element, or a whole register if all registers hold neighbouring elements. The matrix of a warpgroup is
+    that of its `warps`, stacked along the rows, each in this order.
 
-    Shapes: ``target`` is (registers, units of a register across the warp, lane by lane).
+    Shapes: `target` is (registers, units of a register across the warp, lane by lane).
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]
@@ -40,28 +40,19 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FragmentMap(Displayed):
-    """The map (lane, item) -> (row, col) of one operand of one matrix instruction.
+class FragmentMap(ElementMap):
+    """Map (lane, item) -> (row, col) of one operand of a matrix instruction.
 
-    Items are numbered as the manual numbers them: a0, a1, ... from the low bits of the first register up.
-    An instruction that works on several matrices at once (``tiles`` > 1) has them stacked along the rows.
+    Items have the manual's numbers: a0, a1, ... from the low bits of the first register up. An instruction that
+    works on several matrices (`tiles` > 1) has them stacked along the rows. Items without an element, such as those of
+    most lanes of sparse metadata, have row and column -1; a map with such items cannot gather or scatter.
 
-    Where the bits of a lane stand for nothing, as those of most lanes' metadata do, row and column are -1; what
-    such a map describes is no matrix that could be gathered.
-
-    Shapes: ``row`` and ``col`` are (lanes, items); registers are (batch, registers, lanes); matrices are
-        (batch, rows, cols), or (batch, cols, rows) where ``transposed`` is asked for.
-    Units: ``bits`` is the width of an element's container, ``register_bits`` that of a register.
+    Shapes: `row` and `col` are (lanes, items); registers are (batch, registers, lanes); matrices are
+        (batch, rows, cols), or (batch, cols, rows) if `transposed`.
+    Units: `bits` is the width of an element's container, `register_bits` that of a register.
     Source: PTX ISA 9.7.14.5, 9.7.14.6, 9.7.15.
     """
 
-    display_kind: ClassVar[str] = "layout"
-
-    name: str
-    legend: str
-    rows: int
-    cols: int
-    bits: int
     row: NDArray[np.int32]
     col: NDArray[np.int32]
     register_bits: int = 32
@@ -70,63 +61,60 @@ class FragmentMap(Displayed):
 
     @property
     def lanes(self) -> int:
-        """Lanes that hold the fragment: 32, or 128 for a warpgroup."""
+        """Number of lanes that hold the fragment: 32, or 128 for a warpgroup."""
         return self.row.shape[0]
 
     @property
     def items(self) -> int:
-        """Elements that one lane holds."""
+        """Number of elements that one lane holds."""
         return self.row.shape[1]
 
     @property
     def registers(self) -> int:
-        """Registers that one lane holds."""
+        """Number of registers that one lane holds."""
         return self.items * self.bits // self.register_bits
 
     @property
     def is_partial(self) -> bool:
-        """Whether there are items that stand for nothing."""
+        """True if some items have no element."""
         return bool((self.row < 0).any())
 
     def register_of(self, item: int) -> tuple[int, int]:
-        """The register of an item and the bit at which the item begins in it."""
+        """Return the register of an item and its first bit in this register."""
         if not 0 <= item < self.items:
             raise UsageError(f"{self.name}: there is no item {item}; expected 0 to {self.items - 1}")
         return divmod(item * self.bits, self.register_bits)
 
     def element(self, lane: int, item: int) -> tuple[int, int]:
-        """The (row, col) that an item of a lane stands for.
+        """Return the (row, col) of the element that an item of a lane holds.
 
-        Errors: UsageError where there is no such lane or item, and where it stands for nothing.
+        Errors: UsageError if the lane or the item does not exist, or if the item has no element.
         """
         if not 0 <= lane < self.lanes:
             raise UsageError(f"{self.name}: there is no lane {lane}; expected 0 to {self.lanes - 1}")
         self.register_of(item)
         if self.row[lane, item] < 0:
-            raise UsageError(f"{self.name}: item {item} of lane {lane} stands for nothing")
+            raise UsageError(f"{self.name}: item {item} of lane {lane} has no element")
         return int(self.row[lane, item]), int(self.col[lane, item])
 
     def owners(self, row: int, col: int) -> tuple[tuple[int, int], ...]:
-        """Every (lane, item) that holds an element, in order."""
-        if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise UsageError(
-                f"{self.name}: there is no element ({row}, {col}) in a matrix of {self.rows} by {self.cols}"
-            )
+        """Return every (lane, item) that holds an element, in ascending order."""
+        self.check_element(row, col)
         found = np.argwhere((self.row == row) & (self.col == col))
         return tuple((int(lane), int(item)) for lane, item in found)
 
     def gather(
         self, registers: Bits | Sequence[Bits], *, signed: bool = False, transposed: bool = False
     ) -> Bits:
-        """The matrix that a batch of fragments holds, as raw element bits.
+        """Return the matrices of a batch of fragments, as raw element bits.
 
-        Where several lanes hold an element, the lowest register of the lowest lane is read.
+        If several lanes hold an element, the lowest register of the lowest lane is read. `signed` sign-extends 4-bit
+        elements to 8 bits.
 
-        Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The matrix
-            is (batch, rows, cols): uint8 for elements of 8 bits and fewer, else unsigned of the element's
-            width; an element as wide as its register keeps the register's dtype. Single bits stay packed,
-            32 of them along k in one uint32.
-        Units: ``signed`` extends the sign of 4-bit elements to the byte.
+        Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The matrix is
+            (batch, rows, cols): uint8 for elements of 8 bits and fewer, otherwise unsigned of the element's width; an
+            element as wide as its register keeps the dtype of the register. Single bits stay packed, 32 of them along
+            k in one uint32.
         """
         stacked = self._registers(registers)
         batch = stacked.shape[0]
@@ -149,9 +137,9 @@ class FragmentMap(Displayed):
         return taken.reshape(batch, cols, rows) if transposed else taken.reshape(batch, rows, cols)
 
     def scatter(self, matrix: Bits, *, transposed: bool = False) -> Bits:
-        """The registers of a batch of fragments that hold a matrix: the inverse of ``gather``.
+        """Return the registers of a batch of fragments that hold matrices: the inverse of `gather`.
 
-        Shapes: matrix (batch, rows, cols), or (batch, cols, rows) when ``transposed``; the result is
+        Shapes: matrix (batch, rows, cols), or (batch, cols, rows) if `transposed`; the result is
             (batch, registers, lanes).
         """
         rows, cols = self.matrix_shape
@@ -159,7 +147,7 @@ class FragmentMap(Displayed):
         unit = self._unit_bits
         if matrix.ndim != 3 or matrix.shape[1:] != expected or matrix.dtype.itemsize * 8 != max(unit, 8):
             raise UsageError(
-                f"{self.name}: a matrix of shape {matrix.shape} and dtype {matrix.dtype} does not scatter;"
+                f"{self.name}: cannot scatter a matrix of shape {matrix.shape} and dtype {matrix.dtype};"
                 f" expected (batch, {expected[0]}, {expected[1]}) of {max(unit, 8)} bits each"
             )
         batch = matrix.shape[0]
@@ -174,29 +162,20 @@ class FragmentMap(Displayed):
         return taken.reshape(batch, self.registers, self.lanes)
 
     def order(self, *, transposed: bool = False) -> Order | None:
-        """The order of units of each matrix, or of each transposed.
+        """Return the order of the units of each matrix, or of each transposed matrix.
 
-        None where elements are parts of bytes, or in two places.
+        The result is None if elements are parts of bytes, or if several lanes hold an element.
         """
         return self._orders[transposed]
 
-    def __repr__(self) -> str:
-        return f"<FragmentMap {self.name}: {self.legend}>"
-
-    def __str__(self) -> str:
-        """The map as a table, each cell the items that hold the element: ``T0:0`` is item 0 of lane 0."""
+    def cells(self) -> list[list[str]]:
+        """Return the items of every element: `T0:0` is item 0 of lane 0."""
         cells = [["" for _ in range(self.cols)] for _ in range(self.rows)]
         for lane in range(self.lanes):
             for item in np.flatnonzero(self.row[lane] >= 0).tolist():
                 row, col = self.element(lane, item)
                 cells[row][col] += f"{' ' if cells[row][col] else ''}T{lane}:{item}"
-        width = max(len(cell) for line in cells for cell in line)
-        margin = len(str(self.rows - 1))
-        lines = [f"{self.name}  {self.legend}"]
-        lines.append(" " * margin + "".join(f" {col:>{width}}" for col in range(self.cols)).rstrip())
-        for row, line in enumerate(cells):
-            lines.append(f"{row:>{margin}}" + "".join(f" {cell:>{width}}" for cell in line).rstrip())
-        return "\n".join(lines)
+        return cells
 
     def _registers(self, registers: Bits | Sequence[Bits]) -> Bits:
         stacked = registers if isinstance(registers, np.ndarray) else np.stack(list(registers), axis=1)
@@ -206,7 +185,7 @@ class FragmentMap(Displayed):
             or stacked.dtype.itemsize * 8 != self.register_bits
         ):
             raise UsageError(
-                f"{self.name}: registers of shape {stacked.shape} and dtype {stacked.dtype} do not gather;"
+                f"{self.name}: cannot gather registers of shape {stacked.shape} and dtype {stacked.dtype};"
                 f" expected (batch, {self.registers}, {self.lanes}) of {self.register_bits} bits each"
             )
         return np.ascontiguousarray(stacked)
@@ -217,7 +196,7 @@ class FragmentMap(Displayed):
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of what ``gather`` returns: single bits are packed by 32."""
+        """Rows and columns of the matrix that `gather` returns, in which 32 single bits are packed into one word."""
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":
@@ -250,12 +229,12 @@ class FragmentMap(Displayed):
 
     @cached_property
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Flat positions: matrix for every register unit; register unit for every element, and transposed.
+        """Flat matrix position of every register unit; register unit of every element; the same, transposed.
 
-        A register unit is what np.take moves: an element, or 32 packed bits.
+        A register unit is an element, or 32 packed bits.
         """
         if self.is_partial:
-            raise UsageError(f"{self.name}: some lanes hold nothing of it; expected a map of a whole matrix")
+            raise UsageError(f"{self.name}: some items have no element; expected a map of a whole matrix")
         row, col = self.row, self.col
         if self.packed_along == "col":
             row, col = row[:, ::32], col[:, ::32] // 32
@@ -263,7 +242,7 @@ class FragmentMap(Displayed):
             row, col = row[:, ::32] // 32, col[:, ::32]
         rows, cols = self.matrix_shape
         per_register = self.register_bits // self._unit_bits
-        # (lane, item) -> (register, lane, place in the register), the order in which memory holds the units.
+        # (lane, item) -> (register, lane, unit of the register), the order of the units in memory.
         split = (self.lanes, self.registers, per_register)
         matrix = (row * cols + col).reshape(split).transpose(1, 0, 2).reshape(-1).astype(np.intp)
         units = np.arange(matrix.size, dtype=np.intp)

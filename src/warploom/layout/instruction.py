@@ -1,4 +1,4 @@
-"""The 32-bit instruction descriptor of the fifth generation's multiplications: shape, types and majors."""
+"""32-bit instruction descriptors of tcgen05.mma: shape, element types and majors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from warploom.display import Displayed
 
 _MAJORS = {"K": 0, "MN": 1}
 _FLOATS = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}
-_SHORT_FLOATS = {"e2m1": 1}
+_FOUR_BIT_FLOATS = {"e2m1": 1}
 _SUMS = {"f16": 0, "f32": 1}
 _ONLY_F32 = {"f32": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of multiplication: its dense K, and the codes of the types of factors, sums and scale factors."""
+    """Kind of tcgen05.mma: its dense K, and the codes of the types of A and B, of D, and of scale factors."""
 
     k: int
-    factors: Mapping[str, int]
+    inputs: Mapping[str, int]
     sums: Mapping[str, int]
     scales: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -32,11 +32,11 @@ _KINDS = {
     "f8f6f4": _Kind(32, _FLOATS, _SUMS),
     "i8": _Kind(32, {"u8": 0, "s8": 1}, {"s32": 2}),
     "mxf8f6f4": _Kind(32, _FLOATS, _ONLY_F32, {"ue8m0": 1}),
-    "mxf4": _Kind(64, _SHORT_FLOATS, _ONLY_F32, {"ue8m0": 1}),
-    "mxf4nvf4": _Kind(64, _SHORT_FLOATS, _ONLY_F32, {"ue4m3": 0, "ue8m0": 1}),
+    "mxf4": _Kind(64, _FOUR_BIT_FLOATS, _ONLY_F32, {"ue8m0": 1}),
+    "mxf4nvf4": _Kind(64, _FOUR_BIT_FLOATS, _ONLY_F32, {"ue4m3": 0, "ue8m0": 1}),
 }
 
-# Name, lowest bit, bits. Those without scale factors, those with, and K of 4-bit floats.
+# Name, lowest bit, number of bits: of all kinds, without scale factors, with scale factors, and of 4-bit kinds.
 _COMMON = (
     ("sparse", 2, 1),
     ("atype", 7, 3),
@@ -52,20 +52,34 @@ _PLAIN = (("selector", 0, 2), ("saturate", 3, 1), ("dtype", 4, 2), ("max_shift",
 _SCALED = (("scale_b_id", 4, 2), ("scale_type", 23, 1), ("scale_a_id", 29, 2))
 _LONG = (("k96", 31, 1),)
 _SHIFTS = (0, 8, 16, 32)
+_LABELS = {
+    "atype": "type of A",
+    "btype": "type of B",
+    "dtype": "type of D",
+    "a_major": "major of A",
+    "b_major": "major of B",
+    "scale_type": "type of scale factors",
+    "scale_a_id": "id of scale A",
+    "scale_b_id": "id of scale B",
+    "max_shift": "largest shift",
+    "saturate": "saturation",
+    "selector": "sparsity selector",
+    "k96": "K of 96",
+}
 _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor(Displayed):
-    """An instruction descriptor, field by field.
+    """Instruction descriptor of tcgen05.mma.
 
-    ``kind`` is the word of the opcode, "f16" of `kind::f16`; it is not in the 32 bits, and says what they mean.
-    ``atype``, ``btype`` and ``dtype`` are element types; ``a_major`` and ``b_major`` are "K" or "MN".
-    ``selector`` is that of a sparse A. Block-scaled kinds have a ``scale_type`` ("" for their first), the ids of
-    the scale factors of A and B, and ``k96`` for K = 96 in place of 64. ``max_shift`` is 0, 8, 16 or 32.
+    `kind` is the qualifier of the opcode, "f16" for `kind::f16`. The 32 bits do not contain it, but their meaning
+    depends on it. `atype`, `btype` and `dtype` are element types; `a_major` and `b_major` are "K" or "MN". `selector`
+    is that of a sparse A. Block-scaled kinds have a `scale_type` ("" for the first of the kind), the ids of the scale
+    factors of A and B, and `k96` for K = 96 in place of 64. `max_shift` is 0, 8, 16 or 32.
 
-    Units: ``m`` and ``n`` in elements; of a pair of CTAs those of both.
-    Errors: UsageError when a field does not fit its bits, or has no code in the kind.
+    Units: `m` and `n` in elements, for both CTAs of a pair together.
+    Errors: UsageError for a field that does not fit its bits or has no code in the kind.
     Source: PTX ISA 9.7.16.4.2.
     """
 
@@ -97,7 +111,7 @@ class InstructionDescriptor(Displayed):
         known = {name for name, _, _ in _fields(self.kind)}
         for name in ("selector", "saturate", "max_shift", "scale_type", "scale_a_id", "scale_b_id", "k96"):
             if name not in known and getattr(self, name):
-                raise UsageError(f"an instruction descriptor of kind {self.kind} has no {_spoken(name)}")
+                raise UsageError(f"an instruction descriptor of kind {self.kind} has no {_LABELS[name]}")
         for name, width in (("m", 16), ("n", 8)):
             value, most = getattr(self, name), 256
             if not 0 < value <= most or value % width:
@@ -108,39 +122,39 @@ class InstructionDescriptor(Displayed):
         for name in ("selector", "scale_a_id", "scale_b_id"):
             if not 0 <= getattr(self, name) <= 3:
                 raise UsageError(
-                    f"the instruction descriptor's {_spoken(name)} is {getattr(self, name)}; expected 0 to 3"
+                    f"the instruction descriptor's {_LABELS[name]} is {getattr(self, name)}; expected 0 to 3"
                 )
         if self.sparse and self.k96:
-            raise UsageError("a sparse multiplication has no K of 96")
+            raise UsageError("a sparse multiplication has K = 96; expected K = 128")
         for name, codes in self._codes():
             if getattr(self, name) not in codes:
                 raise UsageError(
-                    f"the instruction descriptor's {_spoken(name)} is {getattr(self, name)!r}; kind {self.kind}"
+                    f"the instruction descriptor's {_LABELS[name]} is {getattr(self, name)!r}; kind {self.kind}"
                     f" has {', '.join(map(str, codes))}"
                 )
 
     @property
     def k(self) -> int:
-        """K, of a sparse A with its zeros."""
+        """K of the product; a sparse A is counted with its zeros."""
         return 96 if self.k96 else _KINDS[self.kind].k * (2 if self.sparse else 1)
 
     @property
     def stored_k(self) -> int:
-        """The elements of a row of A as it is stored."""
+        """Number of stored elements in a row of A."""
         return self.k // 2 if self.sparse else self.k
 
     @property
     def is_scaled(self) -> bool:
-        """Whether there are scale factors."""
+        """True for a kind with scale factors."""
         return bool(_KINDS[self.kind].scales)
 
     @property
-    def is_short(self) -> bool:
-        """Whether factors are 4-bit floats that lie side by side."""
-        return _KINDS[self.kind].factors is _SHORT_FLOATS
+    def is_packed_4bit(self) -> bool:
+        """True for a kind whose A and B are packed 4-bit floats."""
+        return _KINDS[self.kind].inputs is _FOUR_BIT_FLOATS
 
     def encode(self) -> int:
-        """The 32-bit value."""
+        """Return the 32-bit value."""
         codes = dict(self._codes())
         value = 0
         for name, low, _ in _fields(self.kind):
@@ -151,9 +165,9 @@ class InstructionDescriptor(Displayed):
 
     @staticmethod
     def decode(value: int, kind: str) -> InstructionDescriptor:
-        """The fields of a 32-bit value.
+        """Return the descriptor of a 32-bit value.
 
-        Errors: UsageError for a value that is none of the kind's, and for reserved bits that are not 0.
+        Errors: UsageError for codes that the kind lacks, and for reserved bits that are not 0.
         """
         if not 0 <= value < 1 << 32:
             raise UsageError(f"{value} is not an instruction descriptor; expected an unsigned 32-bit value")
@@ -170,7 +184,7 @@ class InstructionDescriptor(Displayed):
             )
         for name, codes in _coded(of_kind).items():
             if name in found:
-                found[name] = _word(name, kind, codes, found[name])
+                found[name] = _decoded(name, kind, codes, found[name])
         for name in _FLAGS & set(found):
             found[name] = bool(found[name])
         return InstructionDescriptor(kind=kind, **found | {"m": found["m"] << 4, "n": found["n"] << 3})
@@ -182,7 +196,7 @@ class InstructionDescriptor(Displayed):
 
 def _kind(word: str) -> _Kind:
     if word not in _KINDS:
-        raise UsageError(f"there is no kind {word!r} of multiplication; expected {', '.join(_KINDS)}")
+        raise UsageError(f"unknown kind {word!r} of tcgen05.mma; expected {', '.join(_KINDS)}")
     return _KINDS[word]
 
 
@@ -190,15 +204,15 @@ def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
     of_kind = _KINDS[kind]
     if not of_kind.scales:
         return _COMMON + _PLAIN
-    return _COMMON + _SCALED + (_LONG if of_kind.factors is _SHORT_FLOATS else ())
+    return _COMMON + _SCALED + (_LONG if of_kind.inputs is _FOUR_BIT_FLOATS else ())
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
-    """The fields that are words or steps, and the codes of each."""
-    majors = {"K": 0} if kind.factors is _SHORT_FLOATS else _MAJORS
+    """Return the codes of each field whose value is a name or a step."""
+    majors = {"K": 0} if kind.inputs is _FOUR_BIT_FLOATS else _MAJORS
     return {
-        "atype": {**kind.factors},
-        "btype": {**kind.factors},
+        "atype": {**kind.inputs},
+        "btype": {**kind.inputs},
         "dtype": {**kind.sums},
         "a_major": {**majors},
         "b_major": {**majors},
@@ -207,26 +221,9 @@ def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
     }
 
 
-def _word(name: str, kind: str, codes: Mapping[Any, int], code: int) -> Any:
+def _decoded(name: str, kind: str, codes: Mapping[Any, int], code: int) -> Any:
     for word, known in codes.items():
         if known == code:
             return word
     legal = ", ".join(f"{known} ({word})" for word, known in codes.items())
-    raise UsageError(f"the {_spoken(name)} of the instruction descriptor is {code}; kind {kind} has {legal}")
-
-
-def _spoken(name: str) -> str:
-    return {
-        "atype": "type of A",
-        "btype": "type of B",
-        "dtype": "type of D",
-        "a_major": "major of A",
-        "b_major": "major of B",
-        "scale_type": "type of scale factors",
-        "scale_a_id": "id of scale A",
-        "scale_b_id": "id of scale B",
-        "max_shift": "largest shift",
-        "saturate": "saturation",
-        "selector": "sparsity selector",
-        "k96": "K of 96",
-    }[name]
+    raise UsageError(f"the {_LABELS[name]} of the instruction descriptor is {code}; kind {kind} has {legal}")

@@ -1,7 +1,7 @@
-"""The fragment maps of every matrix instruction, by formula from shape and type.
+"""Fragment maps of all matrix instructions, as formulas of shape and type.
 
-In every formula ``g`` is the lane's group (lane // 4), ``t`` its place in the group (lane % 4), ``i`` the
-item, ``p`` the elements in one register.
+In every formula `g` is the group of the lane (lane // 4), `t` the lane within the group (lane % 4), `i` the item, and
+`p` the number of elements in one register.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ TYPE_BITS = {
 }
 ACCUMULATOR_TYPES = ("f16", "f32", "s32", "f64")
 
-# K of the shapes whose e2m1 elements lie two to a byte; in all others each has a byte of its own.
+# K of the shapes with two e2m1 elements in a byte, by sparsity; in all other shapes each element has its own byte.
 _PACKED_E2M1_K = {False: 64, True: 128}
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What ``fragment`` was asked for, with the shape read."""
+    """Arguments of `fragment`, with the shape as numbers."""
 
     family: str
     operand: str
@@ -71,7 +72,7 @@ class _Request:
 
     @property
     def stored_k(self) -> int:
-        """K of A as it is stored."""
+        """Number of stored elements in a row of A."""
         return self.k // 2 if self.sparse else self.k
 
     @property
@@ -90,23 +91,22 @@ def fragment(
     num: int = 1,
     trans: bool = False,
 ) -> FragmentMap:
-    """The fragment map of an operand of a matrix instruction.
+    """Return the fragment map of an operand of a matrix instruction.
 
-    ``family`` is "mma", "wgmma", "wmma", "ldmatrix", "stmatrix" or "movmatrix". ``operand`` is "A", "B", "C"
-    or "D" for the multiplying families, and for "movmatrix" "A" (read) or "D" (written); the loads and stores
-    have only one, whatever it is called. ``shape`` is the shape's word ("m16n8k16", "m8n8"), ``element`` the
-    element type's. ``layout`` ("row" or "col") matters to A and B of mma m8n8k4 with f16 alone. ``sparse``
-    gives A as it is stored, K/2 wide, and the B that goes with it. ``num`` and ``trans`` are those of the
-    matrix loads and stores.
+    `family` is "mma", "wgmma", "wmma", "ldmatrix", "stmatrix" or "movmatrix". `operand` is "A", "B", "C" or "D" of a
+    multiplication, or "A" (read) or "D" (written) of movmatrix; loads and stores have one operand and ignore the name.
+    `shape` and `element` are the names of the shape ("m16n8k16", "m8n8") and of the element type. `layout` ("row" or
+    "col") applies to A and B of mma m8n8k4 with f16 only. With `sparse`, A has its K/2 stored columns. `num` and
+    `trans` are those of matrix loads and stores.
 
-    Which combinations exist on which target is not judged here, only whether the formula covers them.
+    The function checks that a formula covers the combination, not that a target has the instruction.
 
-    Errors: UsageError for words or shapes that no formula covers.
+    Errors: UsageError for names and shapes that no formula covers.
     Source: PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15.
     """
     if family not in _FAMILIES and family not in _MOVES:
         legal = _listed((*_FAMILIES, *_MOVES))
-        raise UsageError(f"there is no family of matrix instructions {family!r}; expected {legal}")
+        raise UsageError(f"unknown family of matrix instructions {family!r}; expected {legal}")
     operand = operand.upper()
     if family == "movmatrix":
         return _movmatrix(operand, shape, element)
@@ -131,27 +131,27 @@ def _multiplication(
     return _FAMILIES[family](_Request(family, operand, shape, element, layout, sparse, m, n, k))
 
 
-def _mma(asked: _Request) -> FragmentMap:
-    if (asked.m, asked.n, asked.k) == (8, 8, 4) and asked.element in ("f16", "f32"):
-        return _quad_pair(asked)
-    name, bits, m = asked.name, asked.bits, asked.m
-    if asked.is_accumulator:
-        _require(name, asked.n == 8 and m in (8, 16), "M must be 8 or 16 and N 8")
+def _mma(request: _Request) -> FragmentMap:
+    if (request.m, request.n, request.k) == (8, 8, 4) and request.element in ("f16", "f32"):
+        return _quad_pair(request)
+    name, bits, m = request.name, request.bits, request.m
+    if request.is_accumulator:
+        _require(name, request.n == 8 and m in (8, 16), "M must be 8 or 16 and N 8")
         return _accumulator(name, m, bits)
-    k = asked.stored_k if asked.operand == "A" else asked.k
+    k = request.stored_k if request.operand == "A" else request.k
     step = 4 * max(32 // bits, 1)
     _require(
         name,
-        asked.n == 8 and m in (8, 16) and k % step == 0 and k // step in (1, 2, 4),
-        f"M must be 8 or 16, N 8 and K 1, 2 or 4 times {step * asked.k // k}",
+        request.n == 8 and m in (8, 16) and k % step == 0 and k // step in (1, 2, 4),
+        f"M must be 8 or 16, N 8 and K 1, 2 or 4 times {step * request.k // k}",
     )
-    return _multiplicand_a(name, m, k, bits) if asked.operand == "A" else _multiplicand_b(name, k, bits)
+    return _multiplicand_a(name, m, k, bits) if request.operand == "A" else _multiplicand_b(name, k, bits)
 
 
 def _multiplicand_a(name: str, m: int, k: int, bits: int) -> FragmentMap:
-    # (T32,V(p,M/8,K/4p)) -> (M,K) : ((4,8),(p,M/8,K/4p)) : the registers run down M first, then along K.
+    # (T32,V(p,M/8,K/4p)) -> (M,K) : ((4,8),(p,M/8,K/4p)) : registers advance along M first, then along K.
     # Every dense and stored sparse A of 9.7.14.5.2 to 13 and 9.7.14.6.2. The manual's column for a(i < 64) of
-    # m16n8k256, t*32 + i, leaves out the `& 0x1F` that its own figure has.
+    # m16n8k256, t*32 + i, lacks the `& 0x1F` of its figure.
     p = max(32 // bits, 1)
     halves = m // 8
     lane, item = _lanes_items(32, halves * (k // (4 * p)) * p)
@@ -164,7 +164,7 @@ def _multiplicand_a(name: str, m: int, k: int, bits: int) -> FragmentMap:
 
 
 def _multiplicand_b(name: str, k: int, bits: int) -> FragmentMap:
-    # (T32,V(p,K/4p)) -> (K,N8): a register holds p successive k of column g, the next lies 4p further down.
+    # (T32,V(p,K/4p)) -> (K,N8): a register holds p successive k of column g, the next register those 4p further.
     p = max(32 // bits, 1)
     lane, item = _lanes_items(32, k // 4)
     register, element = item // p, item % p
@@ -182,17 +182,17 @@ def _accumulator(name: str, m: int, bits: int) -> FragmentMap:
     return _map(name, f"(T32,V{m // 4}) -> (M{m},N8)", row, col, shape=(m, 8), bits=bits)
 
 
-def _quad_pair(asked: _Request) -> FragmentMap:
+def _quad_pair(request: _Request) -> FragmentMap:
     # Lanes 4q..4q+3 and 16+4q..19+4q compute multiplication q of four; the four lie one under the other.
     # A: (T8,V4) -> (M8,K4)   B: (T8,V4) -> (K4,N8)   C, D: (T8,V8) -> (M8,N8)
-    name, operand = asked.name, asked.operand
-    if not asked.is_accumulator and asked.layout not in ("row", "col"):
-        raise UsageError(f"{name}: the layout is {asked.layout!r}; expected 'row' or 'col'")
-    _require(name, asked.is_accumulator or asked.element == "f16", "A and B must be f16")
-    if not asked.is_accumulator:
-        name = f"{name} {asked.layout}"
-    by_rows = asked.layout == "row"
-    lane, item = _lanes_items(32, 8 if asked.is_accumulator else 4)
+    name, operand = request.name, request.operand
+    if not request.is_accumulator and request.layout not in ("row", "col"):
+        raise UsageError(f"{name}: the layout is {request.layout!r}; expected 'row' or 'col'")
+    _require(name, request.is_accumulator or request.element == "f16", "A and B must be f16")
+    if not request.is_accumulator:
+        name = f"{name} {request.layout}"
+    by_rows = request.layout == "row"
+    lane, item = _lanes_items(32, 8 if request.is_accumulator else 4)
     high, t = lane // 16, lane % 4
     if operand == "A":
         rows, cols, axes = 8, 4, "M8,K4"
@@ -202,65 +202,72 @@ def _quad_pair(asked: _Request) -> FragmentMap:
         row, col = (t, item + 4 * high) if by_rows else (item, t + 4 * high)
     else:
         rows, cols, axes = 8, 8, "M8,N8"
-        if asked.element == "f16":
+        if request.element == "f16":
             row, col = t + 4 * high, item
         else:
             row = (lane & 1) + (item & 2) + 4 * high
             col = (item & 4) + (lane & 2) + (item & 1)
     row = row + rows * (lane % 16 // 4)
     legend = f"4 of (T8,V{item.shape[1]}) -> ({axes})"
-    return _map(name, legend, row, col, shape=(4 * rows, cols), bits=asked.bits, tiles=4)
+    return _map(name, legend, row, col, shape=(4 * rows, cols), bits=request.bits, tiles=4)
 
 
-def _wgmma(asked: _Request) -> FragmentMap:
-    name, n, k, bits = asked.name, asked.n, asked.stored_k, asked.bits
+def _wgmma(request: _Request) -> FragmentMap:
+    name, n, k, bits = request.name, request.n, request.stored_k, request.bits
     _require(
         name,
-        asked.m == 64 and n % 8 == 0 and 8 <= n <= 256,
+        request.m == 64 and n % 8 == 0 and 8 <= n <= 256,
         "M must be 64 and N a multiple of 8 from 8 to 256",
     )
-    if asked.is_accumulator:
-        # (T128,V(2,2,N/8)) -> (M64,N): warp w has rows 16w to 16w+15, in tiles of 16 by 8 along N.
+    if request.is_accumulator:
+        # (T128,V(2,2,N/8)) -> (M64,N): warp w holds rows 16w to 16w+15, in tiles of 16 by 8 along N.
         lane, item = _lanes_items(128, n // 2)
         row = 16 * (lane // 32) + lane % 32 // 4 + 8 * (item // 2 % 2)
         col = 8 * (item // 4) + 2 * (lane % 4) + item % 2
         return _map(name, f"(T128,V{n // 2}) -> (M64,N{n})", row, col, shape=(64, n), bits=bits)
-    _require(name, asked.operand == "A", "B is in shared memory, behind a descriptor")
-    _require(name, k * bits == 256, f"K must be {256 // bits * (2 if asked.sparse else 1)}")
-    # (T128,V(p,2,2)) -> (M64,K): warp w has rows 16w to 16w+15, laid out as A of a multiplication of its own.
+    _require(name, request.operand == "A", "B is in shared memory and has a descriptor")
+    _require(name, k * bits == 256, f"K must be {256 // bits * (2 if request.sparse else 1)}")
+    # (T128,V(p,2,2)) -> (M64,K): warp w holds rows 16w to 16w+15, in the layout of A of an mma.
     tile = _multiplicand_a(name, 16, k, bits)
     row = np.concatenate([tile.row + 16 * warp for warp in range(4)])
     col = np.tile(tile.col, (4, 1))
     return _map(name, f"(T128,V{tile.items}) -> (M64,K{k})", row, col, shape=(64, k), bits=bits, along="col")
 
 
-def _wmma(asked: _Request) -> FragmentMap:
-    # The manual leaves these fragments opaque; here they are those of the plain warp multiplications, tile by
-    # tile of 16 by 8. M = 8 with N = 32 is multiplied turned: B's columns take the part of A's rows.
-    # f16 A and B fill eight registers whatever their size: a smaller one repeats itself.
-    name, operand, bits, m, n, k = asked.name, asked.operand, asked.bits, asked.m, asked.n, asked.k
+def _wmma(request: _Request) -> FragmentMap:
+    # The manual does not define these fragments. Here they consist of mma fragments, in tiles of 16 by 8. For M = 8 and
+    # N = 32 the product is transposed: the columns of B take the place of the rows of A.
+    # f16 A and B always fill eight registers: the elements of a smaller fragment are repeated.
+    name, operand, bits, m, n, k = (
+        request.name,
+        request.operand,
+        request.bits,
+        request.m,
+        request.n,
+        request.k,
+    )
     _require(
         name,
-        (m, n) in ((8, 8), (16, 16), (8, 32), (32, 8)) and not asked.sparse,
+        (m, n) in ((8, 8), (16, 16), (8, 32), (32, 8)) and not request.sparse,
         "M by N must be 8 by 8, 16 by 16, 8 by 32 or 32 by 8, and dense",
     )
     if (m, n) == (8, 8):
-        return _mma(asked)
-    turned = (m, n) == (8, 32)
-    high, wide = (n, m) if turned else (m, n)
-    if asked.is_accumulator:
+        return _mma(request)
+    transposed = (m, n) == (8, 32)
+    high, wide = (n, m) if transposed else (m, n)
+    if request.is_accumulator:
         shape = high, wide
         corners = [(top, left) for top in range(0, high, 16) for left in range(0, wide, 8)]
         row, col = _tiled(_accumulator(name, 16, bits), corners)
-    elif (operand == "A") != turned:
+    elif (operand == "A") != transposed:
         shape = high, k
         row, col = _tiled(_multiplicand_a(name, 16, k, bits), [(top, 0) for top in range(0, high, 16)])
     else:
         shape = k, wide
         row, col = _tiled(_multiplicand_b(name, k, bits), [(0, left) for left in range(0, wide, 8)])
-    if turned:
+    if transposed:
         row, col, shape = col, row, (shape[1], shape[0])
-    if operand in ("A", "B") and asked.element == "f16":
+    if operand in ("A", "B") and request.element == "f16":
         row, col = (np.tile(part, (1, 16 // part.shape[1])) for part in (row, col))
     axes = {"A": f"M{m},K{k}", "B": f"K{k},N{n}"}.get(operand, f"M{m},N{n}")
     return _map(name, f"(T32,V{row.shape[1]}) -> ({axes})", row, col, shape=shape, bits=bits)
@@ -268,7 +275,7 @@ def _wmma(asked: _Request) -> FragmentMap:
 
 @cache
 def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool) -> FragmentMap:
-    # Rows are numbered as the lanes that give their addresses; columns are the elements of a row of 16 bytes.
+    # Row r is the row whose address lane r gives; columns are the elements of a row of 16 bytes.
     name = f"{family} {shape} x{num}{' trans' if trans else ''} {element}"
     kind = (family, shape, element, trans)
     counts = (1, 2) if shape == "m16n16" else (1, 2, 4)
@@ -284,18 +291,18 @@ def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool
     lane, item = _lanes_items(32, _MOVE_KINDS[kind] * num)
     g, t = lane // 4, lane % 4
     if shape == "m8n8":
-        # (T32,V(2,num)) -> (8*num,8), and with trans each matrix turned.
+        # (T32,V(2,num)) -> (8*num,8); with trans each matrix is transposed.
         across, along = g, 2 * t + item % 2
         row, col = (along, across) if trans else (across, along)
         height, width, bits = 8, 8, 16
         row = row + 8 * (item // 2)
     elif shape == "m16n16":
-        # (T32,V(2,2,2,num)) -> (16*num,16): a lane has columns g and g + 8 of rows 4t to 4t + 3.
+        # (T32,V(2,2,2,num)) -> (16*num,16): a lane holds columns g and g + 8 of rows 4t to 4t + 3.
         row = 4 * t + item % 2 + 2 * (item // 4 % 2) + 16 * (item // 8)
         col = g + 8 * (item // 2 % 2)
         height, width, bits = 16, 16, 8
     elif shape == "m8n16":
-        # (T32,V(4,num)) -> (8*num,16): elements of 4 or 6 bits arrive widened, one to a byte.
+        # (T32,V(4,num)) -> (8*num,16): elements of 4 or 6 bits are widened to one byte each.
         row, col = g + 8 * (item // 4), 4 * t + item % 4
         height, width, bits = 8, 16, 8
     else:
@@ -310,7 +317,7 @@ def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool
 
 @cache
 def _movmatrix(operand: str, shape: str, element: str) -> FragmentMap:
-    # A: (T32,V2) -> (8,8), rows over the groups; D holds the same matrix turned, columns over the groups.
+    # A: (T32,V2) -> (8,8), rows over the groups; D holds the transposed matrix, columns over the groups.
     name = f"movmatrix {shape} {element} {operand}"
     _require(
         name, shape == "m8n8" and element == "b16" and operand in ("A", "D"), "it moves m8n8 b16 from A to D"
@@ -358,8 +365,7 @@ def _map(
     tiles: int = 1,
     along: str = "",
 ) -> FragmentMap:
-    for part in (row, col):
-        part.flags.writeable = False
+    read_only(row, col)
     packed_along = along if bits == 1 else ""
     return FragmentMap(name, legend, *shape, bits, row, col, max(bits, 32), tiles, packed_along)
 

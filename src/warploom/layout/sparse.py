@@ -1,4 +1,4 @@
-"""Sparse metadata: which k each stored element of A stands at, and which lanes say so."""
+"""Sparse metadata: the k of each stored element of A, and the lanes that hold it; block scale factors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
 
@@ -19,15 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MetadataMap:
-    """Where a sparse multiplication's metadata stand: four bits for every chunk of a row of A.
+    """Map of the metadata of a sparse multiplication: four bits, a nibble, for every chunk of a row of A.
 
-    A chunk is 4 elements of which 2 are stored (2:4); for tf32 2 of which 1 is (1:2); for 4-bit types 8 of
-    which two pairs are (4:8).
+    A chunk is 4 elements, of which 2 are stored (2:4); for tf32, 2 elements, of which 1 is stored (1:2); for 4-bit
+    types, 8 elements, of which two pairs are stored (4:8). `lane` and `bit` are the lane that holds the nibble of a
+    chunk and the first bit of the nibble.
 
-    Shapes: ``lane`` and ``bit``, the lane that holds a chunk's nibble and the bit at which it begins, are
-        (rows, chunks).
-    Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 (the warp's); for the warpgroup each warp's 16 rows are laid out
-        as the warp's own.
+    Shapes: `lane` and `bit` are (rows, chunks).
+    Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 for a warp; the 16 rows of each warp of a warpgroup have the same layout.
     """
 
     name: str
@@ -39,16 +39,16 @@ class MetadataMap:
 
     @property
     def rows(self) -> int:
-        """Rows of A."""
+        """Number of rows of A."""
         return self.lane.shape[0]
 
     @property
     def lanes(self) -> tuple[int, ...]:
-        """The lanes that contribute, in order."""
+        """Lanes that hold metadata, in ascending order."""
         return tuple(int(lane) for lane in np.unique(self.lane))
 
     def fragment(self) -> FragmentMap:
-        """The same as a fragment map, whose elements are the nibbles: a row of them for every row of A."""
+        """Return the fragment map whose elements are the nibbles, one row of nibbles for every row of A."""
         return _register_map(
             self.name,
             f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)",
@@ -59,7 +59,7 @@ class MetadataMap:
         )
 
     def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
-        """The four bits of every chunk.
+        """Return the nibble of every chunk.
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, chunks).
         """
@@ -67,7 +67,7 @@ class MetadataMap:
         return (words >> self.bit.astype(np.uint32) & 15).astype(np.uint8)
 
     def decode(self, registers: NDArray[Any]) -> NDArray[np.int16]:
-        """The k at which every stored element of A stands.
+        """Return the k of every stored element of A.
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
         """
@@ -76,18 +76,18 @@ class MetadataMap:
             *nibbles.shape[:2], self.k // 2
         )
 
-    def meaningful(self, registers: NDArray[Any], *, ordered: bool = True) -> NDArray[np.bool_]:
-        """Whether every chunk's bits are among those whose result is defined.
+    def is_defined(self, registers: NDArray[Any], *, ordered: bool = True) -> NDArray[np.bool_]:
+        """Return True for every chunk whose nibble has a defined result.
 
-        ``ordered`` is the rule of ordered metadata: the first index is the lower. Without it two different
-        indices do, in either order; tf32 has the same two values always.
+        With `ordered` metadata the first index is the lower one; otherwise two different indices are legal in either
+        order. tf32 has the same two legal values in both cases.
 
         Shapes: registers (batch, lanes); the result is (batch, rows, chunks).
         """
-        return self.defined(ordered=ordered)[self.nibbles(registers)]
+        return self.defined_nibbles(ordered=ordered)[self.nibbles(registers)]
 
-    def defined(self, *, ordered: bool) -> NDArray[np.bool_]:
-        """Which of the 16 values of a chunk's bits have a defined result."""
+    def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
+        """Return True for each of the 16 nibbles that has a defined result."""
         legal = np.zeros(16, np.bool_)
         if self.chunk == 2:
             legal[[0b0100, 0b1110]] = True
@@ -97,10 +97,10 @@ class MetadataMap:
                     legal[first | second << 2] = first < second if ordered else first != second
         return legal
 
-    def faulty(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
-        """Which of the lanes that contribute hold bits whose result is not defined. All 32 bits of theirs count.
+    def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
+        """Return True for each lane of `lanes` whose register has a nibble without a defined result.
 
-        Shapes: registers (batch, lanes); the result is (batch, contributing lanes).
+        Shapes: registers (batch, lanes); the result is (batch, lanes that hold metadata).
         """
         words = registers.view(np.uint32)[:, list(self.lanes)]
         halves = _defined_halves(self.chunk, ordered)
@@ -125,31 +125,29 @@ class MetadataMap:
 
 @cache
 def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
-    """Which values of 16 bits are four times bits with a defined result."""
-    nothing = np.zeros((0, 0), np.int32)
-    defined = MetadataMap("", 0, chunk, 0, nothing, nothing).defined(ordered=ordered)
+    """Return True for each value of 16 bits whose four nibbles have a defined result."""
+    empty = np.zeros((0, 0), np.int32)
+    defined = MetadataMap("", 0, chunk, 0, empty, empty).defined_nibbles(ordered=ordered)
     values = np.arange(1 << 16)
-    return np.logical_and.reduce([defined[values >> place & 15] for place in (0, 4, 8, 12)])
-
-
-def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
-    """The metadata map of a sparse multiplication.
-
-    ``family`` is "mma" or "wgmma"; ``shape`` the shape's word; ``element`` A's type; ``selector`` the
-    sparsity selector: of the four lanes of a group it names the one, or the pair, that contributes.
-
-    Errors: UsageError for a shape, type or selector that the formula does not cover.
-    """
-    return _metadata(family, shape, element, selector)
+    return np.logical_and.reduce([defined[values >> shift & 15] for shift in (0, 4, 8, 12)])
 
 
 @cache
-def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataMap:
+def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
+    """Return the metadata map of a sparse multiplication.
+
+    `family` is "mma" or "wgmma", `shape` the name of the shape, `element` the type of A. `selector` is the sparsity
+    selector: the lane, or the pair of lanes, of each group of four that holds metadata.
+
+    Errors: UsageError for an unknown shape, type or selector.
+    """
     name = f"{family} sparse {shape} {element} metadata"
     found = re.fullmatch(r"m(\d+)n\d+k(\d+)", shape)
     height = {"mma": 16, "wgmma": 64}.get(family, 0)
     if found is None or int(found[1]) != height or element not in TYPE_BITS:
-        raise UsageError(f"{name} does not exist; expected the like of mma m16n8k32 s8 or wgmma m64n8k32 f16")
+        raise UsageError(
+            f"{name} does not exist; expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16"
+        )
     k = int(found[2])
     bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
     chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)
@@ -164,10 +162,10 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
     row, column = np.indices((height, row_bits // 4), dtype=np.int32)
     group, lower = row % 8, row // 8 % 2
     if wide:
-        # (T(contributors,8),V8) -> (M16,chunks): a lane has four chunks of row g, then the same of row g + 8.
+        # (T(contributors,8),V8) -> (M16,chunks): a lane holds four chunks of row g, then those of row g + 8.
         thread, bit = column // 4, 16 * lower + 4 * (column % 4)
     else:
-        # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane has eight chunks of row g, the next of g + 8.
+        # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane holds eight chunks of row g, the next lane those of g + 8.
         thread, bit = lower + 2 * (column // 8), 4 * (column % 8)
     lane = 32 * (row // 16) + 4 * group + contributors * selector + thread
     return MetadataMap(name, k, chunk, chunk // 2, lane.astype(np.int32), bit.astype(np.int32))
@@ -175,11 +173,11 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
 
 @dataclass(frozen=True, eq=False)
 class ScaleMap:
-    """Where the scale factors of a block-scaled multiplication stand: one byte each.
+    """Map of the scale factors of a block-scaled multiplication, one byte each.
 
-    ``operand`` is "A" or "B".
+    `operand` is "A" or "B".
 
-    Shapes: ``lane`` and ``byte`` are (M or N, factors along K).
+    Shapes: `lane` and `byte` are (M or N, factors along K).
     Source: PTX ISA 9.7.14.3.
     """
 
@@ -189,18 +187,15 @@ class ScaleMap:
     byte: NDArray[np.int32]
 
     def fragment(self) -> FragmentMap:
-        """The same as a fragment map, whose elements are the factors: a row of them for every row of A, for B a
-        column for every column.
-        """
+        """Return the fragment map whose elements are the factors of the rows of A or of the columns of B."""
         factors = self.lane.shape[1]
-        legend = f"(T{np.unique(self.lane).size},V{factors}) -> (M16,{factors})"
-        if self.operand == "B":
-            legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({factors},N8)"
-            return _register_map(self.name, legend, self.lane.T, self.byte.T, bits=8, lanes=32)
-        return _register_map(self.name, legend, self.lane, self.byte, bits=8, lanes=32)
+        extents = f"M16,{factors}" if self.operand == "A" else f"{factors},N8"
+        legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({extents})"
+        lane, byte = (self.lane, self.byte) if self.operand == "A" else (self.lane.T, self.byte.T)
+        return _register_map(self.name, legend, lane, byte, bits=8, lanes=32)
 
     def gather(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
-        """The factors of a batch, for A (M, factors) and for B (N, factors).
+        """Return the factors of a batch of registers.
 
         Shapes: registers (batch, 32) of 32 bits; the result is (batch, M or N, factors).
         """
@@ -210,16 +205,18 @@ class ScaleMap:
 
 @cache
 def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> ScaleMap:
-    """The map of A's or B's scale factors.
+    """Return the map of the scale factors of A or B.
 
-    ``operand`` is "A" or "B"; ``vectors`` 1, 2 or 4 factors along K (the scale vector size); ``byte_id`` the
-    byte at which they begin; ``thread_id`` for A the pair of lanes (0 or 1) and for B the lane (0 to 3) of
-    every group of four that contributes. A's even lane has row g, its odd lane row g + 8; B's has column g.
+    `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` their first byte.
+    `thread_id` is the pair of lanes (0 or 1) for A, or the lane (0 to 3) for B, of each group of four that holds
+    factors. The even lane of A holds row g, the odd lane row g + 8; the lane of B holds column g.
 
     Errors: UsageError for a selector outside the manual's table.
     """
     if operand not in ("A", "B") or vectors not in (1, 2, 4):
-        raise UsageError(f"there are no {vectors} scale factors of {operand!r}; expected 1, 2 or 4 of A or B")
+        raise UsageError(
+            f"unknown operand {operand!r} with {vectors} scale factors; expected A or B with 1, 2 or 4"
+        )
     threads = range(2) if operand == "A" else range(4)
     if thread_id not in threads:
         raise UsageError(f"the thread id of scale {operand} is {thread_id}; expected 0 to {len(threads) - 1}")
@@ -239,9 +236,8 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
 def _register_map(
     name: str, legend: str, lane: NDArray[np.int32], item: NDArray[np.int32], *, bits: int, lanes: int
 ) -> FragmentMap:
-    """The map of what stands in some of the lanes' registers. Shapes: lane and item are (rows, cols)."""
+    """Return the fragment map of elements in some of the lanes. Shapes: lane and item are (rows, cols)."""
     row, col = np.full((2, lanes, 32 // bits), -1, np.int32)
     row[lane, item], col[lane, item] = np.indices(lane.shape, dtype=np.int32)
-    for part in (row, col):
-        part.flags.writeable = False
+    read_only(row, col)
     return FragmentMap(name, legend, lane.shape[0], lane.shape[1], bits, row, col)

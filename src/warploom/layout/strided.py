@@ -1,4 +1,4 @@
-"""Shape, strides and element type of an array, whoever's it is: NumPy's, PyTorch's, CuPy's, JAX's."""
+"""Shape, strides and element type of an array of NumPy, PyTorch, CuPy or JAX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warploom.diagnostics import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Strided:
-    """How the elements of an array lie. Units: `strides` in bytes."""
+    """Shape, strides and element type of an array. Units: `strides` in bytes."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -22,22 +22,22 @@ class Strided:
 
     @property
     def ndim(self) -> int:
-        """Axes."""
+        """Number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return prod(self.shape)
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """Size of an element in bytes."""
         return self.dtype.itemsize
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie one after another in row-major order."""
+        """True if the elements are consecutive in row-major order."""
         pitch = self.itemsize
         for extent, stride in zip(self.shape[::-1], self.strides[::-1], strict=True):
             if extent > 1 and stride != pitch:
@@ -47,10 +47,10 @@ class Strided:
 
 
 def strided(array: Any) -> Strided:
-    """How an array lies. It is read from its attributes alone, so that no library but NumPy is needed.
+    """Return the shape, strides and element type of an array, read from its attributes.
 
-    NumPy and CuPy have strides in bytes, PyTorch a method that counts elements; JAX has none, for its arrays
-    are contiguous.
+    Arrays of NumPy and CuPy have strides in bytes, those of PyTorch a method that counts elements, and those of JAX no
+    strides, because they are contiguous.
 
     Errors: UsageError layout.array
     """
@@ -71,9 +71,9 @@ def strided(array: Any) -> Strided:
     return Strided(shape, strides, dtype)
 
 
-def _dtype(named: Any) -> np.dtype[Any]:
-    """NumPy's type of elements; PyTorch calls its own as NumPy and ml_dtypes do, with its name before."""
-    if isinstance(named, np.dtype):
-        return cast("np.dtype[Any]", named)
-    name = str(named).rpartition(".")[2]
+def _dtype(given: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype; PyTorch dtypes have the names of NumPy and ml_dtypes after `torch.`."""
+    if isinstance(given, np.dtype):
+        return cast("np.dtype[Any]", given)
+    name = str(given).rpartition(".")[2]
     return np.dtype(getattr(ml_dtypes, name, name))

@@ -1,4 +1,4 @@
-"""Shared-memory swizzles: the exclusive or that spreads rows over the banks."""
+"""Shared-memory swizzles: the exclusive or that distributes rows over the banks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 
-# Span in bytes -> the chunk-index bits (of bits 6-4) that take the row bits (of bits 9-7).
+# Span in bytes -> mask of the chunk bits (address bits 6-4) that are combined with the row bits (address bits 9-7).
 _CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}
 
 
@@ -17,13 +17,13 @@ Address = TypeVar("Address", bound=int | NDArray[Any])
 
 
 def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
-    """Where the byte at an unswizzled shared-memory address really lies; its own inverse.
+    """Return the shared-memory address to which a swizzle maps an address; the function is its own inverse.
 
-    The address is absolute, for the pattern is anchored in shared memory and not in the tile: with 128, bits
-    6-4 become themselves xor bits 9-7; with 64, bits 5-4 xor bits 8-7; with 32, bit 4 xor bit 7.
-    ``base_offset`` is the matrix descriptor's: the row, (address >> 7) & 7, at which the pattern begins.
+    The pattern is anchored in shared memory, not in the tile, so the address is absolute. With 128, bits 6-4 become
+    their exclusive or with bits 9-7; with 64, bits 5-4 with bits 8-7; with 32, bit 4 with bit 7. `base_offset` is that
+    of the matrix descriptor: the row, (address >> 7) & 7, at which the pattern begins.
 
-    Units: ``mode`` is the span in bytes, 0, 32, 64 or 128; 0 leaves an address as it is.
+    Units: `mode` is the span in bytes, 0, 32, 64 or 128; 0 returns the address.
     Errors: UsageError for another mode.
     """
     mask = chunk_mask(mode)
@@ -32,22 +32,26 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 
 
 def chunk_mask(mode: int) -> int:
-    """The bits of a 16-byte chunk's number, (address >> 4) & 7, that become themselves xor the same bits of the
-    row's, (address >> 7) & 7.
+    """Return the mask of the chunk number, (address >> 4) & 7, that a swizzle combines with the row number.
 
-    Units: ``mode`` is the span in bytes, 0, 32, 64 or 128.
+    Units: `mode` is the span in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.
     """
     if mode not in _CHUNK_MASK:
-        raise UsageError(f"there is no swizzle of {mode} bytes; expected 0, 32, 64 or 128")
+        raise UsageError(f"unknown swizzle of {mode} bytes; expected 0, 32, 64 or 128")
     return _CHUNK_MASK[mode]
 
 
-def bank_picture(mode: int, rows: int = 8) -> str:
-    """A text picture of the 32 banks: which 16-byte chunk of which row stands where.
+def swizzle_text(span: int) -> str:
+    """Return a swizzle in words."""
+    return f"swizzled by {span} bytes" if span else "not swizzled"
 
-    A line is 128 bytes of shared memory, all 32 banks once; a cell is four banks and reads ``row.chunk``,
-    where a row is one span long (128 bytes without a swizzle) and chunks are counted along it.
+
+def bank_picture(mode: int, rows: int = 8) -> str:
+    """Return a text picture of the 32 banks and the 16-byte chunk that each group of four banks holds.
+
+    A line is 128 bytes of shared memory, each bank once. A cell is four banks and shows `row.chunk`; a row is one span
+    long (128 bytes without a swizzle).
     """
     span = mode or 128
     lines = ["banks " + "".join(f" {f'{4 * cell}-{4 * cell + 3}':>6}" for cell in range(8))]

@@ -1,19 +1,19 @@
-"""Tensor-memory maps: in which lane and column, and of which CTA, every element of a matrix lies.
+"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand of tcgen05.mma.
 
-A tensor memory has 128 lanes and up to 512 columns of 32 bits. A pair of CTAs has two, and shares the rows of a
-matrix between them. In every formula ``own`` is the row within its CTA.
+A tensor memory has 128 lanes and up to 512 columns of 32 bits. A pair of CTAs has two and divides the rows of a matrix
+between them. In every formula `own` is the row within its CTA.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.display import Displayed
+from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
 
@@ -23,28 +23,21 @@ if TYPE_CHECKING:
     from warploom.layout.instruction import InstructionDescriptor
 
 TENSOR_LANES = 128
-_TYPES_OF_HALVES = ("f16", "tf32")  # kinds whose metadata lie in half words, and have a selector
+_HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and with a selector
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TensorMemoryMap(Displayed):
-    """The map (row, col) -> CTA, lane, column and bit of tensor memory of an operand.
+class TensorMemoryMap(ElementMap):
+    """Map (row, col) -> CTA, lane, column and bit of tensor memory of an operand.
 
-    What several data paths read lies in several places; ``copies`` are these places.
+    An operand that several data paths read has several `copies`.
 
-    Shapes: ``cta``, ``lane``, ``column`` and ``bit`` are (copies, rows, cols).
-    Units: ``column`` counts words of 32 bits, and ``lane`` lanes, from the operand's address; ``bit`` is within
-        the word, ``bits`` the width of an element's container; ``cta`` is 0 for the even CTA of a pair.
+    Shapes: `cta`, `lane`, `column` and `bit` are (copies, rows, cols).
+    Units: `column` in words of 32 bits and `lane` in lanes from the address of the operand; `bit` is within the word,
+        `bits` the width of an element's container; `cta` is 0 for the even CTA of a pair.
     Source: PTX ISA 9.7.16.1, 9.7.16.10.
     """
 
-    display_kind: ClassVar[str] = "layout"
-
-    name: str
-    legend: str
-    rows: int
-    cols: int
-    bits: int
     cta: NDArray[np.int32]
     lane: NDArray[np.int32]
     column: NDArray[np.int32]
@@ -52,89 +45,74 @@ class TensorMemoryMap(Displayed):
 
     @property
     def copies(self) -> int:
-        """In how many places each element lies."""
+        """Number of copies of each element."""
         return self.lane.shape[0]
 
     @property
     def ctas(self) -> int:
-        """CTAs whose tensor memory has a part: 1, or 2."""
+        """Number of CTAs whose tensor memory holds a part of the matrix, 1 or 2."""
         return int(self.cta.max()) + 1
 
-    def places(self, row: int, col: int) -> tuple[tuple[int, int, int, int], ...]:
-        """Every (CTA, lane, column, bit) at which an element begins, in order."""
-        if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise UsageError(
-                f"{self.name}: there is no element ({row}, {col}) in a matrix of {self.rows} by {self.cols}"
-            )
+    def locations(self, row: int, col: int) -> tuple[tuple[int, int, int, int], ...]:
+        """Return the (CTA, lane, column, bit) of every copy of an element, in ascending order."""
+        self.check_element(row, col)
         found = zip(*(part[:, row, col].tolist() for part in (self.cta, self.lane, self.column, self.bit)))
         return tuple(sorted((int(a), int(b), int(c), int(d)) for a, b, c, d in found))
 
     def elements(self, lane: int, column: int, cta: int = 0) -> tuple[tuple[int, int], ...]:
-        """Every (row, col) that has bits in a word, in order of their bits; none where nothing lies.
+        """Return every (row, col) that has bits in a word, in the order of these bits.
 
-        Errors: UsageError where there is no such lane or CTA.
+        Errors: UsageError for a lane or a CTA that does not exist.
         """
         if not 0 <= lane < TENSOR_LANES:
             raise UsageError(f"tensor memory has no lane {lane}; expected 0 to {TENSOR_LANES - 1}")
         if not 0 <= cta < self.ctas:
             raise UsageError(f"{self.name}: there is no CTA {cta}; expected 0 to {self.ctas - 1}")
-        held = (self.lane == lane) & (self.column == column) & (self.cta == cta)
-        _, rows, cols = np.nonzero(held)
-        order = np.argsort(self.bit[held], kind="stable")
+        matches = (self.lane == lane) & (self.column == column) & (self.cta == cta)
+        _, rows, cols = np.nonzero(matches)
+        order = np.argsort(self.bit[matches], kind="stable")
         return tuple((int(rows[k]), int(cols[k])) for k in order)
 
-    def __repr__(self) -> str:
-        return f"<TensorMemoryMap {self.name}: {self.legend}>"
-
-    def __str__(self) -> str:
-        """The map as a table, each cell the place of the element: ``L3.5`` is lane 3, column 5, bit 0."""
-        cells = [
+    def cells(self) -> list[list[str]]:
+        """Return the locations of every element."""
+        return [
             [
-                " ".join(place_word(*place, self.ctas) for place in self.places(row, col))
+                " ".join(location_text(*at, self.ctas) for at in self.locations(row, col))
                 for col in range(self.cols)
             ]
             for row in range(self.rows)
         ]
-        width = max(len(cell) for line in cells for cell in line)
-        margin = len(str(self.rows - 1))
-        lines = [f"{self.name}  {self.legend}"]
-        lines.append(" " * margin + "".join(f" {col:>{width}}" for col in range(self.cols)))
-        lines.extend(
-            f"{row:>{margin}}" + "".join(f" {cell:>{width}}" for cell in line)
-            for row, line in enumerate(cells)
-        )
-        return "\n".join(lines)
 
 
-def place_word(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
-    """A place in a word: `L3.5:16` is bit 16 of column 5 in lane 3, of a pair of CTAs `0/L3.5:16`."""
+def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
+    """Return a location as text: `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`."""
     return (f"{cta}/" if ctas > 1 else "") + f"L{lane}.{column}" + (f":{bit}" if bit else "")
 
 
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
-    """The letter of the data path layout of a multiplication by one CTA or a pair, or weight-stationary.
+    """Return the letter of the data path layout of a multiplication by one CTA or a pair, or weight-stationary.
 
-    Errors: UsageError for shapes that there are not.
+    Errors: UsageError for illegal shapes.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.
     """
     m, n = fields.m, fields.n
     sparse = fields.sparse
     if stationary:
-        legal, lattice = (32, 64, 128), (64, 128) if sparse else (64, 128, 256)
+        legal_m, legal_n = (32, 64, 128), (64, 128) if sparse else (64, 128, 256)
     else:
-        legal = (128,) if fields.is_scaled else (64, 128)
+        legal_m = (128,) if fields.is_scaled else (64, 128)
         if ctas == 2:
-            legal = (256,) if fields.is_scaled and sparse else (128, 256)
+            legal_m = (256,) if fields.is_scaled and sparse else (128, 256)
         if fields.kind == "i8":
-            lattice = tuple(range(32, 257, 32)) if ctas == 2 else (8, 16, 24, *range(32, 257, 16))
+            legal_n = tuple(range(32, 257, 32)) if ctas == 2 else (8, 16, 24, *range(32, 257, 16))
         else:
-            lattice = tuple(range(8 * ctas, 257, 8 * ctas))
+            legal_n = tuple(range(8 * ctas, 257, 8 * ctas))
     how = "weight-stationary" if stationary else "by a pair of CTAs" if ctas == 2 else "by one CTA"
-    for name, value, words in (("M", m, legal), ("N", n, lattice)):
-        if value not in words:
+    for name, value, legal in (("M", m, legal_m), ("N", n, legal_n)):
+        if value not in legal:
             raise UsageError(
                 f"{name} is {value} in the instruction descriptor of a {'sparse' if sparse else 'dense'}"
-                f" multiplication of kind {fields.kind} {how}; expected {_listed(words)}"
+                f" multiplication of kind {fields.kind} {how}; expected {_listed(legal)}"
             )
     if stationary:
         return {32: "G", 64: "E", 128: "D"}[m]
@@ -144,13 +122,13 @@ def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fa
 
 
 def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Where D lies. An element of 16 bits has a word of its own.
+    """Return the map of D; an element of 16 bits has its own word.
 
     Source: PTX ISA 9.7.16.10.4.1, 9.7.16.10.5.
     """
     path = data_path(fields, ctas, stationary=stationary)
     cta, own, col = _rows(fields.m, ctas, fields.n)
-    # Those of two halves, "B" and "E", have the later columns in lanes 64 to 127, "G" each quarter in 32 lanes.
+    # "B" and "E" hold the second half of the columns in lanes 64 to 127; "G" holds each quarter in 32 lanes.
     folds = {"B": 2, "E": 2, "G": 4}.get(path, 1)
     width = fields.n // folds
     lane = _lane_of(own, path) + col // width * (TENSOR_LANES // folds)
@@ -160,22 +138,24 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
 
 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Where A lies in tensor memory, of a sparse A what is stored.
+    """Return the map of A in tensor memory; a sparse A has its stored elements.
 
-    Errors: UsageError for an A that is MN-major, for K = 96, and for M = 32, of which no text says where it is.
+    Errors: UsageError for an MN-major A, for K = 96, and for M = 32, whose layout is not published.
     Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5.
     """
     path = data_path(fields, ctas, stationary=stationary)
-    refuse_k96(fields, "A")
+    require_k64(fields, "A")
     if fields.a_major != "K":
-        raise UsageError("A in tensor memory is K-major; the instruction descriptor has it MN-major")
+        raise UsageError("A in tensor memory is MN-major in the instruction descriptor; expected K-major")
     if path == "G":
-        raise UsageError("where A lies in tensor memory for M = 32 is not published; expected M = 64 or 128")
-    bits = 4 if fields.is_short else TYPE_BITS[fields.atype]
+        raise UsageError(
+            "the layout of A in tensor memory for M = 32 is not published; expected M = 64 or 128"
+        )
+    bits = 4 if fields.is_packed_4bit else TYPE_BITS[fields.atype]
     cta, own, col = _rows(fields.m, ctas, fields.stored_k)
     per_word = 32 // bits
     lane = _lane_of(own, path)
-    # Each half of the lanes computes other columns of D, from an A of its own.
+    # Each half of the lanes computes other columns of D, from its own copy of A.
     copies = [lane, lane + 64] if path in "BE" else [lane]
     return _map(
         f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), col // per_word,
@@ -184,28 +164,28 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
 
 
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Where the metadata of a sparse A lie: an element is the four bits of a chunk.
+    """Return the map of the metadata of a sparse A; an element is the four bits of a chunk.
 
-    Errors: UsageError for 64 rows that are not weight-stationary's, of which no text says where they are, and
-        for a selector that there is not.
+    Errors: UsageError for 64 rows that are not weight-stationary, whose layout only a figure shows, and for an unknown
+        selector.
     Source: PTX ISA 9.7.16.10.8; CUTLASS 4 (tmem_e_frg).
     """
     path = data_path(fields, ctas, stationary=stationary)
     if path in "CF":
         raise UsageError(
-            f"where metadata lie for M = {fields.m} {'by a pair of CTAs' if ctas == 2 else 'by one CTA'} is drawn"
-            f" by the manual alone; expected M = {128 * ctas}"
+            f"the layout of metadata for M = {fields.m} {'by a pair of CTAs' if ctas == 2 else 'by one CTA'} is only"
+            f" a figure of the manual; expected M = {128 * ctas}"
         )
-    has_halves = fields.kind in _TYPES_OF_HALVES
+    has_halves = fields.kind in _HALF_WORD_METADATA
     most = 1 if has_halves else 0
     if fields.selector > most:
         raise UsageError(
             f"the sparsity selector is {fields.selector}; expected {'0 or 1' if most else '0'} for kind {fields.kind}"
         )
-    chunk = {"tf32": 2}.get(fields.kind, 8 if fields.is_short else 4)
+    chunk = {"tf32": 2}.get(fields.kind, 8 if fields.is_packed_4bit else 4)
     cta, own, col = _rows(fields.m, ctas, fields.k // chunk)
     if has_halves:
-        # Of 16 rows, 8 in the low half words and 8 in the high; the later half of K in other lanes.
+        # Of 16 rows, 8 are in the low half words and 8 in the high; the second half of K is in other lanes.
         lane = own // 16 * 16 + col // 4 * 8 + own % 8
         column, bit = np.full_like(lane, fields.selector), own // 8 % 2 * 16 + col % 4 * 4
     else:
@@ -216,15 +196,17 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
 
 
 def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int) -> TensorMemoryMap:
-    """Where the scale factors of A or B lie, `factors` for a row of A or a column of B; once in every 32 lanes.
+    """Return the map of the scale factors of A or B, with one copy in every 32 lanes.
 
-    Shapes: (M, factors) for A, (factors, N) for B, which both CTAs of a pair have whole.
-    Errors: UsageError for an id that there is not, for K = 96, and for B by a pair of CTAs with M = 128, of which
-        the texts disagree.
+    A row of A or a column of B has `factors` factors. Each CTA of a pair holds all factors of B.
+
+    Shapes: (M, factors) for A, (factors, N) for B.
+    Errors: UsageError for an unknown id, for K = 96, and for B by a pair of CTAs with M = 128, for which the sources
+        disagree.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
     data_path(fields, ctas)
-    refuse_k96(fields, f"scale {operand}")
+    require_k64(fields, f"scale {operand}")
     if fields.scale_type == "ue4m3" and factors != 4:
         raise UsageError(f"{factors} scale factors are of type ue4m3; expected ue8m0, or 4 of them")
     byte = fields.scale_a_id if operand == "A" else fields.scale_b_id
@@ -237,7 +219,7 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     else:
         if ctas == 2 and fields.m == 128:
             raise UsageError(
-                "of scale B for M = 128 by a pair of CTAs the texts disagree where it lies; expected M = 256"
+                "the sources disagree on the layout of scale B for M = 128 by a pair of CTAs; expected M = 256"
             )
         item, own = np.indices((factors, fields.n), dtype=np.int32)
         copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4)]
@@ -256,26 +238,28 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
 
 
 @cache
-def moved(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
-    """The registers of a warp that loads from tensor memory or stores there: rows are lanes, columns columns.
+def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
+    """Return the fragment map of a warp that loads from or stores to tensor memory, by lane and column.
 
-    ``packed`` registers hold the low halves of two columns, which are the elements then. Of the shape of two
-    halves the second has the later columns, wherever in tensor memory it begins.
+    A `packed` register holds the low halves of two columns as two elements. The second half of the shape 16x32bx2 has
+    the later columns, wherever it begins in tensor memory.
 
-    Errors: UsageError for a shape that there is not.
+    Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.
     """
     t, r = np.indices((32, num * {"16x128b": 2, "16x256b": 4}.get(shape, 1)), dtype=np.int32)
-    places = {
+    shapes = {
         "32x32b": (t, r),
         "16x64b": (t // 4 + 8 * (t % 2), t // 2 % 2 + 2 * r),
         "16x128b": (t // 4 + 8 * (r % 2), t % 4 + 4 * (r // 2)),
         "16x256b": (t // 4 + 8 * (r // 2 % 2), r % 2 + 2 * (t % 4) + 8 * (r // 4)),
         "16x32bx2": (t % 16, t // 16 * num + r),
     }
-    if shape not in places:
-        raise UsageError(f"tensor memory is not moved by {shape!r}; expected {', '.join(places)}")
-    row, col = places[shape]
+    if shape not in shapes:
+        raise UsageError(
+            f"unknown shape {shape!r} of a tensor memory load or store; expected {', '.join(shapes)}"
+        )
+    row, col = shapes[shape]
     if packed:
         row = row.repeat(2, axis=1)
         col = (2 * col[:, :, None] + np.arange(2, dtype=np.int32)).reshape(row.shape)
@@ -284,25 +268,26 @@ def moved(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
         ", of each column the low half" if packed else ""
     )
     name = f"tcgen05 {shape}.x{num}{' packed' if packed else ''} R"
-    for part in (row, col):
-        part.flags.writeable = False
+    read_only(row, col)
     return FragmentMap(name, legend, rows, cols, 16 if packed else 32, row, col)
 
 
-def refuse_k96(fields: InstructionDescriptor, operand: str) -> None:
-    """Errors: UsageError for K = 96."""
+def require_k64(fields: InstructionDescriptor, operand: str) -> None:
+    """Raise UsageError for K = 96, whose layout only a figure of the manual shows."""
     if fields.k96:
-        raise UsageError(f"{operand} for K = 96 is drawn by the manual alone; expected K = 64")
+        raise UsageError(
+            f"the layout of {operand} for K = 96 is only a figure of the manual; expected K = 64"
+        )
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The CTA of every element's row, the row within it, and the column. Shapes: (m, cols)."""
+    """Return the CTA of every element, its row within the CTA, and its column. Shapes: (m, cols)."""
     row, col = np.indices((m, cols), dtype=np.int32)
     return row // (m // ctas), row % (m // ctas), col
 
 
 def _lane_of(own: NDArray[np.int32], path: str) -> NDArray[np.int32]:
-    """The lane of a row: the row, or of half a data path 16 in every 32 lanes."""
+    """Return the lane of a row: the row or, in the layouts C and F, 16 rows in every 32 lanes."""
     return own // 16 * 32 + own % 16 if path in "CF" else own
 
 
@@ -321,13 +306,13 @@ def _map(
     parts: list[NDArray[np.int32]] = []
     for part in (cta, lane, column, bit):
         spread = np.broadcast_to(np.asarray(part, np.int32), lane.shape)
-        spread.flags.writeable = False
         parts.append(spread)
+    read_only(*parts)
     _, rows, cols = lane.shape
     shape = f"m{fields.m}n{fields.n}k{fields.k}"
     name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
     ctas = "CTA, " if parts[0].max() else ""
-    legend = f"({rows},{cols}) -> {ctas}lane, column" + (f", in {len(lane)} places" if len(lane) > 1 else "")
+    legend = f"({rows},{cols}) -> {ctas}lane, column" + (f", {len(lane)} copies" if len(lane) > 1 else "")
     return TensorMemoryMap(name, legend, rows, cols, bits, *parts)
 
 

@@ -1,4 +1,4 @@
-"""The 128-byte tensor map: its fields, their rules, and the map a launch argument makes of an array."""
+"""Tensor maps: the fields of the 128 bytes, their rules, and maps over arrays as launch arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
-from warploom.layout.im2col import OFFSET_BITS, spatial_axes
 from warploom.layout.strided import Strided, strided
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 TENSOR_MAP_BYTES = 128
 
-# Word, bits of an element in global memory, bits of it in shared memory; the code is the index.
+# Element type, bits of an element in global memory, bits in shared memory; the index is the code.
 ELEMENT_TYPES = (
     ("u8", 8, 8),
     ("u16", 16, 16),
@@ -45,8 +44,8 @@ SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")
 FILLS = ("zero", "nan")
 L2_PROMOTIONS = (0, 64, 128, 256)
 
-# The abstract machine's own layout of the 128 bytes: the hardware's is not published, and programs may rely
-# on none. All zeros is a map of rank 1 that nobody has filled in.
+# Layout of the 128 bytes in the emulator. The layout of the hardware is not published, so programs cannot rely on one.
+# All zeros are an empty map of rank 1.
 PACKED = np.dtype(
     [
         ("global_address", "<u8"),
@@ -68,17 +67,42 @@ PACKED = np.dtype(
     ]
 )
 _FLOATS = ("f16", "f32", "f32.ftz", "f64", "bf16", "tf32", "tf32.ftz")
-_LARGEST_BOX = 228 * 1024  # all shared memory of an SM
+_LARGEST_BOX = 228 * 1024  # the shared memory of an SM
 _PADDED = ("b4x16_p64", "b6x16_p32")
+_OFFSET_BITS = {3: 16, 4: 8, 5: 5}
+"""Bits of a corner of the bounding box, and of an offset into the filter, of an im2col map, by rank."""
+
+# Number of codes of each field that holds one.
+_CODES = {
+    "elemtype": len(ELEMENT_TYPES),
+    "interleave": len(INTERLEAVES),
+    "swizzle": len(SWIZZLE_SPANS),
+    "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
+    "fill": len(FILLS),
+}
+# Field of tensormap.replace -> field of `TensorMapFields`, and the number of values that fit.
+_REPLACEABLE = {
+    "global_address": ("global_address", 1 << 64),
+    "rank": ("rank", 5),
+    "box_dim": ("box", 1 << 32),
+    "global_dim": ("global_dim", 1 << 32),
+    "global_stride": ("global_stride", 1 << 64),
+    "element_stride": ("element_stride", 256),
+    "elemtype": ("elemtype", _CODES["elemtype"]),
+    "interleave_layout": ("interleave", _CODES["interleave"]),
+    "swizzle_mode": ("swizzle", _CODES["swizzle"]),
+    "swizzle_atomicity": ("swizzle_atomicity", _CODES["swizzle_atomicity"]),
+    "fill_mode": ("fill", _CODES["fill"]),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class TensorMapFields:
-    """The fields of a tensor map, innermost dimension first.
+    """Fields of a tensor map, innermost dimension first.
 
-    Units: addresses and strides in bytes (``global_stride[i]`` is that of dimension i + 1), dimensions and
-        box in elements; ``elemtype``, ``interleave``, ``swizzle``, ``swizzle_atomicity``, ``fill`` and
-        ``l2_promotion`` are the codes of the manual's tables, indices into this module's.
+    Units: addresses and strides in bytes (`global_stride[i]` is that of dimension i + 1), dimensions and box in
+        elements. `elemtype`, `interleave`, `swizzle`, `swizzle_atomicity`, `fill` and `l2_promotion` are codes:
+        indices into the tables of this module.
     Source: PTX ISA 5.5 (tensors), 9.7.9 (tensor map replacement).
     """
 
@@ -99,48 +123,44 @@ class TensorMapFields:
     channels_per_pixel: int = 0
     pixels_per_column: int = 0
 
-    # What one replacement may write: the manual's field name -> our name, and the values that fit.
-    _REPLACEABLE: ClassVar[dict[str, tuple[str, int]]] = {
-        "global_address": ("global_address", 1 << 64),
-        "rank": ("rank", 5),
-        "box_dim": ("box", 1 << 32),
-        "global_dim": ("global_dim", 1 << 32),
-        "global_stride": ("global_stride", 1 << 64),
-        "element_stride": ("element_stride", 256),
-        "elemtype": ("elemtype", len(ELEMENT_TYPES)),
-        "interleave_layout": ("interleave", len(INTERLEAVES)),
-        "swizzle_mode": ("swizzle", len(SWIZZLE_SPANS)),
-        "swizzle_atomicity": ("swizzle_atomicity", len(SWIZZLE_ATOMICITIES)),
-        "fill_mode": ("fill", len(FILLS)),
-    }
-
     @property
     def element_type(self) -> str:
-        """The element type's word."""
+        """Name of the element type."""
         return ELEMENT_TYPES[self.elemtype][0]
 
     @property
     def element_bits(self) -> int:
-        """Bits of an element in global memory."""
+        """Width of an element in global memory."""
         return ELEMENT_TYPES[self.elemtype][1]
 
     @property
     def shared_bits(self) -> int:
-        """Bits of an element in shared memory, padding counted."""
+        """Width of an element in shared memory, with its padding."""
         return ELEMENT_TYPES[self.elemtype][2]
 
     @property
     def swizzle_span(self) -> int:
-        """The swizzle's span in bytes; 0 without one."""
+        """Span of the swizzle in bytes, 0 without a swizzle."""
         return SWIZZLE_SPANS[self.swizzle]
 
     @property
     def is_im2col(self) -> bool:
-        """Whether the map is one for convolutions."""
+        """True for an im2col map."""
         return self.pixels_per_column > 0
 
+    @property
+    def spatial_axes(self) -> range:
+        """Dimensions of an image, W first: those after the channels or, in an interleaved tensor, the first."""
+        first = 0 if self.interleave else 1
+        return range(first, first + self.rank - 2)
+
+    @property
+    def offset_bits(self) -> int:
+        """Width of a corner of the bounding box, and of an offset into the filter, of an im2col map."""
+        return _OFFSET_BITS[max(self.rank, 3)]
+
     def pack(self) -> bytes:
-        """The 128 bytes."""
+        """Return the 128 bytes."""
         packed = np.zeros((), PACKED)
         for name in PACKED.names or ():
             packed[name] = self.rank - 1 if name == "rank_minus_one" else getattr(self, name)
@@ -148,9 +168,9 @@ class TensorMapFields:
 
     @staticmethod
     def unpack(data: bytes | bytearray | memoryview | NDArray[np.uint8]) -> TensorMapFields:
-        """The fields in 128 bytes.
+        """Return the fields of 128 bytes.
 
-        Errors: UsageError when there are not 128 bytes, or a code among them means nothing.
+        Errors: UsageError for another number of bytes, and for an unknown code.
         """
         raw = bytes(data)
         if len(raw) != TENSOR_MAP_BYTES:
@@ -161,16 +181,7 @@ class TensorMapFields:
             for name in PACKED.names or ()
         }
         values["rank"] = values.pop("rank_minus_one") + 1
-        codes = {
-            "rank": 6,
-            "elemtype": len(ELEMENT_TYPES),
-            "interleave": len(INTERLEAVES),
-            "swizzle": len(SWIZZLE_SPANS),
-            "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
-            "fill": len(FILLS),
-            "l2_promotion": len(L2_PROMOTIONS),
-        }
-        for name, end in codes.items():
+        for name, end in {"rank": 6, **_CODES, "l2_promotion": len(L2_PROMOTIONS)}.items():
             if values[name] >= end:
                 raise UsageError(
                     f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}"
@@ -178,17 +189,17 @@ class TensorMapFields:
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
-        """The map with one field replaced, by the manual's field names and encodings.
+        """Return the map with one field replaced, by the manual's field names and encodings.
 
-        ``rank`` is given minus one; ``box_dim``, ``global_dim``, ``global_stride`` and ``element_stride``
-        take the ordinal of the dimension (of the stride) they write.
+        The value of `rank` is the rank minus one. `box_dim`, `global_dim`, `global_stride` and `element_stride` take
+        the ordinal of the dimension, or of the stride, that they replace.
 
-        Errors: UsageError for another field, a missing or illegal ordinal, or a value that does not fit.
+        Errors: UsageError for an unknown field, a missing or illegal ordinal, and a value that does not fit.
         """
-        if field not in self._REPLACEABLE:
-            legal = ", ".join(self._REPLACEABLE)
+        if field not in _REPLACEABLE:
+            legal = ", ".join(_REPLACEABLE)
             raise UsageError(f"a tensor map has no field {field!r}; expected {legal}")
-        name, end = self._REPLACEABLE[field]
+        name, end = _REPLACEABLE[field]
         if not 0 <= value < end:
             raise UsageError(f"{field} of a tensor map cannot be {value}; expected 0 to {end - 1}")
         before: object = getattr(self, name)
@@ -205,23 +216,23 @@ class TensorMapFields:
         return replace(self, **{name: tuple(entries)})
 
     def validate(self) -> tuple[str, ...]:
-        """What is wrong with the map, one sentence each; empty when it can be used.
+        """Return one sentence for each error in the map.
 
         Source: CUDA driver API, cuTensorMapEncodeTiled.
         """
-        return tuple(_complaints(self))
+        return tuple(_errors(self))
 
-    def lacking(self, architecture: int) -> tuple[str, ...]:
-        """What a GPU of an architecture, 90 for sm_90, lacks to use the map; empty when it can.
+    def unsupported_on(self, architecture: int) -> tuple[str, ...]:
+        """Return one sentence for each feature of the map that an architecture (90 for sm_90) lacks.
 
-        Source: what the driver refuses to make on an H200.
+        Source: maps that the driver refuses on an H200.
         """
         if self.element_bits < 8 and architecture < 100:
             return (f"elements of {self.element_type} on sm_{architecture}; expected sm_100 or newer",)
         return ()
 
 
-def _complaints(fields: TensorMapFields) -> list[str]:
+def _errors(fields: TensorMapFields) -> list[str]:
     found: list[str] = []
 
     def expect(holds: bool, what: str, expected: str) -> None:
@@ -248,7 +259,7 @@ def _complaints(fields: TensorMapFields) -> list[str]:
             f"a multiple of {unit} below 2^40",
         )
     if fields.is_im2col:
-        found += _column_complaints(fields, rank)
+        found += _im2col_errors(fields, rank)
     else:
         for axis, extent in enumerate(fields.box[:rank]):
             expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
@@ -260,7 +271,7 @@ def _complaints(fields: TensorMapFields) -> list[str]:
     inner_bits = row * fields.shared_bits
     if word in _PADDED:
         expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
-    # The driver counts what the strides leave, rounded down.
+    # The driver divides the box by the element strides, rounded down.
     counts = (
         max(extent // max(step, 1), 1) for extent, step in zip(fields.box, fields.element_stride[:rank])
     )
@@ -284,24 +295,24 @@ def _complaints(fields: TensorMapFields) -> list[str]:
     return found
 
 
-def _column_complaints(fields: TensorMapFields, rank: int) -> list[str]:
-    """What is wrong with the fields that a map for convolutions has and others have not."""
+def _im2col_errors(fields: TensorMapFields, rank: int) -> list[str]:
+    """Return one sentence for each error in the fields that only im2col maps have."""
     found: list[str] = []
     if rank < 3:
-        found.append(f"the rank of a map for convolutions is {rank}; expected 3 to 5")
-    axes = spatial_axes(fields)
-    half = 1 << (OFFSET_BITS[max(rank, 3)] - 1)
+        found.append(f"the rank of an im2col map is {rank}; expected 3 to 5")
+    axes, half = fields.spatial_axes, 1 << (fields.offset_bits - 1)
     for name, corners in (("lower", fields.im2col_lower), ("upper", fields.im2col_upper)):
         found += [
-            f"the {name} corner of the pixels is {corner} along {_dimension(axis)}; expected {-half} to {half - 1}"
+            f"the {name} corner of the bounding box is {corner} along {_dimension(axis)};"
+            f" expected {-half} to {half - 1}"
             for axis, corner in zip(axes, corners)
             if not -half <= corner < half
         ]
     for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
-        end = fields.global_dim[axis] % (1 << 32) + high  # the driver's own arithmetic
+        end = fields.global_dim[axis] % (1 << 32) + high  # the arithmetic of the driver
         if low >= end:
             found.append(
-                f"the box of pixels reaches from {low} to {end} along {_dimension(axis)}; expected some pixel"
+                f"the bounding box is {low} to {end} along {_dimension(axis)}; expected at least one pixel"
             )
     if not 1 <= fields.channels_per_pixel <= 256:
         found.append(f"a pixel has {fields.channels_per_pixel} channels; expected 1 to 256")
@@ -314,7 +325,7 @@ def _dimension(axis: int) -> str:
     return f"dimension {axis}{' (the innermost)' if axis == 0 else ''}"
 
 
-_WORD_OF_DTYPE = {
+_TYPE_OF_DTYPE = {
     "bool": "u8",
     "int8": "u8",
     "uint8": "u8",
@@ -329,15 +340,14 @@ _WORD_OF_DTYPE = {
     "float64": "f64",
     "bfloat16": "bf16",
 }
-_WHOLE_BYTE_WORDS = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 == 0)
+_WHOLE_BYTE_TYPES = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 == 0)
 
 
 @dataclass(frozen=True, eq=False)
 class TensorMap(Displayed):
-    """A tensor map over an array, to be passed to a kernel as its 128-byte parameter.
+    """Tensor map over an array: a launch argument for a 128-byte parameter.
 
-    Built by ``TensorMap.tiled`` and ``TensorMap.im2col``. It holds the array, so that a launch can place it and
-    fill in its address.
+    `TensorMap.tiled` and `TensorMap.im2col` return one. A launch fills the address of the array into `template`.
 
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
@@ -345,7 +355,7 @@ class TensorMap(Displayed):
     display_kind: ClassVar[str] = "tensor map"
 
     array: Any
-    unplaced: TensorMapFields
+    template: TensorMapFields
 
     @staticmethod
     def tiled(
@@ -359,26 +369,23 @@ class TensorMap(Displayed):
         l2_promotion: str | int = "none",
         dtype: str | None = None,
     ) -> TensorMap:
-        """A map that copies boxes of an array: NumPy's or, for a launch on a GPU, PyTorch's, CuPy's or JAX's.
+        """Return a map that copies boxes of an array of NumPy or, for a GPU, of PyTorch, CuPy or JAX.
 
-        Sizes and strides are the array's own; a strided view will do as long as its last axis is contiguous.
-        ``box`` and ``element_strides`` are in the array's axis order, outermost first. ``dtype`` names an
-        element type other than the array's own, of the same width ("tf32" over float32).
+        Sizes and strides are those of the array, which may be a strided view with a contiguous last axis. `box` and
+        `element_strides` are in the axis order of the array, outermost first. `dtype` is an element type of the same
+        width as that of the array ("tf32" over float32).
 
-        An interleaved array has axes (N, C/8, D, H, W, 8), D or D and H left out at will: the last one, of
-        ``interleave`` bytes, is a slice of the channels and no dimension of the map, so that ``box`` and
-        ``element_strides`` have an entry less. A box has one slice, whatever its entry for them.
+        An interleaved array has axes (N, C/8, D, H, W, 8), without D, or without D and H. Its last axis, of
+        `interleave` bytes, is a slice of the channels and no dimension of the map, so `box` and `element_strides` have
+        one entry less. A box has one slice, whatever its entry.
 
-        Units: ``box`` in elements, ``interleave`` (0, 16, 32) and ``swizzle`` (0, 32, 64, 128) in bytes;
-            ``oob_fill`` is "zero" or "nan", ``l2_promotion`` "none", 64, 128 or 256.
+        Units: `box` in elements, `interleave` (0, 16, 32) and `swizzle` (0, 32, 64, 128) in bytes; `oob_fill` is "zero"
+            or "nan", `l2_promotion` "none", 64, 128 or 256.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
         """
-        slices = _code("interleave", interleave, INTERLEAVES)
-        lies = strided(array)
-        rank = _rank_of(lies, slices)
-        own = {"box": five(_entries("box", box, rank)[::-1])}
-        made = _fields_of(lies, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
-        return TensorMap(array, made)
+        source = _Source.of(array, interleave)
+        own = {"box": pad_to_five(_entries("box", box, source.rank)[::-1])}
+        return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
 
     @staticmethod
     def im2col(
@@ -395,20 +402,19 @@ class TensorMap(Displayed):
         l2_promotion: str | int = "none",
         dtype: str | None = None,
     ) -> TensorMap:
-        """A map that copies columns of pixels of a batch of images, for convolutions.
+        """Return a map that copies columns of pixels of a batch of images, for convolutions.
 
-        The array has axes (N, D, H, W, C), D or D and H left out at will, or if it is interleaved those of
-        ``tiled``. The corners, in the array's axis order, move the box of the pixels that a column runs
-        through: the lower one from the first position of each axis of an image, the upper one from its last.
+        The array has axes (N, D, H, W, C), without D, or without D and H; an interleaved array has those of `tiled`.
+        The corners, in the axis order of the array, are offsets of the bounding box of the pixels: the lower corner
+        from the first position of each axis of an image, the upper corner from the last.
 
-        Units: as ``tiled``.
+        Units: as `tiled`.
         Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
         """
-        slices = _code("interleave", interleave, INTERLEAVES)
-        lies = strided(array)
-        rank = _rank_of(lies, slices)
+        source = _Source.of(array, interleave)
+        rank = source.rank
         if rank < 3:
-            raise UsageError(f"a map for convolutions over a tensor of {rank} dimensions; expected 3 to 5")
+            raise UsageError(f"an im2col map over a tensor of {rank} dimensions; expected 3 to 5")
         corners = {"im2col_lower": lower_corner, "im2col_upper": upper_corner}
         for name, given in (("lower_corner", lower_corner), ("upper_corner", upper_corner)):
             if len(given) != rank - 2:
@@ -417,39 +423,104 @@ class TensorMap(Displayed):
                 )
         if pixels_per_column < 1:
             raise UsageError(f"pixels_per_column is {pixels_per_column}; expected 1 to 1024")
-        own: dict[str, Any] = {name: five(given[::-1])[:3] for name, given in corners.items()}
+        own: dict[str, Any] = {name: pad_to_five(given[::-1])[:3] for name, given in corners.items()}
         own |= {"channels_per_pixel": channels_per_pixel, "pixels_per_column": pixels_per_column}
-        made = _fields_of(lies, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
-        return TensorMap(array, made)
+        return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """The map once the array's first element has an address.
+        """Return the fields of the map with the address of the array's first element.
 
-        Errors: UsageError when the address is not aligned as the map asks.
+        Errors: UsageError if the address is not aligned as the map requires.
         """
-        placed = replace(self.unplaced, global_address=global_address)
-        complaints = placed.validate()
-        if complaints:
-            raise UsageError(f"the tensor map cannot be placed: {complaints[0]}")
-        return placed
+        found = replace(self.template, global_address=global_address)
+        if errors := found.validate():
+            raise UsageError(f"the tensor map cannot be placed: {errors[0]}")
+        return found
 
 
-def _rank_of(array: Strided, slices: int) -> int:
-    """The dimensions of a map over an array, in which slices of channels are no dimension."""
-    if not slices:
-        if not 1 <= array.ndim <= 5:
-            raise UsageError(f"a tensor map over an array of {array.ndim} axes; expected 1 to 5")
-        return array.ndim
-    if not 4 <= array.ndim <= 6:
-        raise UsageError(
-            f"a tensor map over an interleaved array of {array.ndim} axes; expected 4 to 6, slices last"
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Array under a tensor map. Slices of channels, the last axis of an interleaved array, are no dimension."""
+
+    array: Strided
+    interleave: int  # the code
+    rank: int
+
+    @staticmethod
+    def of(array: Any, interleave: int) -> _Source:
+        code = _code("interleave", interleave, INTERLEAVES)
+        found = strided(array)
+        if not code:
+            if not 1 <= found.ndim <= 5:
+                raise UsageError(f"a tensor map over an array of {found.ndim} axes; expected 1 to 5")
+            return _Source(found, code, found.ndim)
+        if not 4 <= found.ndim <= 6:
+            raise UsageError(
+                f"a tensor map over an interleaved array of {found.ndim} axes; expected 4 to 6, slices last"
+            )
+        width = found.shape[-1] * found.itemsize
+        if width != interleave:
+            raise UsageError(
+                f"the last axis of an array interleaved by {interleave} bytes is {width} bytes;"
+                f" expected {interleave}"
+            )
+        return _Source(found, code, found.ndim - 1)
+
+    def fields(
+        self,
+        element_strides: Sequence[int] | None,
+        swizzle: int,
+        oob_fill: str,
+        l2_promotion: str | int,
+        dtype: str | None,
+        own: dict[str, Any],
+    ) -> TensorMapFields:
+        """Return the fields of a map without an address; `own` are the fields that only its mode has."""
+        rank = self.rank
+        steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
+        promotion = 0 if l2_promotion == "none" else l2_promotion
+        found = TensorMapFields(
+            rank=rank,
+            global_dim=pad_to_five(self.array.shape[rank - 1 :: -1]),
+            global_stride=pad_to_five(self.outer_strides())[:4],
+            element_stride=pad_to_five(steps[::-1]),
+            elemtype=[name for name, _, _ in ELEMENT_TYPES].index(_element_type(self.array.dtype, dtype)),
+            interleave=self.interleave,
+            swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
+            fill=_code("oob_fill", oob_fill, FILLS),
+            l2_promotion=_code("l2_promotion", promotion, L2_PROMOTIONS, ("'none'", 64, 128, 256)),
+            **own,
         )
-    own, wanted = array.shape[-1] * array.itemsize, INTERLEAVES[slices]
-    if own != wanted:
-        raise UsageError(
-            f"the slices of an array interleaved by {wanted} bytes, its last axis, are {own} bytes"
-        )
-    return array.ndim - 1
+        if errors := found.validate():
+            raise UsageError(f"the tensor map cannot be made: {errors[0]}")
+        return found
+
+    def outer_strides(self) -> list[int]:
+        """Return the byte strides of all dimensions but the innermost, innermost first."""
+        array = self.array
+        if array.size == 0:
+            raise UsageError(
+                f"a tensor map over an empty array of shape {array.shape}; expected at least one element"
+            )
+        pitch = array.itemsize
+        for axis in range(array.ndim - 1, self.rank - 2, -1):
+            if array.shape[axis] > 1 and array.strides[axis] != pitch:
+                name = "last axis" if axis == array.ndim - 1 else "axis before the slices"
+                raise UsageError(
+                    f"the array's {name} has a stride of {array.strides[axis]} bytes;"
+                    f" expected a contiguous {name} ({pitch} bytes)"
+                )
+            pitch *= array.shape[axis]
+        outer: list[int] = []
+        for axis in range(self.rank - 2, -1, -1):
+            stride = array.strides[axis]
+            if stride < 0:
+                raise UsageError(
+                    f"axis {axis} of the array has a stride of {stride} bytes; expected at least 0"
+                )
+            # A map never steps along an axis of one element, so its stride is rounded up to a legal one.
+            outer.append(-(-stride // 32) * 32 if array.shape[axis] == 1 else stride)
+        return outer
 
 
 def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
@@ -460,40 +531,8 @@ def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
     return list(given)
 
 
-def _fields_of(
-    array: Strided,
-    slices: int,
-    element_strides: Sequence[int] | None,
-    swizzle: int,
-    oob_fill: str,
-    l2_promotion: str | int,
-    dtype: str | None,
-    own: dict[str, Any],
-) -> TensorMapFields:
-    """The fields of a map that is not placed yet, `own` being the fields that its mode alone has."""
-    rank = _rank_of(array, slices)
-    steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
-    promotion = 0 if l2_promotion == "none" else l2_promotion
-    unplaced = TensorMapFields(
-        rank=rank,
-        global_dim=five(array.shape[rank - 1 :: -1]),
-        global_stride=five(_outer_strides(array, rank))[:4],
-        element_stride=five(steps[::-1]),
-        elemtype=[name for name, _, _ in ELEMENT_TYPES].index(_element_word(array.dtype, dtype)),
-        interleave=slices,
-        swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
-        fill=_code("oob_fill", oob_fill, FILLS),
-        l2_promotion=_code("l2_promotion", promotion, L2_PROMOTIONS, ("'none'", 64, 128, 256)),
-        **own,
-    )
-    complaints = unplaced.validate()
-    if complaints:
-        raise UsageError(f"the tensor map cannot be made: {complaints[0]}")
-    return unplaced
-
-
-def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
-    own = _WORD_OF_DTYPE.get(array_dtype.name)
+def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
+    own = _TYPE_OF_DTYPE.get(array_dtype.name)
     if (
         own is None
         and array_dtype.itemsize == 1
@@ -501,49 +540,24 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
         and array_dtype.names is None
     ):
         own = "u8"
-    if own is None and asked is None:
-        legal = ", ".join(_WORD_OF_DTYPE)
+    if own is None and requested is None:
+        legal = ", ".join(_TYPE_OF_DTYPE)
         raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
-    if asked is None:
+    if requested is None:
         return own or ""
-    if asked not in _WHOLE_BYTE_WORDS:
-        raise UsageError(f"dtype is {asked!r}; expected {', '.join(_WHOLE_BYTE_WORDS)}")
-    bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == asked)
+    if requested not in _WHOLE_BYTE_TYPES:
+        raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
+    bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)
     if bits != 8 * array_dtype.itemsize:
         raise UsageError(
-            f"dtype is {asked!r}, {bits // 8} bytes wide, over an array of {array_dtype},"
+            f"dtype is {requested!r}, {bits // 8} bytes wide, over an array of {array_dtype},"
             f" {array_dtype.itemsize} bytes wide; expected the same width"
         )
-    return asked
+    return requested
 
 
-def _outer_strides(array: Strided, rank: int) -> list[int]:
-    """Byte strides of every axis that is a dimension of the map but the innermost, innermost first."""
-    if array.size == 0:
-        raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected some element")
-    pitch = array.itemsize
-    for axis in range(array.ndim - 1, rank - 2, -1):
-        if array.shape[axis] > 1 and array.strides[axis] != pitch:
-            name = "last axis" if axis == array.ndim - 1 else "axis before the slices"
-            raise UsageError(
-                f"the array's {name} has a stride of {array.strides[axis]} bytes;"
-                f" expected a contiguous {name} ({pitch} bytes)"
-            )
-        pitch *= array.shape[axis]
-    outer: list[int] = []
-    for axis in range(rank - 2, -1, -1):
-        stride = array.strides[axis]
-        if stride < 0:
-            raise UsageError(
-                f"axis {axis} of the array has a stride of {stride} bytes; expected none below 0"
-            )
-        # An axis of one element is never stepped along, so any legal stride says the same.
-        outer.append(-(-stride // 32) * 32 if array.shape[axis] == 1 else stride)
-    return outer
-
-
-def five(values: Sequence[int]) -> tuple[int, ...]:
-    """Entries of a field for each dimension, those of dimensions that a map has not 0."""
+def pad_to_five(values: Sequence[int]) -> tuple[int, ...]:
+    """Return the entries of a field with one entry per dimension, padded with zeros to five."""
     return (*(int(value) for value in values), *[0] * (5 - len(values)))
 
 

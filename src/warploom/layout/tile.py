@@ -1,4 +1,4 @@
-"""The geometry of a tile copy: which bytes of global memory a box's rows are, and where they go."""
+"""Geometry of tensor copies: the global bytes of the rows of a box, and their shared-memory offsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.layout.im2col import pixels, spatial_axes
+from warploom.layout.element_map import read_only
 from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
 
 if TYPE_CHECKING:
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _OOB_NAN = bytes.fromhex("f77f")
-"""What every 16 bits of an element are that is filled with NaN, whatever its type."""
+"""Fill pattern of out-of-bounds elements with NaN: every 16 bits of an element, whatever its type."""
 
 
 class TileRows(NamedTuple):
-    """A box, row by row: the rows along dimension 0, dimension 1 fastest.
+    """Rows of a box along dimension 0, dimension 1 fastest.
 
-    Shapes: ``global_offset`` and ``shared_offset`` are (rows,).
-    Units: offsets in bytes: global ones of a row's first valid element from the map's address, -1 where the
-        whole row is out of bounds; shared ones of a row's beginning from the tile's, before the swizzle.
-        ``first`` is the first valid element of a row and ``valid`` their number, the same in every row that
-        is not out of bounds.
+    `first` is the first valid element of a row, and `valid` the number of valid elements; both are the same in every
+    row that is not out of bounds.
+
+    Shapes: `global_offset` and `shared_offset` are (rows,).
+    Units: bytes. A global offset is that of the first valid element from the address of the map, -1 if the whole row is
+        out of bounds. A shared offset is that of the row from the start of the box, before the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -38,10 +39,10 @@ class TileRows(NamedTuple):
 
 
 def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> TileRows:
-    """The rows of the box at some coordinates (innermost first; negative ones are legal).
+    """Return the rows of the box at some coordinates (innermost first, possibly negative).
 
-    Through a map for convolutions they are pixels, the one at the coordinates first; the offsets into the
-    filter are added to each.
+    The rows of an im2col map are pixels, beginning with that at the coordinates; `offsets` into the filter are added to
+    each.
 
     Errors: UsageError for a map that cannot be used, and for a number of coordinates other than its rank.
     Source: PTX ISA 5.5 (tensors).
@@ -53,7 +54,7 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
         )
     along = _rows_along(fields)
     if fields.is_im2col:
-        at = pixels(fields, coordinates, offsets)
+        at = _pixels(fields, coordinates, offsets)
         inside = np.ones(len(shared_offset), np.bool_)
         relative = np.zeros(len(shared_offset), np.int64)
         for axis, position in at.items():
@@ -86,12 +87,52 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
     return TileRows(np.where(inside, relative + base, -1), first, valid, shared_offset)
 
 
+def _pixels(
+    fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int]
+) -> dict[int, NDArray[np.int64]]:
+    """Return the positions of the pixels of a column along each dimension but that of the channels.
+
+    From the pixel at the coordinates on, W advances fastest, by its element stride. A position beyond the upper corner
+    of the bounding box continues at the lower corner, one step further along the next dimension, and finally one image
+    further. The bounding box limits positions without the offsets; the coordinates are inside it.
+
+    Shapes: each (pixels,).
+    Errors: UsageError if the number of offsets is not that of the dimensions of an image.
+    Source: PTX ISA 5.5.4 (im2col mode).
+    """
+    axes = fields.spatial_axes
+    shifts = [int(offset) % (1 << fields.offset_bits) for offset in offsets] or [0] * len(axes)
+    if len(shifts) != len(axes):
+        raise UsageError(
+            f"{len(shifts)} offsets into the filter of a tensor map of rank {fields.rank}; expected {len(axes)}"
+        )
+    found: dict[int, NDArray[np.int64]] = {}
+    index = np.arange(fields.pixels_per_column, dtype=np.int64)
+    for number, axis in enumerate(axes):
+        start, step = int(coordinates[axis]), fields.element_stride[axis]
+        low = fields.im2col_lower[number]
+        end = fields.global_dim[axis] + fields.im2col_upper[number]
+        first, each = -(-(end - start) // step), -(-(end - low) // step)
+        later, within = np.divmod(index - first, each)
+        is_first = index < first
+        found[axis] = np.where(is_first, start + index * step, low + within * step) + shifts[number]
+        index = np.where(is_first, 0, later + 1)
+    batch = fields.rank - 1
+    found[batch] = int(coordinates[batch]) + index * fields.element_stride[batch]
+    if fields.interleave:
+        slices = int(coordinates[fields.rank - 2])
+        found[fields.rank - 2] = np.full(fields.pixels_per_column, slices, np.int64)
+    return found
+
+
 class Boxes(NamedTuple):
     """Boxes of one map at many coordinates.
 
-    Shapes: ``global_offset`` and ``inside`` are (boxes,), the others (rows of a box,), dimension 1 fastest.
-    Units: offsets in bytes: of a box from the map's address; of its rows from its beginning, in global memory
-        and, before the swizzle, in shared. ``inside`` says which boxes have no element out of bounds.
+    `inside` is True for boxes without an element out of bounds.
+
+    Shapes: `global_offset` and `inside` are (boxes,), the others (rows of a box,), dimension 1 fastest.
+    Units: bytes. `global_offset` is that of a box from the address of the map. The other offsets are those of the rows
+        from the start of the box: in global memory, and in shared memory before the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -101,8 +142,9 @@ class Boxes(NamedTuple):
 
 
 def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
-    """The boxes at some coordinates. Shapes: coordinates (rank, boxes), innermost first.
+    """Return the boxes at some coordinates.
 
+    Shapes: coordinates (rank, boxes), innermost first.
     Errors: UsageError for a map that cannot be used.
     """
     relative, shared_offset, counts = _box(fields)
@@ -117,10 +159,10 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 
 
 def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
-    """Where the rows of a box begin in shared memory, before the swizzle, and the units that a row has.
+    """Return the shared-memory offsets of the rows of a box, before the swizzle, and the units of a row.
 
     Shapes: (rows,), dimension 1 fastest.
-    Units: bytes from the box's beginning; what a unit is, ``unit_bits`` says.
+    Units: bytes from the start of the box; `unit_bits` is the width of a unit.
     Errors: UsageError for a map that cannot be used.
     """
     _, shared_offset, counts = _box(fields)
@@ -128,29 +170,28 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
 
 
 def box_bytes(fields: TensorMapFields) -> int:
-    """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
+    """Return the bytes of a box that a copy counts as transferred, including those out of bounds."""
     return prod(_counts(fields)) * unit_bits(fields) // 8
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
-    """The bytes of shared memory that a box covers, a swizzled row padded to its span."""
+    """Return the bytes of shared memory that a box covers; swizzled rows are padded to the span."""
     rows = prod(_counts(fields)[_rows_along(fields) :])
     return rows * _row_pitch(fields)
 
 
 def fill_bytes(fields: TensorMapFields) -> bytes:
-    """One element as it arrives when it is out of bounds."""
+    """Return the bytes of an element that is out of bounds, as a load writes them."""
     if fields.fill == 0:
         return bytes(-(-fields.shared_bits // 8))
     return _OOB_NAN * (fields.shared_bits // 16)
 
 
-def misplaced(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
-    """What the hardware refuses about coordinates, in a sentence; empty when nothing.
+def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
+    """Return one sentence for coordinates that the hardware refuses, an empty string for legal ones.
 
-    Without an interleave, the innermost coordinate must stand at a multiple of 16 bytes. A column of pixels
-    must begin inside the box of the map. Stores begin at no negative coordinate, and through maps whose box
-    of pixels leaves the images there are none.
+    Without an interleave, the innermost coordinate must be at a multiple of 16 bytes. A column of pixels must begin
+    inside the bounding box of the map. A store needs coordinates of at least 0 and a bounding box inside the images.
     """
     bits = int(coordinates[0]) * fields.element_bits
     if not fields.interleave and bits % 128:
@@ -159,53 +200,53 @@ def misplaced(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bo
             " expected a multiple of 16 bytes"
         )
     if stores and min(coordinates) < 0:
-        return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected none below 0"
+        return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
     if not fields.is_im2col:
         return ""
     if stores and (min(fields.im2col_lower) < 0 or max(fields.im2col_upper) > 0):
         return (
             f"a store of pixels through a map with corners {fields.im2col_lower} and {fields.im2col_upper};"
-            " expected a box of pixels that does not leave the images"
+            " expected a bounding box inside the images"
         )
-    for axis, low, high in zip(spatial_axes(fields), fields.im2col_lower, fields.im2col_upper):
+    for axis, low, high in zip(fields.spatial_axes, fields.im2col_lower, fields.im2col_upper):
         end = fields.global_dim[axis] + high
         if not low <= coordinates[axis] < end:
             return (
-                f"the coordinate {int(coordinates[axis])} along dimension {axis} is outside the map's box of"
-                f" pixels; expected {low} to {end - 1}"
+                f"the coordinate {int(coordinates[axis])} along dimension {axis} is outside the bounding box of"
+                f" the map; expected {low} to {end - 1}"
             )
     return ""
 
 
 def row_bytes(fields: TensorMapFields) -> int:
-    """The bytes of a row of a box, all of them consecutive in global memory."""
+    """Return the bytes of a row of a box, which are consecutive in global memory."""
     return (_counts(fields)[0] if _rows_along(fields) else 1) * unit_bits(fields) // 8
 
 
 def unit_bits(fields: TensorMapFields) -> int:
-    """Bits in shared memory of what rows consist of: elements, or of interleaved tensors whole slices."""
+    """Return the width in shared memory of a unit of a row: an element or, if interleaved, a slice."""
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
 
 
 def slice_axis(fields: TensorMapFields) -> int:
-    """The dimension that counts the slices of an interleaved tensor, the last but one; -1 without."""
+    """Return the dimension that counts the slices of an interleaved tensor, -1 for other tensors."""
     return fields.rank - 2 if fields.interleave else -1
 
 
 def _rows_along(fields: TensorMapFields) -> int:
-    """1 where rows are consecutive along dimension 0, 0 where slices, or pixels of slices, are rows of their own."""
+    """Return 1 if rows are consecutive along dimension 0, 0 if each slice is a row."""
     return int(not fields.interleave or (fields.element_stride[0] == 1 and not fields.is_im2col))
 
 
 def _stride(fields: TensorMapFields, axis: int) -> int:
-    """Bytes from one position of an interleaved tensor, or row of another, to the next along a dimension."""
+    """Return the bytes between neighbours along a dimension."""
     return fields.global_stride[axis - 1] if axis else unit_bits(fields) // 8
 
 
 def _counts(fields: TensorMapFields) -> list[int]:
-    """What a box has along each dimension; of a map for convolutions, channels or slices and pixels.
+    """Return the extent of a box along each dimension; of an im2col map, channels (or slices) and pixels.
 
-    Without an interleave the stride along dimension 0 is not used; with one, a box has one slice.
+    Without an interleave the element stride of dimension 0 is ignored; with one, a box has one slice.
     """
     if fields.is_im2col:
         return [1 if fields.interleave else fields.channels_per_pixel, fields.pixels_per_column]
@@ -225,13 +266,12 @@ def _row_pitch(fields: TensorMapFields) -> int:
 
 @lru_cache(maxsize=256)
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-    """Global and shared offset of every row from the first, and what the box has along each dimension.
+    """Return the global and shared offset of every row from the first, and the extents of the box.
 
-    Where rows are pixels, the global offsets depend on where the box is, and are none here.
+    The global offsets of pixels depend on the coordinates of the box; `_pixels` computes them.
     """
-    complaints = [*fields.validate(), *_uncovered(fields)]
-    if complaints:
-        raise UsageError(f"the tensor map cannot be used: {complaints[0]}")
+    if errors := [*fields.validate(), *_unsupported(fields)]:
+        raise UsageError(f"the tensor map cannot be used: {errors[0]}")
     counts = _counts(fields)
     relative = np.zeros(1, np.int64)
     for axis in range(_rows_along(fields), 0 if fields.is_im2col else fields.rank):
@@ -239,13 +279,12 @@ def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64],
         relative = (np.arange(counts[axis], dtype=np.int64)[:, None] * step + relative).reshape(-1)
     rows = fields.pixels_per_column if fields.is_im2col else relative.size
     shared_offset = np.arange(rows, dtype=np.int64) * _row_pitch(fields)
-    relative.flags.writeable = False
-    shared_offset.flags.writeable = False
+    read_only(relative, shared_offset)
     return relative, shared_offset, counts
 
 
-def _uncovered(fields: TensorMapFields) -> list[str]:
-    """What a map may say and this geometry does not follow."""
+def _unsupported(fields: TensorMapFields) -> list[str]:
+    """Return one sentence for each feature of a legal map that this module lacks."""
     found: list[str] = []
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]

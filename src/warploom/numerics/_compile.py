@@ -1,4 +1,4 @@
-"""Compilation of the arithmetic: the one place that says how Numba compiles, and the one that imports it."""
+"""Compilation of the arithmetic with Numba: the decorators that compiled functions use."""
 
 # Numba has no type information of its own.
 # pyright: reportUnknownMemberType=false
@@ -8,27 +8,53 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from warploom.numerics.intrinsics import ROUNDING, set_rounding
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def njit(function: Function) -> Function:
-    """Compile an array function to machine code on its first call; the declared types stay.
+    """Compile an array function to machine code on its first call, and keep its declared types.
 
-    The compiled code is kept beside the source (`__pycache__`) for the next process, releases the
-    interpreter lock, and follows IEEE 754: a division by zero gives infinity or NaN, and no sum is
-    reordered.
+    The compiled code is cached beside the source (`__pycache__`) and releases the interpreter lock. It follows
+    IEEE 754: a division by zero gives infinity or NaN, and sums are not reordered.
     """
     return cast("Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
-# Stands in the loops for the function of an Elementwise, which each copy of them has under this name.
+def inlined(function: Function) -> Function:
+    """Compile a function that every compiled caller inlines."""
+    return cast("Function", numba.njit(cache=True, inline="always", error_model="numpy")(function))
+
+
+def specialized(
+    template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
+) -> Callable[..., None]:
+    """Return a compiled copy of a loop whose global name `scalar` is a function of numbers.
+
+    The copy has the file and the name of the function: Numba caches compiled code under these, and compiles again when
+    the file is newer. `inline="always"` inlines the function before its types are known.
+    """
+    code = template.__code__.replace(
+        co_filename=function.__code__.co_filename,
+        co_firstlineno=function.__code__.co_firstlineno,
+        co_name=function.__name__,
+        co_qualname=function.__qualname__,
+    )
+    scalar = numba.njit(error_model="numpy", inline=inline)(function)
+    return njit(
+        FunctionType(code, template.__globals__ | {"__name__": function.__module__, "scalar": scalar})
+    )
+
+
 scalar: Any = None
+"""Function that the loops below call; `specialized` replaces it."""
 
 
 def _loop1(x: Any, out: Any, *uniform: Any) -> None:
@@ -46,41 +72,78 @@ def _loop3(x: Any, y: Any, z: Any, out: Any, *uniform: Any) -> None:
         out[i] = scalar(x[i], y[i], z[i], *uniform)
 
 
+# Each step of a pair loop converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
+def _pairs2(x: Any, y: Any, out: Any) -> None:
+    for i in range(out.size):
+        low = scalar(np.uint32(x[i] & LOW), np.uint32(y[i] & LOW))
+        high = scalar(np.uint32(x[i] >> SHIFT), np.uint32(y[i] >> SHIFT))
+        out[i] = np.uint32(low | np.uint32(high << SHIFT))
+
+
+def _pairs3(x: Any, y: Any, z: Any, out: Any) -> None:
+    for i in range(out.size):
+        low = scalar(np.uint32(x[i] & LOW), np.uint32(y[i] & LOW), np.uint32(z[i] & LOW))
+        high = scalar(np.uint32(x[i] >> SHIFT), np.uint32(y[i] >> SHIFT), np.uint32(z[i] >> SHIFT))
+        out[i] = np.uint32(low | np.uint32(high << SHIFT))
+
+
+# A directed loop sets the rounding mode once; its last operand is a value of `intrinsics.ROUNDING`.
+def _directed1(x: Any, out: Any, mode: int) -> None:
+    set_rounding(mode)
+    for i in range(out.size):
+        out[i] = scalar(x[i])
+    set_rounding(NEAREST)
+
+
+def _directed2(x: Any, y: Any, out: Any, mode: int) -> None:
+    set_rounding(mode)
+    for i in range(out.size):
+        out[i] = scalar(x[i], y[i])
+    set_rounding(NEAREST)
+
+
+def _directed3(x: Any, y: Any, z: Any, out: Any, mode: int) -> None:
+    set_rounding(mode)
+    for i in range(out.size):
+        out[i] = scalar(x[i], y[i], z[i])
+    set_rounding(NEAREST)
+
+
+LOW, SHIFT = np.uint32(0xFFFF), np.uint32(16)
+NEAREST = ROUNDING["rn"]
+_Loops = tuple[Callable[..., None], ...]
 _LOOPS = (_loop1, _loop2, _loop3)
+_PAIR_LOOPS = (_loop1, _pairs2, _pairs3)
+_DIRECTED_LOOPS = (_directed1, _directed2, _directed3)
 
 
 class Elementwise:
-    """A function of numbers, applied to arrays: what a ufunc is, without the wrapper that Numba compiles anew for
-    each of its ufuncs in every process.
+    """Function of numbers that is applied to arrays element by element.
 
-    Shapes: the array operands broadcast together; the last `uniform` operands are single numbers.
+    A NumPy ufunc would do the same, but Numba compiles the wrapper of each of its ufuncs again in every process.
+
+    Shapes: the array operands broadcast together; the last `uniform` operands are the same for all elements.
     """
 
-    def __init__(self, function: Callable[..., Any], result: DTypeLike, uniform: int) -> None:
+    def __init__(
+        self, function: Callable[..., Any], result: DTypeLike, uniform: int = 0, loops: _Loops = _LOOPS
+    ) -> None:
         self.function = function
         self.result = np.dtype(result)
         self.arrays = function.__code__.co_argcount - uniform
+        self._template = loops[self.arrays - 1]
 
     @cached_property
     def _loop(self) -> Callable[..., None]:
-        # The copy has the file and the name of its function, by which Numba keeps code and sees that it is old.
-        function = self.function
-        code = _LOOPS[self.arrays - 1].__code__.replace(
-            co_filename=function.__code__.co_filename,
-            co_firstlineno=function.__code__.co_firstlineno,
-            co_name=function.__name__,
-            co_qualname=function.__qualname__,
-        )
-        named = {"__name__": function.__module__, "scalar": numba.njit(error_model="numpy")(function)}
-        return njit(FunctionType(code, named))
+        return specialized(self._template, self.function)
 
     def __call__(self, *operands: Any) -> NDArray[Any]:
-        """Shapes: those of the operands, broadcast."""
+        """Return the results. Shapes: those of the operands, broadcast."""
         arrays = operands[: self.arrays]
         shape = arrays[0].shape
         for x in arrays:
             if x.shape != shape or not x.flags.carray:
-                # One kind of array alone, in order, aligned and writable, so that one loop is compiled.
+                # Contiguous, aligned and writable arrays only, so that one loop is compiled.
                 shape = np.broadcast(*arrays).shape
                 arrays = [np.array(np.broadcast_to(x, shape)) for x in arrays]
                 break
@@ -90,5 +153,15 @@ class Elementwise:
 
 
 def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., Any]], Elementwise]:
-    """Make a function of numbers one of arrays; the type of its results, and how many operands are single."""
+    """Make a function of numbers an `Elementwise` with results of type `result`."""
     return lambda function: Elementwise(function, result, uniform)
+
+
+def pairwise(function: Callable[..., Any]) -> Elementwise:
+    """Make a function of 16-bit patterns, each in 32 bits, one of pairs of them in 32 bits."""
+    return Elementwise(function, np.uint32, loops=_PAIR_LOOPS)
+
+
+def directed(function: Callable[..., Any]) -> Elementwise:
+    """Make a function of f64 numbers one of arrays and a rounding mode, a value of `intrinsics.ROUNDING`."""
+    return Elementwise(function, np.float64, loops=_DIRECTED_LOOPS)

@@ -1,6 +1,6 @@
 """Bit counting, fields, permutation, logic and shifts over arrays.
 
-Shapes: any of one or more dimensions, broadcast together.  Untyped operands are unsigned arrays.
+Shapes: any of one or more dimensions, broadcast together. Operands without a sign in PTX are unsigned arrays.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def _bits(a: Array) -> int:
 
 
 def popc(a: Array) -> Array:
-    """Count of ones, as u32.  Source: popc."""
+    """Return the number of ones, as u32.  Source: popc."""
     return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
 
 
 def _length(x: Array) -> Array:
-    """Bits up to the highest one of an unsigned array, as int64."""
+    """Return the position above the highest one, 0 if there is none, as int64."""
     if x.dtype.itemsize <= 4:
         return np.frexp(x.astype(np.float64))[1].astype(np.int64)
     high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
@@ -45,14 +45,14 @@ def _length(x: Array) -> Array:
 
 
 def clz(a: Array) -> Array:
-    """Leading zeros, as u32; the width for 0.  Source: clz."""
+    """Return the number of leading zeros, as u32.  Source: clz."""
     return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Position of the highest bit that differs from the sign, as u32; all ones where there is none.
+    """Return the position of the highest bit that differs from the sign, as u32; all ones if there is none.
 
-    ``shiftamt`` gives the left shift that brings that bit to the top instead.  Source: bfind.
+    With `shiftamt`, return the left shift that moves this bit to the top instead.  Source: bfind.
     """
     x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
     position = _length(x) - 1
@@ -62,14 +62,14 @@ def bfind(a: Array, shiftamt: bool = False) -> Array:
 
 
 def brev(a: Array) -> Array:
-    """Bits in reverse order.  Source: brev."""
+    """Return the bits in reverse order.  Source: brev."""
     octets = np.ascontiguousarray(as_unsigned(a)).reshape(a.shape)[..., None].view(np.uint8)
     reversed_octets = np.ascontiguousarray(_BYTE_REVERSED[octets][..., ::-1])
     return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
 
 
 def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
-    """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
+    """Return masks of `count` low ones; a count above the width gives all ones."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
     masks: Array = (dtype.type(1) << kept) - dtype.type(1)
@@ -77,14 +77,14 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Position or length of a field: its low 8 bits beside 32-bit data; beside 64 all bits count."""
+    """Return the position or length of a field: the low 8 bits for 32-bit data, all bits for 64-bit data."""
     return (
         count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
     )
 
 
 def bfe(a: Array, position: Array, length: Array) -> Array:
-    """A field of ``a``, extended by its highest bit where ``a`` is signed.  Source: bfe."""
+    """Return a bit field of a, sign-extended if a is signed.  Source: bfe."""
     width = _bits(a)
     x = as_unsigned(a)
     dtype = x.dtype
@@ -101,7 +101,7 @@ def bfe(a: Array, position: Array, length: Array) -> Array:
 
 
 def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
-    """``b`` with the low ``length`` bits of ``a`` put in at ``position``.  Source: bfi."""
+    """Return b with the low `length` bits of a inserted at `position`.  Source: bfi."""
     x, y = as_unsigned(a), as_unsigned(b)
     width, dtype = _bits(a), x.dtype
     start, count = _field(position, width), _field(length, width)
@@ -111,7 +111,7 @@ def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def bmsk(position: Array, width: Array, mode: Mode) -> Array:
-    """``width`` ones from bit ``position`` on, as u32.  Source: bmsk."""
+    """Return `width` ones from bit `position` up, as u32.  Source: bmsk."""
     a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
     limit = 32
     start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
@@ -120,7 +120,7 @@ def bmsk(position: Array, width: Array, mode: Mode) -> Array:
 
 
 def szext(a: Array, width: Array, mode: Mode) -> Array:
-    """The low ``width`` bits of ``a``, extended by the sign of the type.  Source: szext."""
+    """Return the low `width` bits of a, sign-extended if a is signed.  Source: szext."""
     x = as_unsigned(a)
     count = as_unsigned(width).astype(np.int64)
     count = count & 31 if mode == "wrap" else np.minimum(count, 32)
@@ -133,7 +133,7 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.
+    """Return the position of the n-th one of `mask` from `base`; all ones if there is none.
 
     A base above 31 finds none; the most negative offset gives 0.  Source: fns.
     """
@@ -156,66 +156,54 @@ def fns(mask: Array, base: Array, offset: Array) -> Array:
     return np.where(wanted == -(2**31), 0, found).astype(np.int32).view(np.uint32)
 
 
-def _two_input(table: int, b: Array, c: Array) -> Any:
-    """A function of two inputs; bit ``2*b + c`` of ``table`` is its value.  A constant is a scalar."""
-    match table:
-        case 0b0000:
-            return b.dtype.type(0)
-        case 0b0001:
-            return ~(b | c)
-        case 0b0010:
-            return ~b & c
-        case 0b0011:
-            return ~b
-        case 0b0100:
-            return b & ~c
-        case 0b0101:
-            return ~c
-        case 0b0110:
-            return b ^ c
-        case 0b0111:
-            return ~(b & c)
-        case 0b1000:
-            return b & c
-        case 0b1001:
-            return ~(b ^ c)
-        case 0b1010:
-            return c
-        case 0b1011:
-            return ~b | c
-        case 0b1100:
-            return b
-        case 0b1101:
-            return b | ~c
-        case 0b1110:
-            return b | c
-        case _:
-            return ~b.dtype.type(0)
+def _zero(b: Array, c: Array) -> Any:
+    return b.dtype.type(0)
+
+
+_TWO_INPUTS: tuple[Callable[[Array, Array], Any], ...] = (
+    _zero,
+    lambda b, c: ~(b | c),
+    lambda b, c: ~b & c,
+    lambda b, c: ~b,
+    lambda b, c: b & ~c,
+    lambda b, c: ~c,
+    lambda b, c: b ^ c,
+    lambda b, c: ~(b & c),
+    lambda b, c: b & c,
+    lambda b, c: ~(b ^ c),
+    lambda b, c: c,
+    lambda b, c: ~b | c,
+    lambda b, c: b,
+    lambda b, c: b | ~c,
+    lambda b, c: b | c,
+    lambda b, c: ~_zero(b, c),
+)
+"""Functions of two inputs: bit 2*b + c of the index is the value. Constants are scalars."""
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: the instruction lop3"""
+    """Return a bitwise function of three inputs; bit 4*a + 2*b + c of `lut` is its value.  Source: lop3."""
     low, high = lut & 15, (lut >> 4) & 15
-    where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
+    if_set, if_clear = _TWO_INPUTS[high](b, c), _TWO_INPUTS[low](b, c)
     if low == high:
-        result = where_set
+        result = if_set
     elif low == 0:
-        result = a & where_set
+        result = a & if_set
     elif low == 15:
-        result = ~a | where_set
+        result = ~a | if_set
     elif high == 0:
-        result = ~a & where_clear
+        result = ~a & if_clear
     elif high == 15:
-        result = a | where_clear
+        result = a | if_clear
     else:
-        result = where_clear ^ (a & (where_set ^ where_clear))
-    # A function of fewer inputs may have missed the shape of the others.
+        result = if_clear ^ (a & (if_set ^ if_clear))
+    # A function of fewer inputs lacks the shape of the others.
     shape = a.shape if a.shape == b.shape == c.shape else np.broadcast_shapes(a.shape, b.shape, c.shape)
     return result if np.shape(result) == shape else np.broadcast_to(result, shape)
 
 
 _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
-    # Bytes of the result for each value of the selector, lowest byte first.
+    # Source bytes of the result for each value of the selector, lowest byte first.
     "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
     "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
     "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
@@ -226,33 +214,34 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """The default selector that does what each of the four selectors of a mode does."""
+    """Return the selectors of the default mode that are equivalent to the four selectors of a mode."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 
 
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
-    """Four bytes picked from the eight of ``b`` and ``a``; bit 3 of a pick repeats the byte's sign instead.
+    """Return four bytes selected from the eight bytes of b and a.
 
-    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: the instruction prmt
+    `mode` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for the default mode, in which each nibble of the selector
+    selects one byte and its bit 3 replicates the sign of that byte.  Source: prmt.
     """
     chosen = as_unsigned(selector)
     if mode:
         chosen = _selectors(mode)[chosen & np.uint32(3)]
     x, y = as_unsigned(a), as_unsigned(b)
     if chosen.size == 1:
-        # The kernel is quick on whole arrays alone.
+        # Broadcasting in NumPy is faster than in the kernel.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
     return _compiled().permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:
-    """Shift left; a count of the width or more gives 0.  Source: shl."""
+    """Return a shifted left; a count of the width or more gives 0.  Source: shl."""
     return _shifted(np.left_shift, a, count, a.dtype.type(0))
 
 
 def shr(a: Array, count: Array) -> Array:
-    """Shift right; a signed array repeats its sign.  Source: shr."""
+    """Return a shifted right, with copies of the sign if a is signed.  Source: shr."""
     width = _bits(a)
     if a.dtype.kind == "i":
         return np.right_shift(a, np.minimum(as_unsigned(count), width - 1).astype(a.dtype))
@@ -270,7 +259,7 @@ def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.
 
 
 def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
-    """Shift the 64 bits of ``high`` and ``low``; l gives the upper half, r the lower one.  Source: shf."""
+    """Return a half of the 64 bits of `high` and `low`, shifted: l the upper half, r the lower.  Source: shf."""
     amount = as_unsigned(count).astype(np.uint64)
     amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
     both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))

@@ -1,77 +1,21 @@
-"""Chains of multiply-adds (f64, and f32 where the unit is none), integer sums and bit counts."""
+"""Matrix sums that are not fused steps: chains of multiply-adds, integer sums and bit counts."""
 
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from typing import Any, Literal
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from warploom.numerics._compile import NEAREST, njit
+from warploom.numerics.float_kernels import nan64
+from warploom.numerics.intrinsics import ROUNDING, directed_fma, fma, popcount, set_rounding
 
 Rounding = Literal["rn", "rz", "rm", "rp"]
 
-_SET_ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
-"""The operand of llvm.set.rounding."""
-_QUIET = np.uint64(1 << 51)
-_INVALID = np.uint64(0xFFF8 << 48)
-"""What an operation without a NaN among its operands gives where it has no result."""
 
-_jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
-
-
-@intrinsic
-def _fma(context, a, b, c):
-    """The f32 or f64 a * b + c, rounded once to nearest even."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.fma(*arguments)
-
-    return a(a, a, a), generate
-
-
-@intrinsic
-def _directed_fma(context, a, b, c, mode):
-    """The f64 a * b + c, rounded once in the direction of llvm.set.rounding's `mode`."""
-
-    def generate(context, builder, signature, arguments):
-        *operands, mode = arguments
-        set_rounding = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [ir.IntType(32)]),
-            "llvm.set.rounding",
-        )
-        kind, word = ir.DoubleType(), ir.MetaDataType()
-        fma = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(kind, [kind, kind, kind, word, word]),
-            "llvm.experimental.constrained.fma.f64",
-        )
-        builder.call(set_rounding, [builder.trunc(mode, ir.IntType(32))])
-        how = [ir.MetaDataString(builder.module, text) for text in ("round.dynamic", "fpexcept.strict")]
-        result = builder.call(fma, [*operands, *how])
-        builder.call(set_rounding, [ir.Constant(ir.IntType(32), _SET_ROUNDING["rn"])])
-        return result
-
-    return types.float64(types.float64, types.float64, types.float64, types.int64), generate
-
-
-@intrinsic
-def _population(context, word):
-    """The number of ones among 32 bits."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint32(types.uint32), generate
-
-
-@_jit
+@njit
 def _nearest(a: Any, b: Any, d: Any) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
@@ -80,24 +24,26 @@ def _nearest(a: Any, b: Any, d: Any) -> None:
             for k in range(depth):
                 x = a[g, m, k]
                 for n in range(columns):
-                    d[g, m, n] = _fma(x, b[g, k, n], d[g, m, n])
+                    d[g, m, n] = fma(x, b[g, k, n], d[g, m, n])
 
 
-@_jit
+@njit
 def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
+    set_rounding(mode)
     for g in range(groups):
         for m in range(rows):
             for k in range(depth):
                 for n in range(columns):
-                    d[g, m, n] = _directed_fma(a[g, m, k], b[g, k, n], d[g, m, n], mode)
+                    d[g, m, n] = directed_fma(a[g, m, k], b[g, k, n], d[g, m, n])
+    set_rounding(NEAREST)
 
 
 def multiply_add(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[Any]:
-    """C + A B by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
+    """Return C + A B by multiply-adds in ascending k, in the type of the operands (f32 or f64).
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -106,49 +52,39 @@ def multiply_add(
     if rounding == "rn":
         _nearest(np.ascontiguousarray(a), across, d)
     else:
-        _directed(np.ascontiguousarray(a), across, d, _SET_ROUNDING[rounding])
+        _directed(np.ascontiguousarray(a), across, d, ROUNDING[rounding])
     return d
 
 
-@_jit
-def _nan(a: Any, b: Any, c: Any, where: Any, mode: int, found: Any) -> None:
-    """The NaN of each chain at `where`: the first of b, the sum and a, made quiet, at its last such step."""
-    value = np.empty(1, np.float64)
-    bits = value.view(np.uint64)
-    factor = np.empty(2, np.float64)
-    words = factor.view(np.uint64)
-    for i in range(len(where)):
-        g, m, n = where[i]
-        value[0] = c[g, m, n]
+@njit
+def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
+    """Compute the chains at `positions` with the NaN that each step returns."""
+    set_rounding(mode)
+    for i in range(len(positions)):
+        g, m, n = positions[i]
+        value = c[g, m, n]
         for k in range(a.shape[2]):
-            factor[0], factor[1] = b[g, n, k], a[g, m, k]
-            if np.isnan(factor[0]):
-                bits[0] = words[0] | _QUIET
-            elif np.isnan(value[0]):
-                bits[0] |= _QUIET
-            elif np.isnan(factor[1]):
-                bits[0] = words[1] | _QUIET
-            else:
-                value[0] = _directed_fma(factor[1], factor[0], value[0], mode)
-                if np.isnan(value[0]):
-                    bits[0] = _INVALID
-        found[i] = bits[0]
+            x, y = a[g, m, k], b[g, n, k]
+            result = directed_fma(x, y, value)
+            value = result if result == result else nan64(y, value, x)
+        found[i] = value
+    set_rounding(NEAREST)
 
 
 def double(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[np.float64]:
-    """The f64 sum with the unit's NaNs: the operands' own, made quiet, b before the sum before a."""
+    """Return the f64 sum; the NaN of a step is the first of b, the running sum and a, made quiet."""
     d = multiply_add(a, b, c, rounding)
-    where = np.argwhere(np.isnan(d))
-    if len(where):
-        found = np.empty(len(where), np.uint64)
-        _nan(a, b, c, where, _SET_ROUNDING[rounding], found)
-        d.view(np.uint64)[tuple(where.T)] = found
+    positions = np.argwhere(np.isnan(d))
+    if len(positions):
+        found = np.empty(len(positions))
+        _chains_with_nan(a, b, c, positions, ROUNDING[rounding], found)
+        d[tuple(positions.T)] = found
     return d
 
 
-@_jit
+@njit
 def _products(a: Any, b: Any, c: Any, d: Any, clamp: bool) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[1]
@@ -161,7 +97,7 @@ def _products(a: Any, b: Any, c: Any, d: Any, clamp: bool) -> None:
                 d[g, m, n] = _with_addend(total, c[g, m, n], clamp)
 
 
-@_jit
+@njit
 def _sparse_products(a: Any, index: Any, b: Any, c: Any, d: Any, clamp: bool) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
@@ -177,7 +113,7 @@ def _sparse_products(a: Any, index: Any, b: Any, c: Any, d: Any, clamp: bool) ->
                 d[g, m, n] = _with_addend(d[g, m, n], c[g, m, n], clamp)
 
 
-@_jit
+@njit
 def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
     wide = np.int64(total) + np.int64(addend)
     if clamp:
@@ -186,13 +122,9 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
 
 
 def integer(
-    a: NDArray[Any],
-    b: NDArray[Any],
-    c: NDArray[Any],
-    index: NDArray[Any] | None,
-    satfinite: bool,
+    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], index: NDArray[Any] | None, satfinite: bool
 ) -> NDArray[np.int32]:
-    """The sums of integer products with c, wrapped to 32 bits or clamped."""
+    """Return the sums of integer products and c, wrapped to 32 bits, or clamped if `satfinite`."""
     d = np.empty(c.shape, np.int32)
     left, right = np.ascontiguousarray(a, np.int16), np.ascontiguousarray(b, np.int16)
     addend = np.ascontiguousarray(c)
@@ -203,22 +135,22 @@ def integer(
     return d
 
 
-@_jit
+@njit
 def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
     for g in range(groups):
         for m in range(rows):
             for k in range(depth):
-                word = a[g, m, k]
+                x = a[g, m, k]
                 for n in range(columns):
-                    other = b[g, k, n]
-                    met = np.uint32(word ^ other) if exclusive else np.uint32(word & other)
-                    d[g, m, n] += np.int32(_population(met))
+                    y = b[g, k, n]
+                    combined = np.uint32(x ^ y) if exclusive else np.uint32(x & y)
+                    d[g, m, n] += np.int32(popcount(combined))
 
 
 def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
-    """C plus the number of ones in A xor B, or in A and B, over 32-bit words of K."""
+    """Return c plus the number of ones in a ^ b, or in a & b, over 32-bit words of K."""
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

@@ -1,4 +1,4 @@
-"""Comparisons of ``setp`` and ``set`` over arrays: integers, floats, and 16-bit floats as patterns.
+"""Comparisons over arrays of integers, f32, f64, and f16 or bf16 patterns.
 
 Shapes: any, broadcast together; results are boolean arrays.
 Source: setp, set.
@@ -24,22 +24,19 @@ _ORDERED: dict[str, Callable[..., Array]] = {
     "ge": np.greater_equal,
 }
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-# An unordered comparison holds where the opposite ordered one does not.
+# An unordered comparison is the negation of the opposite ordered one.
 _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
-
-INTEGER_COMPARISONS = (*_ORDERED, *_UNSIGNED)
-FLOAT_COMPARISONS = (*_ORDERED, *_UNORDERED, "neu", "num", "nan")
 
 
 def integers(comparison: str, a: Array, b: Array) -> Array:
-    """Compare integers by the sign of their type; lo, ls, hi and hs compare as unsigned."""
+    """Compare integers by the signedness of their type; lo, ls, hi and hs compare as unsigned."""
     if comparison in _UNSIGNED:
         return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
     return _ORDERED[comparison](a, b)
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Ordered and unequal: NumPy's ``!=`` alone holds for a NaN."""
+    """Return True for ordered and unequal numbers; the comparison != would be true for NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 
@@ -48,7 +45,7 @@ def _flush(x: Array) -> Array:
 
 
 def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
-    """Compare f32 or f64.  Ordered comparisons are false where an operand is a NaN, unordered ones true."""
+    """Compare f32 or f64; if an operand is NaN, ordered comparisons are false and unordered ones true."""
     if ftz:
         a, b = _flush(a), _flush(b)
     match comparison:

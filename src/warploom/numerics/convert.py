@@ -1,8 +1,8 @@
-"""Conversions among integers, floats, halves and the narrow formats.
+"""Conversions among integers, f64, f32, f16, bf16, tf32 and the narrow formats.
 
-Types are named as in PTX: s8 … u64, f16, bf16, f32, f64, tf32 and the narrow formats of `formats`.
-Integers, f32 and f64 travel as natural NumPy types; f16 and bf16 as uint16 patterns, tf32 as uint32, pairs
-of halves as uint32.
+Types have their PTX names. Integers, f32 and f64 are arrays of the NumPy type; f16 and bf16 are uint16 patterns, tf32
+is a uint32 pattern, and a pair of f16 or bf16 numbers is a uint32 pattern.
+
 Shapes: any, broadcast together.
 Source: the conversion instruction of the PTX ISA.
 """
@@ -44,20 +44,6 @@ def _kernels() -> Any:
     return convert_kernels
 
 
-@cache
-def _widened(fmt: Format, target: Format) -> NDArray[Any]:
-    """The pattern in ``target`` of every pattern of a format of at most 16 bits."""
-    values = formats.decode(np.arange(1 << (8 if fmt.bits <= 8 else 16)), fmt)
-    return formats.encode(values, target)
-
-
-def float_from_half(patterns: Array, fmt: Format) -> Array:
-    """f32 values of f16 or bf16 patterns.  The machine shifts a bf16, so that its NaN keeps its bits."""
-    if fmt is BF16:
-        return (patterns.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return _widened(fmt, formats.F32)[patterns].view(np.float32)
-
-
 def half_from_float(
     x: Array,
     fmt: Format,
@@ -65,7 +51,7 @@ def half_from_float(
     relu: bool = False,
     satfinite: bool = False,
 ) -> Array:
-    """f16 or bf16 patterns of f32 or f64 values, rounded once."""
+    """Return f16 or bf16 patterns of f32 or f64 values, rounded once."""
     if x.dtype.itemsize != 4 or satfinite:
         return formats.encode(x, fmt, rounding, satfinite, relu)
     if rounding == "rn":
@@ -75,7 +61,7 @@ def half_from_float(
         kernels = _kernels()
         kernel = kernels.f16_directed if fmt is F16 else kernels.bf16_directed
         result = kernel(x, _MODES[rounding])
-    # A NaN is canonical by now, so the sign alone marks what relu removes.
+    # A NaN is canonical here and has no sign, so relu replaces every pattern with a sign.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
 
@@ -87,7 +73,7 @@ def pair_from_floats(
     relu: bool = False,
     satfinite: bool = False,
 ) -> Array:
-    """f16x2 or bf16x2 patterns; the first operand goes to the upper half."""
+    """Return f16x2 or bf16x2 patterns of two f32 values."""
     if rounding == "rn" and not satfinite:
         kernels = _compiled()
         result = (kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2)(high, low)
@@ -101,10 +87,10 @@ def pair_from_floats(
 def tf32_from_float(
     x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False
 ) -> Array:
-    """tf32 patterns (uint32, low 13 bits zero) of f32 values.
+    """Return tf32 patterns (uint32, low 13 bits zero) of f32 values.
 
-    rna is the machine's own sequence: it adds half a unit to the pattern of a finite number and cuts, so
-    that a NaN whose upper bits are zero becomes infinity.
+    In the mode rna the GPU adds half a unit to the pattern of a finite number and truncates every pattern. A NaN whose
+    upper mantissa bits are zero therefore becomes infinity.
     """
     if rounding != "rna":
         return formats.encode(x, TF32, rounding, satfinite, relu)
@@ -121,7 +107,7 @@ def tf32_from_float(
 def _narrowed(
     source: Format, fmt: Format, rounding: Rounding, relu: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The saturated narrow pattern of every f16 or bf16 pattern, in the upper and in the lower part."""
+    """Return the saturated narrow pattern of every f16 or bf16 pattern, as upper and as lower part of a pair."""
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
         return table << np.uint8(4), table
@@ -130,10 +116,7 @@ def _narrowed(
 
 
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
-    """Two narrow numbers of f32 values, always saturating; the first operand goes to the upper part.
-
-    uint16 with one number a byte; uint8 with one number a nibble for e2m1.
-    """
+    """Return pairs of narrow numbers from f32 values, with saturation: uint16, or uint8 for e2m1."""
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
     index = _kernels().odd_bf16
     return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
@@ -142,22 +125,22 @@ def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn",
 def narrow_pair_from_halves(
     pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
 ) -> Array:
-    """Two narrow numbers of one f16x2 or bf16x2 pattern, halves in place."""
+    """Return pairs of narrow numbers from f16x2 or bf16x2 patterns, with saturation."""
     upper, lower = _narrowed(source, fmt, rounding, relu)
     return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
-    """f16x2 or bf16x2 patterns of two narrow numbers.  Every narrow number is exact in its target."""
+    """Return f16x2 or bf16x2 patterns from pairs of narrow numbers; the conversion is exact."""
     width = 4 if fmt is E2M1 else 8
     whole = patterns.astype(np.uint16)
-    table = _widened(fmt, target)
+    table = formats.translation(fmt, target)
     result = packed.pair(table[whole & ((1 << width) - 1)], table[(whole >> width) & ((1 << width) - 1)])
     return packed.rectify(result) if relu else result
 
 
 def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
-    """Extend or cut, or with ``sat`` clamp to the range of the target."""
+    """Return integers extended or truncated to another type, or clamped to its range if `sat` is set."""
     dtype = INTEGERS[target]
     if sat:
         source, wanted = np.iinfo(x.dtype), np.iinfo(dtype)
@@ -166,26 +149,26 @@ def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
 
 
 def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: bool = False) -> Array:
-    """Round f32 or f64 to an integer, clamped to its range.
+    """Return f32 or f64 numbers rounded to integers and clamped to the range of the target.
 
-    NaN gives 0 where neither side has 64 bits, else only the highest bit of the target set.
+    A NaN gives 0 if both types have fewer than 64 bits, otherwise an integer with only its highest bit set.
     """
     dtype = INTEGERS[target]
     if ftz:
         x = floats.flush(x)
     mode = _MODES[_ROUNDINGS[rounding]]
     if dtype == np.uint64:
-        return _kernels().natural(x, mode)
+        return _kernels().unsigned_integer(x, mode)
     limits = np.iinfo(dtype)
     wide = x.dtype.itemsize == 8 or limits.bits == 64
-    # The highest bit alone, cut to the type later, is the number that a signed type ends with.
+    # Truncated to the target, this is the integer with only its highest bit set.
     nan = -1 << (limits.bits - 1) if wide else 0
     whole = _kernels().integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
     return whole.astype(dtype, copy=False)
 
 
-def _jammed(x: Array) -> Array:
-    """f64 values of integers, exact or rounded to odd at 42 bits or more: enough to round again to f32."""
+def _odd_double(x: Array) -> Array:
+    """Return integers as f64, exact or rounded to odd at 42 bits or more: enough to round again to f32."""
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
     negative = x < 0
@@ -198,28 +181,24 @@ def _jammed(x: Array) -> Array:
 
 
 def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Array:
-    """f16, bf16 (patterns), f32 or f64 of integers, rounded once."""
+    """Return f16 or bf16 patterns, f32 or f64 numbers from integers, rounded once."""
     match target:
         case "f32":
-            return x.astype(np.float32) if rounding == "rn" else floats.narrow(_jammed(x), rounding)
+            return x.astype(np.float32) if rounding == "rn" else floats.narrow(_odd_double(x), rounding)
         case "f64":
             if rounding == "rn" or x.dtype.itemsize < 8:
                 return x.astype(np.float64)
             low = x & x.dtype.type(0xFFFFFFFF)
             return floats.add((x - low).astype(np.float64), low.astype(np.float64), rounding)
         case _:
-            return formats.encode(_jammed(x), FORMATS[target], rounding)
+            return formats.encode(_odd_double(x), FORMATS[target], rounding)
 
 
 def integral(x: Array, rounding: IntegralRounding) -> Array:
-    """Round f32 or f64 to a whole number of the same type; -0 stays."""
+    """Return f32 or f64 numbers rounded to integers of the same type; -0 stays."""
     with np.errstate(all="ignore"):
         whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
     return floats.canonical(whole) if x.dtype.itemsize == 4 else whole
-
-
-def _as_float(x: Array, source: str) -> Array:
-    return float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
 
 
 def convert(
@@ -232,16 +211,16 @@ def convert(
     satfinite: bool = False,
     relu: bool = False,
 ) -> Array:
-    """One number to one number, types and rounding by their PTX names.
+    """Return numbers converted from one type to another; types and rounding have their PTX names.
 
-    Without a rounding, integers come toward zero, floats to nearest even, as where the manual needs none.
+    Without a rounding, conversions to integers round toward zero and all others to nearest even.
     """
     if source in INTEGERS:
         if target in INTEGERS:
             return integer_from_integer(x, target, sat)
         result = float_from_integer(x, target, cast(Rounding, rounding or "rn"))
         return _saturated(result, target) if sat else result
-    value = _as_float(x, source)
+    value = packed.float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
     if target in INTEGERS:
         return integer_from_float(
             value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
@@ -249,7 +228,7 @@ def convert(
     if ftz and source == "f64":
         value = floats.flush_double(value, cast(Rounding, rounding))
     elif ftz and source != "f16":
-        # The unit that narrows to f16 reads subnormals whatever is asked of it.
+        # Conversions to f16 do not flush subnormal inputs, even with .ftz.
         value = floats.canonical(value if target == "f16" else floats.flush(value))
     if rounding in _ROUNDINGS:
         value = integral(value, cast(IntegralRounding, rounding))
@@ -269,7 +248,7 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """f32 values, f16 or bf16 patterns of f64; a NaN keeps its sign and the upper bits of its payload."""
+    """Return f32 values or f16 or bf16 patterns from f64; a NaN keeps its sign and the upper bits of its payload."""
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)
@@ -285,7 +264,7 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 
 
 def _widened_to_double(x: Array) -> Array:
-    """f64 values of f32 values or f16 patterns; a NaN keeps its sign and payload, made quiet."""
+    """Return f64 values from f32 values or f16 patterns; a NaN becomes quiet and keeps its sign and payload."""
     if x.dtype == np.uint16:
         result = formats.decode(x, F16)
         fraction, pattern = 10, x

@@ -1,24 +1,21 @@
-"""Compiled conversions, compiled by Numba on first use.
+"""Compiled conversions.
 
-``mode`` is 0 for rn, 1 for rz, 2 for rm and 3 for rp, whole numbers or not.
-This module imports Numba: only functions import it.
+`mode` is 0 for rn, 1 for rz, 2 for rm and 3 for rp. This module imports Numba: only functions import it.
 """
 
-# pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from warploom.numerics._compile import elementwise
+from warploom.numerics._compile import elementwise, inlined
 from warploom.numerics.half_kernels import from_bf16, from_f16, to_bf16, to_f16
 
 
-@njit(cache=True, inline="always")
-def _whole(x, mode):
+@inlined
+def _to_integer(x, mode):
     if mode == 1:
         return np.trunc(x)
     if mode == 0:
@@ -28,8 +25,8 @@ def _whole(x, mode):
 
 @elementwise(np.int64, uniform=4)
 def integer(x, mode, low, high, nan):
-    """An int64 between two limits."""
-    whole = _whole(np.float64(x), mode)
+    """Return an int64 between two limits, `nan` for a NaN."""
+    whole = _to_integer(np.float64(x), mode)
     if whole != whole:
         return nan
     if whole <= np.float64(low):
@@ -38,9 +35,9 @@ def integer(x, mode, low, high, nan):
 
 
 @elementwise(np.uint64, uniform=1)
-def natural(x, mode):
-    """A uint64; a NaN gives its highest bit."""
-    whole = _whole(np.float64(x), mode)
+def unsigned_integer(x, mode):
+    """Return a uint64; a NaN gives its highest bit."""
+    whole = _to_integer(np.float64(x), mode)
     if whole != whole:
         return np.uint64(1 << 63)
     if whole <= 0.0:
@@ -48,9 +45,9 @@ def natural(x, mode):
     return np.uint64(0xFFFFFFFFFFFFFFFF) if whole >= 2.0**64 else np.uint64(whole)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _directed(code, back, x, mode):
-    """The pattern nearest to x moved to the one that the mode asks for."""
+    """Return the pattern in the direction of the mode, given the nearest pattern and its value `back`."""
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)
@@ -73,6 +70,6 @@ def bf16_directed(x, mode):
 
 @elementwise(np.int64)
 def odd_bf16(bits):
-    """The bf16 pattern of an f32 one, rounded to odd: enough to round again to any narrow format."""
+    """Return the bf16 pattern of an f32 pattern, rounded to odd: enough to round again to a narrow format."""
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)
     return np.int64(bits >> np.uint32(16)) | sticky

@@ -1,56 +1,49 @@
-"""Compiled f32 and f64 arithmetic, compiled by Numba on first use with a type.
+"""Compiled f32 and f64 arithmetic.
 
 This module imports Numba: only functions import it, never another module's top level.
-A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is a NaN operand made quiet, b before c before a (of a
-division a before b), or 0xFFF8000000000000 where no operand is a NaN, so that every host gives the same bits.
+
+A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is a NaN operand made quiet, b before c before a (in a division a
+before b), or 0xFFF8000000000000 if no operand is a NaN, so that every host returns the same bits.
 """
 
-# pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false, reportCallIssue=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportCallIssue=false
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
-from numba.extending import intrinsic
 
-from warploom.numerics._compile import elementwise
+from warploom.numerics._compile import directed, elementwise, inlined, njit
+from warploom.numerics.intrinsics import directed_div, directed_fma, directed_sqrt, fma
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 NAN64 = np.uint64(0xFFF8000000000000).view(np.float64)
 _TINY32 = np.float32(2.0**-126)
-_RAISE = np.float32(2.0**64)
-_RAISED_TINY = np.float32(2.0**-62)
+_SCALE = np.float32(2.0**64)
+_SCALED_TINY = np.float32(2.0**-62)
 _QUIET64 = np.uint64(0x0008000000000000)
 
 
-@intrinsic
-def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """The processor's fused multiply-add (or the C library's: exact either way)."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fma(*args)
-
-    return a(a, a, a), generate
+@inlined
+def canonical(x):
+    """Return f32 x with every NaN replaced by 0x7FFFFFFF."""
+    return x if x == x else NAN32
 
 
-@njit(cache=True, inline="always")
+@inlined
 def flush(x):
-    """A subnormal f32 becomes a zero of its sign."""
+    """Return f32 x with subnormals replaced by zeros of their sign."""
     return np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x
 
 
-@njit(cache=True)
+@njit
 def quiet64(x):
     return np.uint64(np.float64(x).view(np.uint64) | _QUIET64).view(np.float64)
 
 
-@njit(cache=True)
+@njit
 def nan64(a, b, c):
-    """The first NaN of the three, made quiet."""
+    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000."""
     if a != a:
         return quiet64(a)
     if b != b:
@@ -62,24 +55,12 @@ def nan64(a, b, c):
 
 @elementwise(np.float32)
 def canonical32(x):
-    return x if x == x else NAN32
+    return canonical(x)
 
 
 @elementwise(np.float32)
 def flush32(x):
     return flush(x)
-
-
-@elementwise(np.float64)
-def flush32_wide(x):
-    return np.float64(flush(x))
-
-
-@elementwise(np.float32)
-def settle32(x):
-    """An f64 value rounded to f32, subnormals flushed."""
-    r = flush(np.float32(x))
-    return r if r == r else NAN32
 
 
 @elementwise(np.float32)
@@ -90,55 +71,48 @@ def saturate32(x):
 
 @elementwise(np.float32)
 def add32(a, b):
-    r = a + b
-    return r if r == r else NAN32
+    return canonical(a + b)
 
 
 @elementwise(np.float32)
 def add32_ftz(a, b):
-    r = flush(flush(a) + flush(b))
-    return r if r == r else NAN32
+    return canonical(flush(flush(a) + flush(b)))
 
 
 @elementwise(np.float32)
 def sub32(a, b):
-    r = a - b
-    return r if r == r else NAN32
+    return canonical(a - b)
 
 
 @elementwise(np.float32)
 def sub32_ftz(a, b):
-    r = flush(flush(a) - flush(b))
-    return r if r == r else NAN32
+    return canonical(flush(flush(a) - flush(b)))
 
 
 @elementwise(np.float32)
 def mul32(a, b):
-    r = a * b
-    return r if r == r else NAN32
+    return canonical(a * b)
 
 
 @elementwise(np.float32)
 def mul32_ftz(a, b):
     a, b = flush(a), flush(b)
-    r = a * b
-    # The result is tiny if it is once rounded to 24 bits, however small: so it is raised first.
-    r = np.copysign(np.float32(0.0), r) if abs((a * _RAISE) * b) < _RAISED_TINY else r
-    return r if r == r else NAN32
+    # The result is flushed if it is subnormal once rounded to 24 bits. Scaling first keeps all 24 bits.
+    is_tiny = abs((a * _SCALE) * b) < _SCALED_TINY
+    return canonical(np.copysign(np.float32(0.0), a * b) if is_tiny else a * b)
 
 
 @elementwise(np.float32)
 def fma32(a, b, c):
-    r = fused(a, b, c)
-    return r if r == r else NAN32
+    return canonical(fma(a, b, c))
 
 
 @elementwise(np.float32)
 def fma32_ftz(a, b, c):
     a, b, c = flush(a), flush(b), flush(c)
-    r = fused(a, b, c)
-    r = np.copysign(np.float32(0.0), r) if abs(fused(a * _RAISE, b, c * _RAISE)) < _RAISED_TINY else r
-    return r if r == r else NAN32
+    r = fma(a, b, c)
+    is_tiny = abs(fma(a * _SCALE, b, c * _SCALE)) < _SCALED_TINY
+    return canonical(np.copysign(np.float32(0.0), r) if is_tiny else r)
 
 
 @elementwise(np.float64)
@@ -161,7 +135,7 @@ def mul64(a, b):
 
 @elementwise(np.float64)
 def fma64(a, b, c):
-    r = fused(a, b, c)
+    r = fma(a, b, c)
     return r if r == r else nan64(b, c, a)
 
 
@@ -177,6 +151,31 @@ def sqrt64(a):
     return r if r == r else nan64(a, a, a)
 
 
+@directed
+def fma64_directed(a, b, c):
+    r = directed_fma(a, b, c)
+    return r if r == r else nan64(b, c, a)
+
+
+@directed
+def mul64_directed(a, b):
+    # Adding a zero of the product's sign does not change the product.
+    r = directed_fma(a, b, -0.0 if np.signbit(a) != np.signbit(b) else 0.0)
+    return r if r == r else nan64(b, a, a)
+
+
+@directed
+def div64_directed(a, b):
+    r = directed_div(a, b)
+    return r if r == r else nan64(a, b, b)
+
+
+@directed
+def sqrt64_directed(a):
+    r = directed_sqrt(a)
+    return r if r == r else nan64(a, a, a)
+
+
 @elementwise(np.float64)
 def abs64(a):
     return abs(a) if a == a else quiet64(a)
@@ -187,31 +186,30 @@ def neg64(a):
     return -a if a == a else quiet64(a)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def ordered32(x):
-    """An integer with the order of the floats, -0 below +0."""
+    """Return an integer with the order of the f32 numbers, -0 below +0."""
     u = np.float32(x).view(np.int32)
     return u ^ ((u >> 31) & 0x7FFFFFFF)
+
+
+@inlined
+def ordered64(x):
+    """Return an integer with the order of the f64 numbers, -0 below +0."""
+    u = np.float64(x).view(np.int64)
+    return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
 
 
 @elementwise(np.float32)
 def max32(a, b):
     larger = a if ordered32(a) > ordered32(b) else b
-    r = b if a != a else (a if b != b else larger)
-    return r if r == r else NAN32
+    return canonical(b if a != a else (a if b != b else larger))
 
 
 @elementwise(np.float32)
 def min32(a, b):
     smaller = a if ordered32(a) < ordered32(b) else b
-    r = b if a != a else (a if b != b else smaller)
-    return r if r == r else NAN32
-
-
-@njit(cache=True, inline="always")
-def ordered64(x):
-    u = np.float64(x).view(np.int64)
-    return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
+    return canonical(b if a != a else (a if b != b else smaller))
 
 
 @elementwise(np.float64)
@@ -228,11 +226,11 @@ def min64(a, b):
     return r if r == r else nan64(b, a, a)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def odd_sum(p, c):
-    """``p + c`` of two f64 rounded to odd: an inexact sum takes the neighbour whose last bit is set.
+    """Return p + c of two f64, rounded to odd: an inexact sum takes the neighbour whose last bit is set.
 
-    Rounding the result once more, to any format at least two bits narrower, is rounding the exact sum.
+    Rounding the result again, to a format at least two bits narrower, gives the exact sum rounded once.
     """
     s = p + c
     p_part = s - c
@@ -247,5 +245,5 @@ def odd_sum(p, c):
 
 @elementwise(np.float64)
 def fma_odd(a, b, c):
-    """f32 operands, f64 result: the exact ``a * b + c`` rounded to odd."""
+    """Return the exact a * b + c of f32 operands, rounded to odd in f64."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

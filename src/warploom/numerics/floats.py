@@ -1,17 +1,19 @@
 """f32 and f64 PTX arithmetic over arrays, in every rounding mode.
 
 Shapes: any, broadcast together; all operands of one call have one type.
-NaN: an f32 result is 0x7FFFFFFF; an f64 result is a NaN operand made quiet, b before c before a (of a
-division a before b), or 0xFFF8000000000000 where the operation itself is invalid.  ``ftz`` (f32 alone)
-replaces subnormal operands and results by zeros of their sign, the result once rounded to 24 bits.
-``sat`` clamps to [0, 1], NaN to +0.
+
+NaN: an f32 result is 0x7FFFFFFF. An f64 result is a NaN operand made quiet, b before c before a (in a division a before
+b), or 0xFFF8000000000000 if the operation itself is invalid.
+
+Modifiers: `ftz` (f32 only) replaces subnormal operands and results by zeros of their sign; a result is subnormal if it
+is below the normal range once rounded to 24 bits. `sat` clamps to [0, 1], NaN to +0.
+
 Source: floating-point instructions of the PTX ISA.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +23,7 @@ from warploom.numerics.quiet import quietly
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _ONE: Array = np.array(1, dtype=np.float32)
-_MODES: dict[str, int] = {"rz": 1, "rm": 2, "rp": 3}
+_ONE64: Array = np.array(1, dtype=np.float64)
 
 
 @cache
@@ -31,11 +33,10 @@ def _compiled() -> Any:
     return float_kernels
 
 
-@cache
-def _directed() -> ModuleType:
-    from warploom.numerics import double_kernels
+def _mode(rounding: Rounding) -> int:
+    from warploom.numerics.intrinsics import ROUNDING
 
-    return double_kernels
+    return ROUNDING[rounding]
 
 
 def _is_double(a: Array) -> bool:
@@ -43,34 +44,24 @@ def _is_double(a: Array) -> bool:
 
 
 def canonical(x: Array) -> Array:
-    """f32 values with every NaN made 0x7FFFFFFF."""
+    """Return f32 values with every NaN replaced by 0x7FFFFFFF."""
     return _compiled().canonical32(x)
 
 
 def flush(x: Array) -> Array:
-    """f32 values with subnormals made zeros of their sign."""
+    """Return f32 values with subnormals replaced by zeros of their sign."""
     return _compiled().flush32(x)
 
 
-def flush_wide(x: Array) -> Array:
-    """f32 values with subnormals made zeros, as f64."""
-    return _compiled().flush32_wide(x)
-
-
-def settle(x: Array) -> Array:
-    """f64 values rounded to f32, subnormals made zeros of their sign (NaN canonical)."""
-    return _compiled().settle32(x)
-
-
 def saturate(x: Array) -> Array:
-    """Clamp to [0, 1]; NaN and -0 give +0.  Source: the sat modifier."""
+    """Return values clamped to [0, 1]; NaN and -0 become +0.  Source: the sat modifier."""
     if x.dtype.itemsize == 4:
         return _compiled().saturate32(x)
     return np.where(x > 0, np.minimum(x, 1.0), 0.0)
 
 
 def narrow(x: Array, rounding: Rounding) -> Array:
-    """f64 values rounded to f32 (NaN canonical)."""
+    """Return f64 values rounded to f32, with canonical NaN."""
     with np.errstate(all="ignore"):
         y = x.astype(np.float32)
         if rounding != "rn":
@@ -85,7 +76,7 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """f64 values with those made zeros of their sign that are below f32 once rounded to 24 bits."""
+    """Return f64 values with zeros of their sign for those that are subnormal in f32 once rounded to 24 bits."""
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
         return x
@@ -102,18 +93,18 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool,
     if ftz:
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
-        # Rounding down is rounding up of the negation: so an exact cancellation gives -0.
+        # Rounding down is rounding the negation up. An exact cancellation then gives -0.
         result = canonical(-_finish(_compiled().fma_odd(-a, b, -c), "rp", ftz, False))
         return saturate(result) if sat else result
     return _finish(_compiled().fma_odd(a, b, c), rounding, ftz, sat)
 
 
 def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: add (floating point)."""
+    """Return a + b.  Source: add (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return _compiled().add64(a, b)
-        return _directed().add(a, b, _MODES[rounding])
+        return _compiled().fma64_directed(a, _ONE64, b, _mode(rounding))
     if rounding == "rn":
         result = (_compiled().add32_ftz if ftz else _compiled().add32)(a, b)
         return saturate(result) if sat else result
@@ -121,7 +112,7 @@ def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
 
 
 def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: sub (floating point)."""
+    """Return a - b.  Source: sub (floating point)."""
     if rounding != "rn":
         return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
     if _is_double(a):
@@ -131,11 +122,11 @@ def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
 
 
 def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: mul (floating point)."""
+    """Return a * b.  Source: mul (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return _compiled().mul64(a, b)
-        return _directed().mul(a, b, _MODES[rounding])
+        return _compiled().mul64_directed(a, b, _mode(rounding))
     if rounding == "rn":
         result = (_compiled().mul32_ftz if ftz else _compiled().mul32)(a, b)
         return saturate(result) if sat else result
@@ -148,11 +139,11 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
 def fma(
     a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False
 ) -> Array:
-    """Multiply-add rounded once.  Source: fma (floating point)."""
+    """Return a * b + c, rounded once.  Source: fma (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return _compiled().fma64(a, b, c)
-        return _directed().fma(a, b, c, _MODES[rounding])
+        return _compiled().fma64_directed(a, b, c, _mode(rounding))
     if rounding == "rn":
         result = (_compiled().fma32_ftz if ftz else _compiled().fma32)(a, b, c)
         return saturate(result) if sat else result
@@ -160,31 +151,31 @@ def fma(
 
 
 def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """The quotient rounded once.  Source: div (IEEE forms)."""
+    """Return a / b, rounded once.  Source: div (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
             return _compiled().div64(a, b)
-        return _directed().div(a, b, _MODES[rounding])
+        return _compiled().div64_directed(a, b, _mode(rounding))
     if ftz:
         a, b = flush(a), flush(b)
-    # A quotient of 24-bit significands is no nearer than 2**-53 to an f32 or a midpoint without being it.
+    # A quotient of 24-bit significands that is not an f32 or a midpoint is at least 2**-53 away from one.
     return _finish(quietly(np.divide, a, b, dtype=np.float64), rounding, ftz, False)
 
 
 def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Source: rcp (IEEE forms)."""
+    """Return 1 / a, rounded once.  Source: rcp (IEEE forms)."""
     return div(np.ones_like(a), a, rounding, ftz)
 
 
 def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Source: sqrt (IEEE forms)."""
+    """Return the square root, rounded once.  Source: sqrt (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
             return _compiled().sqrt64(a)
-        return _directed().sqrt(a, _MODES[rounding])
+        return _compiled().sqrt64_directed(a, _mode(rounding))
     if ftz:
         a = flush(a)
-    # As for the quotient: 24 bits leave no near miss below 2**-51.
+    # A root that is not an f32 or a midpoint is at least 2**-51 away from one.
     return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
 
 
@@ -212,22 +203,22 @@ def _extreme(
 
 
 def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.
+    """Return the smaller operand; -0 is below +0. A NaN gives the other operand, or NaN if `nan` is set.
 
-    Three operands are two calls.  Source: min (floating point).
+    The form with three operands is two calls.  Source: min (floating point).
     """
     return _extreme("min", a, b, ftz, nan, xorsign_abs)
 
 
 def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """The larger, by the rules of `minimum`.  Source: max (floating point)."""
+    """Return the larger operand, by the rules of `minimum`.  Source: max (floating point)."""
     return _extreme("max", a, b, ftz, nan, xorsign_abs)
 
 
 def absolute(a: Array, ftz: bool = False) -> Array:
-    """Source: abs (floating point).
+    """Return the magnitude.  Source: abs (floating point).
 
-    An f32 NaN becomes canonical, an f64 NaN quiet, with its sign: the machine adds to zero.
+    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU adds to zero.
     """
     if _is_double(a):
         return _compiled().abs64(a)
@@ -236,7 +227,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
 
 
 def negate(a: Array, ftz: bool = False) -> Array:
-    """NaN as for `absolute`.  Source: neg (floating point)."""
+    """Return the negation; a NaN is treated as by `absolute`.  Source: neg (floating point)."""
     if _is_double(a):
         return _compiled().neg64(a)
     result = np.negative(a)
@@ -244,14 +235,14 @@ def negate(a: Array, ftz: bool = False) -> Array:
 
 
 def copysign(a: Array, b: Array) -> Array:
-    """The magnitude of ``b`` with the sign of ``a``.  Source: copysign."""
+    """Return the magnitude of b with the sign of a.  Source: copysign."""
     return np.copysign(b, a)
 
 
 def testp(
     property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array
 ) -> Array:
-    """Zeros count as normal.  Source: testp."""
+    """Return True for numbers with a property; zeros are normal.  Source: testp."""
     if property == "finite":
         return np.isfinite(a)
     if property == "infinite":

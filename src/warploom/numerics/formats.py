@@ -7,95 +7,120 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 Array: TypeAlias = NDArray[Any]
-"""Any array of the floor; its NumPy type says width and sign."""
+"""Array whose NumPy type gives the width and the signedness of its numbers."""
 
 Rounding = Literal["rn", "rz", "rm", "rp", "rna"]
-"""Nearest even, toward zero, minus infinity, plus infinity, and nearest with ties away from zero."""
+"""Rounding modes: nearest even, toward zero, down, up, and nearest with ties away from zero."""
 
-NanRule = Literal["ieee", "ones", "none"]
-"""``ieee``: every code above infinity; ``ones``: only the code of all ones (sign aside); ``none``: no NaN."""
+Specials = Literal["ieee", "nan", "none"]
+"""Special codes of a format.
+
+``ieee``: infinity, and NaN above it. ``nan``: one NaN, the magnitude of all ones. ``none``: neither.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A binary number format: sign, exponent and mantissa fields, from the most significant bit down.
+    """Binary floating-point format: sign, exponent and mantissa fields, from the most significant bit down.
 
-    ``padding`` counts unused low bits of the pattern (tf32 lives in the upper 19 bits of 32).
-    ``nan_code`` is what a PTX instruction returns for a NaN; -1 where the format has none.
+    A *code* is the number formed by these fields. A *pattern* is the stored word: the code, shifted left by
+    ``padding`` unused bits (tf32 occupies the upper 19 bits of 32). ``nan_code`` is the pattern that PTX
+    instructions return for a NaN, -1 if the format has none.
     """
 
     name: str
     bits: int
     exponent_bits: int
     mantissa_bits: int
-    bias: int
-    signed: bool = True
-    has_inf: bool = True
-    nan: NanRule = "ieee"
+    specials: Specials = "ieee"
     nan_code: int = -1
+    signed: bool = True
     padding: int = 0
 
     @property
+    def bias(self) -> int:
+        """Offset of the stored exponent."""
+        return (1 << (self.exponent_bits - 1)) - 1
+
+    @property
     def min_exponent(self) -> int:
-        """Exponent of the smallest normal number; a format without subnormals starts at field 0."""
+        """Exponent of the smallest normal number, which subnormals share.
+
+        A format without mantissa bits has no subnormals; its normal numbers start at exponent field 0.
+        """
         return (1 if self.mantissa_bits else 0) - self.bias
 
     @property
     def magnitude_mask(self) -> int:
-        """The bits of a magnitude, without padding."""
+        """Code bits of the exponent and the mantissa."""
         return (1 << (self.exponent_bits + self.mantissa_bits)) - 1
 
     @property
     def sign_bit(self) -> int:
-        """The bit of the sign, 0 where there is none."""
+        """Code bit of the sign, 0 for an unsigned format."""
         return (self.magnitude_mask + 1) if self.signed else 0
 
     @property
     def inf_code(self) -> int:
-        """The magnitude code of infinity, -1 where there is none."""
-        return (self.magnitude_mask >> self.mantissa_bits) << self.mantissa_bits if self.has_inf else -1
+        """Code of infinity, -1 if the format has none."""
+        if self.specials != "ieee":
+            return -1
+        return (self.magnitude_mask >> self.mantissa_bits) << self.mantissa_bits
 
     @property
     def max_code(self) -> int:
-        """The magnitude code of the largest finite number."""
-        if self.has_inf:
+        """Code of the largest finite number; greater magnitudes are infinity or NaN."""
+        if self.specials == "ieee":
             return self.inf_code - 1
-        return self.magnitude_mask - (1 if self.nan == "ones" else 0)
+        return self.magnitude_mask - (1 if self.specials == "nan" else 0)
 
     @property
     def max_finite(self) -> float:
-        """The largest finite number."""
+        """Largest finite number."""
         return float(decode(np.array([self.max_code << self.padding]), self)[0])
 
     @property
-    def smallest(self) -> float:
-        """The smallest positive number."""
-        return 2.0 ** (self.min_exponent - self.mantissa_bits)
-
-    @property
     def pattern_dtype(self) -> type[np.unsignedinteger[Any]]:
-        """The NumPy type that patterns travel in."""
-        return np.uint8 if self.bits <= 8 else np.uint16 if self.bits == 16 else np.uint32
+        """NumPy type of a pattern."""
+        return next(t for t in (np.uint8, np.uint16, np.uint32, np.uint64) if self.bits <= 8 * t().itemsize)
 
 
-F32 = Format("f32", 32, 8, 23, 127, nan_code=0x7FFFFFFF)
-TF32 = Format("tf32", 32, 8, 10, 127, nan_code=0x7FFFE000, padding=13)
-F16 = Format("f16", 16, 5, 10, 15, nan_code=0x7FFF)
-BF16 = Format("bf16", 16, 8, 7, 127, nan_code=0x7FFF)
-E5M2 = Format("e5m2", 8, 5, 2, 15, nan_code=0x7F)
-E4M3 = Format("e4m3", 8, 4, 3, 7, has_inf=False, nan="ones", nan_code=0x7F)
-E3M2 = Format("e3m2", 6, 3, 2, 3, has_inf=False, nan="none")
-E2M3 = Format("e2m3", 6, 2, 3, 1, has_inf=False, nan="none")
-E2M1 = Format("e2m1", 4, 2, 1, 1, has_inf=False, nan="none")
-UE8M0 = Format("ue8m0", 8, 8, 0, 127, signed=False, has_inf=False, nan="ones", nan_code=0xFF)
-UE4M3 = Format("ue4m3", 8, 4, 3, 7, signed=False, has_inf=False, nan="ones", nan_code=0x7F)
+F64 = Format("f64", 64, 11, 52, nan_code=0xFFF8 << 48)
+F32 = Format("f32", 32, 8, 23, nan_code=0x7FFFFFFF)
+TF32 = Format("tf32", 32, 8, 10, nan_code=0x7FFFE000, padding=13)
+E8M13 = Format("e8m13", 32, 8, 13, nan_code=0x7FFFFFFF, padding=10)
+"""Accumulator of the fp8 sums of Ada and Hopper: f32 with 13 mantissa bits."""
+F16 = Format("f16", 16, 5, 10, nan_code=0x7FFF)
+BF16 = Format("bf16", 16, 8, 7, nan_code=0x7FFF)
+E5M2 = Format("e5m2", 8, 5, 2, nan_code=0x7F)
+E4M3 = Format("e4m3", 8, 4, 3, "nan", nan_code=0x7F)
+E3M2 = Format("e3m2", 6, 3, 2, "none")
+E2M3 = Format("e2m3", 6, 2, 3, "none")
+E2M1 = Format("e2m1", 4, 2, 1, "none")
+UE8M0 = Format("ue8m0", 8, 8, 0, "nan", nan_code=0xFF, signed=False)
+UE4M3 = Format("ue4m3", 8, 4, 3, "nan", nan_code=0x7F, signed=False)
 
 FORMATS: dict[str, Format] = {
     f.name: f for f in (F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0, UE4M3)
 }
+"""Formats of at most 32 bits by the name of their PTX type."""
+
+FP8 = frozenset({"e4m3", "e5m2"})
+F8F6F4 = FP8 | {"e3m2", "e2m3", "e2m1"}
+INTEGERS: dict[str, DTypeLike] = {"s8": np.int8, "u8": np.uint8, "s4": np.int8, "u4": np.uint8}
+"""Integer element types of matrices, and the NumPy type of one element (4-bit elements are extended to 8 bits)."""
+
+STORAGE: dict[str, np.dtype[Any]] = {
+    **{name: np.dtype(fmt.pattern_dtype) for name, fmt in FORMATS.items()},
+    **{name: np.dtype(dtype) for name, dtype in INTEGERS.items()},
+    "b1": np.dtype(np.uint32),
+    "f64": np.dtype(np.float64),
+    "s32": np.dtype(np.int32),
+}
+"""NumPy type of a matrix operand, by its element type."""
 
 
 def _decode_magnitudes(codes: NDArray[np.int64], fmt: Format) -> NDArray[np.float64]:
@@ -105,13 +130,9 @@ def _decode_magnitudes(codes: NDArray[np.int64], fmt: Format) -> NDArray[np.floa
     significand = fraction + (normal.astype(np.int64) << fmt.mantissa_bits)
     exponent = np.maximum(field - fmt.bias, fmt.min_exponent) - fmt.mantissa_bits
     values = np.ldexp(significand.astype(np.float64), exponent.astype(np.int32))
-    if fmt.has_inf:
-        values = np.where(codes == fmt.inf_code, np.inf, values)
-    if fmt.nan == "ieee":
-        values = np.where(codes > fmt.inf_code, np.nan, values)
-    elif fmt.nan == "ones":
-        values = np.where(codes == fmt.magnitude_mask, np.nan, values)
-    return values
+    if fmt.specials != "none":
+        values = np.where(codes > fmt.max_code, np.nan, values)
+    return np.where(codes == fmt.inf_code, np.inf, values)
 
 
 def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
@@ -124,7 +145,7 @@ def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def _table(fmt: Format) -> NDArray[np.float64]:
-    """Values of every pattern of the container, bits above the format's width ignored."""
+    """Return the value of every 8-bit or 16-bit word; bits above the width of the format are ignored."""
     container = 1 << (8 if fmt.bits <= 8 else 16)
     table = _decode_codes(np.arange(container), fmt)
     table.setflags(write=False)
@@ -132,14 +153,20 @@ def _table(fmt: Format) -> NDArray[np.float64]:
 
 
 def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
-    """Values of bit patterns, exactly.  Every NaN code gives NaN; bits outside the format are ignored."""
+    """Return the exact values of bit patterns; bits outside the format are ignored."""
     if fmt.bits <= 16:
         return _table(fmt)[patterns]
     return _decode_codes(patterns, fmt)
 
 
+@cache
+def translation(fmt: Format, target: Format) -> Array:
+    """Return the pattern in `target` of every pattern of a format of at most 16 bits, rounded to nearest even."""
+    return encode(_table(fmt), target)
+
+
 def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray[np.float64]:
-    """Round float64 values to whole numbers."""
+    """Round float64 values to integers."""
     match rounding:
         case "rn":
             return np.rint(values)
@@ -157,11 +184,11 @@ def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray
 def encode(
     values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False
 ) -> Array:
-    """Bit patterns of float32 or float64 values, rounded once.
+    """Return the bit patterns of float32 or float64 values, rounded once.
 
-    ``saturate`` turns overflow and infinities into the largest finite number; a format without infinity
-    always does so.  ``relu`` turns negative values into +0.  NaN gives ``nan_code``, and +max in a format
-    without NaN.  An unsigned format takes the magnitude.
+    ``saturate`` replaces overflow and infinity by the largest finite number; a format without infinity always
+    saturates. ``relu`` replaces negative values by +0. NaN becomes ``nan_code``, or the largest finite number
+    if the format has no NaN. An unsigned format encodes the magnitude.
     """
     with np.errstate(all="ignore"):
         x = np.asarray(values, dtype=np.float64)
@@ -175,7 +202,7 @@ def encode(
     infinite = np.isinf(x)
     finite = np.where(nan | infinite, 0.0, x)
     exponent = np.where(finite == 0, fmt.min_exponent, np.maximum(np.frexp(finite)[1] - 1, fmt.min_exponent))
-    # Scaled so that one is the spacing of the format at this magnitude; exact, since tiny values only grow.
+    # After scaling, 1 is the distance of neighbours at this magnitude. The scaling is exact: tiny values only grow.
     scaled = np.ldexp(np.abs(finite), fmt.mantissa_bits - exponent)
     if rounding in ("rm", "rp"):
         up = negative if rounding == "rm" else ~negative
@@ -183,14 +210,14 @@ def encode(
     else:
         up = np.full(x.shape, rounding != "rz")
         significand = round_to_integer(scaled, rounding)
-    # Fields add up: a carry out of the mantissa moves into the exponent field.
+    # A carry out of the mantissa increments the exponent field.
     codes = significand.astype(np.int64) + (
         (exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits
     )
     if not fmt.mantissa_bits:
         codes = np.maximum(codes - 1, 0)
     above = codes > fmt.max_code
-    if fmt.has_inf and not saturate:
+    if fmt.specials == "ieee" and not saturate:
         codes = np.where(above, np.where(up, fmt.inf_code, fmt.max_code), codes)
         codes = np.where(infinite, fmt.inf_code, codes)
     else:

@@ -1,7 +1,7 @@
-"""The sums of the matrix units, bit for bit: one call for a batch of like instructions.
+"""Matrix multiplication with the bits of the matrix units, for batches of instructions of one kind.
 
-`multiply` takes the operands of G independent instructions of one shape and one `models.Model`. Float
-sums go through `fused_fast`; the few outputs it does not reach go through `fused_exact`.
+`multiply` takes the operands of G independent instructions of one shape and one `models.Model`. `spec` defines the
+result. `fused_fast` computes most floating-point sums; `fused_exact` computes the outputs that `fused_fast` flags.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,33 +17,33 @@ from numpy.typing import NDArray
 
 from warploom.numerics import chains, fused_exact, fused_fast
 from warploom.numerics.chains import Rounding
-from warploom.numerics.elements import FLOATS, STORAGE
+from warploom.numerics.formats import F16, FORMATS, STORAGE, translation
 from warploom.numerics.models import Model, Sum
 
 Array = NDArray[Any]
 
-_SHARE = 1 << 18
-"""Products that are worth a thread."""
+_PRODUCTS_PER_THREAD = 1 << 18
+"""Number of products below which a thread costs more than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Threads to share the work of one call: `count` of them in `pool`. Results do not depend on them."""
+    """Thread pool and the number of its threads that one call uses. Results do not depend on them."""
 
     pool: Executor
     count: int
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Parts of the groups, one for each worker that is worth its while."""
-    count = 1 if workers is None else max(1, min(workers.count, groups, products // _SHARE))
+    """Return ranges of the groups, one for each thread that the number of products justifies."""
+    count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
 
 
 @dataclass(slots=True)
 class _Operands:
-    """The operands of one call or of a worker's share of it."""
+    """Operands of one call, or of the part of it that one thread computes."""
 
     a: Array
     b: Array
@@ -52,7 +51,7 @@ class _Operands:
     index: Array | None
     scale_a: Array | None
     scale_b: Array | None
-    d: Array | None  # where the result may be put
+    d: Array | None  # array for the result
 
     def part(self, groups: slice, rows: slice) -> _Operands:
         def of_a(array: Array | None) -> Array | None:
@@ -93,18 +92,17 @@ def multiply(
     out: Array | None = None,
     workers: Workers | None = None,
 ) -> Array:
-    """D = A B + C for G independent instructions, as the matrix unit of `model` sums it.
+    """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
-    Every operand holds the raw bits of its elements in the dtype `elements.STORAGE` names, one element an
-    entry (b1: 32 of them); c None stands for zeros. For a sparse A, `a` holds the stored elements and
-    `index` the k of each. `negate_a` and `negate_b` flip the signs of float elements, `satfinite` clamps
-    integer sums, `rounding` is that of f64. Scales are block scales, one for each K/S elements of a row.
-    The result is put into `out`, which may be c, where that is given. K may be that of several instructions,
-    each of which adds to what the one before it returned.
+    Operands hold the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (b1: 32).
+    c None stands for zeros. For a sparse A, `a` holds the stored elements and `index` the k of each. `negate_a` and
+    `negate_b` flip the signs of float elements, `satfinite` clamps integer sums, and `rounding` applies to f64. Scales
+    are block scales, one for each K/S elements of a row. The result is written to `out` if it is given; `out` may be c.
+    K may cover several instructions, each of which adds to the result of the one before.
 
-    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) where `index` (G, M, K) is given; c, `out` and the result
-    (G, M, N); scale_a (G, M, S); scale_b (G, N, S).
-    Errors: ValueError where shapes or dtypes are not these.
+    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) with `index` (G, M, K); c, `out` and the result (G, M, N);
+        scale_a (G, M, S); scale_b (G, N, S).
+    Errors: ValueError for other shapes or dtypes.
     """
     operands = _Operands(a, b, c, index, scale_a, scale_b, out)
     _check(operands, model)
@@ -112,25 +110,24 @@ def multiply(
     compute = _COMPUTE[model.sum]
     parts = _parts(operands, workers)
     if workers is None or len(parts) == 1:
-        return _put(out, compute(operands, model, options))
+        return _store(out, compute(operands, model, options))
     if operands.d is None:
         operands.d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
 
-    def share(part: tuple[slice, slice]) -> None:
+    def compute_part(part: tuple[slice, slice]) -> None:
         own = operands.part(*part)
-        _put(own.d, compute(own, model, options))
+        _store(own.d, compute(own, model, options))
 
-    for _ in workers.pool.map(share, parts):
+    for _ in workers.pool.map(compute_part, parts):
         pass
     return operands.d
 
 
-def _put(place: Array | None, result: Array) -> Array:
-    """The result in its place."""
-    if place is None or np.may_share_memory(place, result):
+def _store(out: Array | None, result: Array) -> Array:
+    if out is None or np.may_share_memory(out, result):
         return result
-    place[:] = result
-    return place
+    out[:] = result
+    return out
 
 
 def _check(operands: _Operands, model: Model) -> None:
@@ -165,17 +162,14 @@ def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
-    """The shares of the work: runs of groups or, where these are few, of rows."""
-    if workers is None:
-        return [(slice(None), slice(None))]
+    """Return the parts for the threads: ranges of groups or, if there are few groups, of rows."""
     groups, rows, depth = operands.a.shape
-    count = groups * rows * operands.b.shape[1] * depth // _SHARE
-    count = min(count, workers.count)
+    products = groups * rows * operands.b.shape[1] * depth
+    count = 1 if workers is None else min(workers.count, products // _PRODUCTS_PER_THREAD)
     if count <= 1:
         return [(slice(None), slice(None))]
     if groups >= count:
-        edges = [groups * i // count for i in range(count + 1)]
-        return [(slice(i, j), slice(None)) for i, j in pairwise(edges)]
+        return [(part, slice(None)) for part in shares(workers, groups, products)]
     step = -(-rows // (16 * count)) * 16
     return [(slice(g, g + 1), slice(m, m + step)) for g in range(groups) for m in range(0, rows, step)]
 
@@ -187,45 +181,45 @@ def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
     addend = c
     if c is not None:
         addend = c.view(np.float32) if model.c_type == "f32" else fused_fast.widened(c)
-    shape = (len(a), a.shape[1], b.shape[1])
-    d = (
-        np.empty(shape, np.float32)
-        if padded.d is None or model.d_type != "f32"
-        else padded.d.view(np.float32)
-    )
-    wrong = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
+    if padded.d is not None and model.d_type == "f32":
+        d = padded.d.view(np.float32)
+    else:
+        d = np.empty((len(a), a.shape[1], b.shape[1]), np.float32)
+    flagged = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
     bits = d.view(np.uint32) if model.d_type == "f32" else fused_fast.halved(d)
-    if len(wrong):
+    if len(flagged):
         a, b = _signed(padded, model, options)
-        if model.sum is Sum.HALVES:
-            a, b = _to_f16(model.a_type)[a], _to_f16(model.b_type)[b]
+        if model.sum is Sum.T_FDPA_SPLIT:
+            a, b = (translation(FORMATS[n], F16)[x] for n, x in ((model.a_type, a), (model.b_type, b)))
             model = replace(model, a_type="f16", b_type="f16")
-        fused_exact.outputs(wrong, bits, a, b, c, model, index)
+        fused_exact.outputs(flagged, bits, a, b, c, model, index)
     return bits if bits.shape[1:] == (rows, columns) else bits[:, :rows, :columns].copy()
 
 
 def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
     a, b = _signed(operands, model, options)
     d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
-    every = np.arange(d.size)
-    fused_exact.outputs(
-        every, d, a, b, operands.c, model, operands.index, operands.scale_a, operands.scale_b
-    )  # fmt: skip
+    scales = operands.scale_a, operands.scale_b
+    fused_exact.outputs(np.arange(d.size), d, a, b, operands.c, model, operands.index, *scales)
     return d
 
 
 def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
-    """A and B with the signs that the instruction sees."""
+    """Return A and B with the sign flips of the options applied."""
     a, b = operands.a, operands.b
     if options.negate_a:
-        a = a ^ a.dtype.type(FLOATS[model.a_type].sign_bit)
+        a = a ^ a.dtype.type(_sign(model.a_type))
     if options.negate_b:
-        b = b ^ b.dtype.type(FLOATS[model.b_type].sign_bit)
+        b = b ^ b.dtype.type(_sign(model.b_type))
     return a, b
 
 
+def _sign(name: str) -> int:
+    return FORMATS[name].sign_bit << FORMATS[name].padding
+
+
 def _padded(operands: _Operands, model: Model) -> _Operands:
-    """Contiguous operands whose sizes are multiples of what the vector kernels take, zeros filling up."""
+    """Return contiguous operands, padded with zeros to the sizes that the vector kernels take."""
     groups, rows, depth = operands.a.shape
     columns, b_depth = operands.b.shape[1:]
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
@@ -245,12 +239,9 @@ def _padded(operands: _Operands, model: Model) -> _Operands:
     assert a is not None
     assert b is not None
     index = None if index is None else index.astype(np.int32, copy=False)
-    fits = (
-        operands.d is not None
-        and operands.d.shape == (groups, rows, columns)
-        and operands.d.flags.c_contiguous
-    )
-    return _Operands(a, b, c, index, None, None, operands.d if fits else None)
+    d = operands.d
+    fits = d is not None and d.shape == (groups, rows, columns) and d.flags.c_contiguous
+    return _Operands(a, b, c, index, None, None, d if fits else None)
 
 
 def _up(size: int, step: int) -> int:
@@ -258,11 +249,11 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """f16 to f32 or f32 to f16, as compilers make it of the sum from f32 to f32."""
+    """Return the sum with an f16 addend widened before, or an f16 result rounded after, the sum in f32."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
-    wide = replace(model, c_type="f32", d_type="f32", sum=Sum.FUSED)
+    wide = replace(model, c_type="f32", d_type="f32", sum=Sum.T_FDPA)
     bits = _fused(replace(operands, c=addend, d=None), wide, options)
     return bits if model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
 
@@ -275,7 +266,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """fp8 unpacked to f16 and summed by two chained f16 steps from zero; the addend comes last."""
+    """Return the sum of fp8 elements as two chained f16 steps from zero, plus the addend."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
@@ -289,7 +280,7 @@ def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
-    """The IEEE sum in the type of D, its NaN canonical."""
+    """Return the IEEE sum in the type of D, with canonical NaN."""
     kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
     addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -297,18 +288,6 @@ def _added(products: Array, c: Array, model: Model) -> Array:
     bits = total.view(STORAGE[model.d_type])
     bits[np.isnan(total)] = nan
     return bits
-
-
-@cache
-def _to_f16(name: str) -> Array:
-    """The f16 bits of each element of an fp8 type."""
-    words = np.arange(256, dtype=np.uint16)
-    if name == "e5m2":
-        return words << 8
-    magnitude = (words & 0x7F).astype(np.uint32) << 20
-    values = (magnitude.view(np.float32) * np.float32(2.0**120)).astype(np.float16).view(np.uint16)
-    values[words & 0x7F == 0x7F] = 0x7FFF
-    return values | (words & 0x80) << 8
 
 
 def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array:
@@ -319,12 +298,12 @@ def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array
 
 def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
     a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
-    nothing = np.full((len(a), a.shape[1], b.shape[1]), -0.0, np.float32)  # keeps the sign of a first zero
+    zero = np.full((len(a), a.shape[1], b.shape[1]), -0.0, np.float32)  # -0 keeps the sign of a zero product
     addend = operands.addend(model).view(np.float16).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         for first in (0, 2):
             pair = slice(first, first + 2)
-            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], nothing)
+            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], zero)
     return _rounded_to_f16(addend)
 
 
@@ -333,31 +312,22 @@ def _double(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.integer(
-        operands.a,
-        operands.b,
-        operands.addend(model),
-        operands.index,
-        options.satfinite,
-    )
+    return chains.integer(operands.a, operands.b, operands.addend(model), operands.index, options.satfinite)
 
 
 def _bits(operands: _Operands, model: Model, options: _Options) -> Array:
     return chains.bits(operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR)
 
 
-def _fused_or_scaled(operands: _Operands, model: Model, options: _Options) -> Array:
-    return (_fused if model.scale_type is None else _scaled)(operands, model, options)
-
-
 _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
-    Sum.FUSED: _fused_or_scaled,
-    Sum.GROUPS: _scaled,
-    Sum.CONVERTED: _converted,
-    Sum.HALVES: _halves,
-    Sum.MULTIPLY_ADD: _multiply_add,
-    Sum.PAIRS: _pairs,
-    Sum.DOUBLE: _double,
+    Sum.T_FDPA: _fused,
+    Sum.T_FDPA_SCALED: _scaled,
+    Sum.T_FDPA_GROUPED: _scaled,
+    Sum.T_FDPA_CONVERTED: _converted,
+    Sum.T_FDPA_SPLIT: _halves,
+    Sum.FMA_CHAIN: _double,
+    Sum.FMA_CHAIN_PLUS_ADDEND: _multiply_add,
+    Sum.PAIRED: _pairs,
     Sum.INTEGER: _integer,
     Sum.XOR: _bits,
     Sum.AND: _bits,

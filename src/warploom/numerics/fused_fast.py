@@ -1,10 +1,11 @@
-"""The fused sums of finite numbers of moderate size, in vectors of outputs.
+"""T-FDPA sums of finite numbers of moderate size, computed in vectors of outputs.
 
-A tile is four rows of A by one strip of 8, 16 or 32 columns of B. Its two passes per step are the definition
-itself: the largest exponent sum of each output (16-bit lanes), then every exact f32 product times
-2**(F - E), truncated by the conversion to an integer. Outputs whose E is beyond +-100, NaN and infinity
-among them, are flagged and left to `fused_exact`. The tile is written in LLVM's vectors rather than left
-to the auto-vectoriser, so that its speed does not hang on what that makes of a loop.
+A tile is four rows of A by one strip of 8, 16 or 32 columns of B. Each step makes two passes, as `spec.fused_step`
+defines it: the largest exponent E of each output (16-bit lanes), then each exact f32 product times 2**(F - E),
+truncated by the conversion to an integer. Outputs with |E| > 100, which include NaN and infinity, are flagged and left
+to `fused_exact`.
+
+The tile is generated as LLVM vector code, so its speed does not depend on LLVM's automatic vectorisation.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -13,39 +14,40 @@ to the auto-vectoriser, so that its speed does not hang on what that makes of a 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from warploom.numerics.elements import FLOATS
+from warploom.numerics._compile import njit
+from warploom.numerics.formats import E8M13, F16, F32, FORMATS
 from warploom.numerics.models import Model, Sum
 
 Words = NDArray[Any]
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Value = Any
-"""A value of the code being written; llvmlite has no types for what its builder returns."""
+"""LLVM value; llvmlite has no types for the results of its builder."""
 
 ROWS = 4
 _UNROLL = 4
 _BLOCK = 16
-"""Terms that an int32 holds at F = 25: sixteen of less than 2**27."""
+"""Number of terms below 2**27 (F = 25) whose sum fits in 32 bits."""
 _ZERO, _SPECIAL, _FAR = -6000, 12000, 4000
-"""Exponents of zero and of NaN and infinity; any sum with them is beyond `_FAR`, a zero product excepted."""
+"""Codes for the exponents of zero and of special values, and the bound that separates them from exponent sums."""
 
 _I1, _I16, _I32, _I64 = ir.IntType(1), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
 
 
 class _Lanes:
-    """Vector operations over `count` lanes, so that the tile below reads as arithmetic.
+    """LLVM operations on vectors of `count` lanes.
 
-    A strip is as wide as a vector of 16-bit exponents, which may be that of two vectors of f32.
+    A strip is as wide as one vector of 16-bit exponents, which is one or two vectors of f32.
     """
 
     def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
@@ -60,7 +62,7 @@ class _Lanes:
         return ir.Constant(kind, [value] * self.count)
 
     def splat(self, value: Value, count: int | None = None) -> Value:
-        """`value` in every lane."""
+        """Return a vector with `value` in every lane."""
         count = count or self.count
         vector = ir.VectorType(value.type, count)
         first = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_I32, 0))
@@ -68,7 +70,7 @@ class _Lanes:
         return self.builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
     def load(self, kind: Any, base: Value, offset: Value, align: int = 0) -> Value:
-        """The vector (or scalar) at element `offset` of the array at address `base`."""
+        """Load the vector or scalar at element `offset` of the array at address `base`."""
         return self.builder.load(self.pointer(kind, base, offset), align=align or _size(_element(kind)))
 
     def store(self, value: Value, base: Value, offset: Value) -> None:
@@ -80,20 +82,20 @@ class _Lanes:
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
 
     def joined(self, parts: list[Value]) -> Value:
-        """The vectors of a strip as one vector."""
+        """Return the vectors of a strip as one vector."""
         if len(parts) == 1:
             return parts[0]
         lanes = ir.Constant(ir.VectorType(_I32, self.strip), list(range(self.strip)))
         return self.builder.shuffle_vector(parts[0], parts[1], lanes)
 
     def part(self, value: Value, h: int) -> Value:
-        """Vector `h` of a strip."""
+        """Return vector `h` of a strip."""
         first = h * self.count
         lanes = ir.Constant(ir.VectorType(_I32, self.count), list(range(first, first + self.count)))
         return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
     def call(self, name: str, *operands: Value) -> Value:
-        """An LLVM intrinsic whose result has its operands' type."""
+        """Call an LLVM intrinsic whose result has the type of its operands."""
         kind = operands[0].type
         suffix = f"v{kind.count}{_letter(kind.element)}"
         function = cgutils.get_or_insert_function(
@@ -117,7 +119,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """The exponents of f32 `value` as i32: at least `emin`, with the words for zero and for no number."""
+    """Return the exponents of f32 values as i32, at least `emin`, with codes for zero and special values."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -129,15 +131,15 @@ def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
 
 
 def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
-    """Exact f64 sums as f32 values with the mantissa bits of `mask`."""
+    """Round exact f64 sums toward zero to f32 values with the mantissa bits of `mask`."""
     b = v.builder
     return b.fptrunc(b.bitcast(b.and_(b.bitcast(value, v.i64), mask), v.f64), v.f32)
 
 
 def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
-    """Exact f64 sums as f32 values that f16 holds, and which of them it does not hold."""
+    """Round exact f64 sums to f16, in f32 lanes, and return a mask of the sums beyond the range of f16."""
     b = v.builder
-    # Adding and taking away 1.5 * 2**52 quanta rounds to nearest even at f16's quantum.
+    # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
     power = b.bitcast(b.and_(b.bitcast(value, v.i64), v.constant(v.i64, 0x7FF << 52)), v.f64)
     power = v.call("maxnum", power, v.constant(v.f64, 2.0**-14))
     magic = b.fmul(power, v.constant(v.f64, 1.5 * 2.0**42))
@@ -151,7 +153,7 @@ def _tile(
     context, index, flags, index_at, flags_at, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ):  # fmt: skip
-    """One tile. The type of `flags` says how many lanes, that of `index` whether A is sparse."""
+    """Compute one tile. The type of `flags` gives the number of lanes; `index` is None for a dense A."""
 
     def generate(context, builder, signature, arguments):
         v = _Lanes(builder, signature.args[1].dtype.bitwidth)
@@ -165,7 +167,11 @@ def _emit(
     v: _Lanes, sparse: bool, index, flags, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ) -> None:  # fmt: skip
-    """Writes the tile: rows of A at `a`, exponents at `ea`, both depth apart; the strip of B at `b`, `eb`."""
+    """Generate the code of a tile.
+
+    `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` apart; `b` and `eb` those of
+    the strip of B.
+    """
     build = v.builder
     rows = range(ROWS)
     half = build.icmp_signed("!=", half, ir.Constant(_I64, 0))
@@ -179,13 +185,13 @@ def _emit(
 
     vectors = [(r, h) for r in rows for h in v.vectors]
     accumulators = {at: cgutils.alloca_once(build, v.f32) for at in vectors}
-    wrong = {at: cgutils.alloca_once_value(build, v.constant(v.i1, 0)) for at in vectors}
-    place = {(r, h): build.add(out_start[r], ir.Constant(_I64, h * v.count)) for r, h in vectors}
+    flagged = {at: cgutils.alloca_once_value(build, v.constant(v.i1, 0)) for at in vectors}
+    offset = {(r, h): build.add(out_start[r], ir.Constant(_I64, h * v.count)) for r, h in vectors}
     for at in vectors:
         build.store(v.constant(v.f32, 0.0), accumulators[at])
     with build.if_then(present):
         for at in vectors:
-            build.store(v.load(v.f32, c, place[at]), accumulators[at])
+            build.store(v.load(v.f32, c, offset[at]), accumulators[at])
     tops = [cgutils.alloca_once(build, v.exponents) for _ in rows]
     sums = {at: cgutils.alloca_once(build, v.i32) for at in vectors}
     wide = {at: cgutils.alloca_once(build, v.f64) for at in vectors}
@@ -229,7 +235,7 @@ def _emit(
             empty = build.icmp_signed("<", top, v.constant(v.i32, -_FAR))
             top = build.select(empty, v.constant(v.i32, 0), v.call("smax", top, emin))
             far = build.icmp_signed(">", v.call("smax", top, build.neg(top)), v.constant(v.i32, 100))
-            build.store(build.or_(build.load(wrong[r, h]), far), wrong[r, h])
+            build.store(build.or_(build.load(flagged[r, h]), far), flagged[r, h])
             top = build.select(far, v.constant(v.i32, 0), top)
             shift = build.sub(fraction32, top)
             power = build.shl(build.add(shift, v.constant(v.i32, 127)), v.constant(v.i32, 23))
@@ -266,23 +272,23 @@ def _emit(
                 with to_nearest:
                     narrow, beyond = _to_nearest_half(v, value)
                     build.store(narrow, accumulators[at])
-                    build.store(build.or_(build.load(wrong[at]), beyond), wrong[at])
+                    build.store(build.or_(build.load(flagged[at]), beyond), flagged[at])
                 with toward_zero:
                     build.store(_toward_zero(v, value, mask), accumulators[at])
-    # Outputs that are not right keep their addend, for d may be where c is.
+    # Flagged outputs keep their addend, because d may be the array of c.
     addends = build.select(present, c, d)
     for at in vectors:
-        kept = v.load(v.f32, addends, place[at])
-        result = build.select(build.load(wrong[at]), kept, build.load(accumulators[at]))
-        v.store(result, d, place[at])
+        kept = v.load(v.f32, addends, offset[at])
+        result = build.select(build.load(flagged[at]), kept, build.load(accumulators[at]))
+        v.store(result, d, offset[at])
     for r in rows:
-        bits = v.joined([build.load(wrong[r, h]) for h in v.vectors])
+        bits = v.joined([build.load(flagged[r, h]) for h in v.vectors])
         v.store(build.bitcast(bits, ir.IntType(v.strip)), flags, ir.Constant(_I64, r))
 
 
 @intrinsic
 def _as_float(context, bits):
-    """The f32 with these 32 bits."""
+    """Return the f32 with these 32 bits."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _F32)
@@ -292,7 +298,7 @@ def _as_float(context, bits):
 
 @intrinsic
 def _as_bits(context, value):
-    """The 32 bits of an f32."""
+    """Return the 32 bits of an f32."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _I32)
@@ -300,29 +306,37 @@ def _as_bits(context, value):
     return types.uint32(types.float32), generate
 
 
-_jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
+class Layout(NamedTuple):
+    """Fields of an element type as `_decode` uses them."""
+
+    shift: int
+    magnitude_mask: int
+    sign: int
+    sign_shift: int
+    first_special: int
+    scale: int
+    negate: int
+    emin: int
 
 
-@_jit
-def _decode(words: Words, values: Floats, layout: Numbers) -> None:
-    """Stored words as f32 values; what is not a number becomes an infinity."""
-    shift, magnitude_mask, sign, sign_shift = layout[0], layout[1], layout[2], layout[3]
-    first_special, negate = layout[4], layout[6]
-    scale = _as_float(np.uint32(layout[5]))
+@njit
+def _decode(words: Words, values: Floats, layout: Layout) -> None:
+    """Convert stored words to f32 values; NaN becomes infinity."""
+    scale = _as_float(np.uint32(layout.scale))
     for i in range(len(words)):
         word = np.int64(words[i])
-        magnitude = word & magnitude_mask
-        value = _as_float(np.uint32(magnitude << shift)) * scale
+        magnitude = word & layout.magnitude_mask
+        value = _as_float(np.uint32(magnitude << layout.shift)) * scale
         bits = np.int64(_as_bits(value))
-        if magnitude >= first_special:
+        if magnitude >= layout.first_special:
             bits = 0x7F800000
-        bits |= ((word & sign) ^ negate) << sign_shift
+        bits |= ((word & layout.sign) ^ layout.negate) << layout.sign_shift
         values[i] = _as_float(np.uint32(bits))
 
 
-@_jit
+@njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """The exponents of `values`, as the tile wants them, times `factor` (0x10001 fills both halves)."""
+    """Write the exponents of `values` with the codes of the tile, times `factor` (0x10001 fills both halves)."""
     for i in range(len(values)):
         bits = np.int32(_as_bits(values[i]) & 0x7FFFFFFF)
         exponent = max(np.int32(np.int32(bits >> 23) - 127), np.int32(emin))
@@ -333,12 +347,12 @@ def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> N
         exponents[i] = (exponent & 0xFFFF) * factor
 
 
-@_jit
+@njit
 def _run(
-    a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
+    a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Layout, b_layout: Layout,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """All tiles; how many of them hold an output that is not right."""
+    """Compute all tiles, and return the number of tile rows with a flagged output."""
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -349,13 +363,13 @@ def _run(
     b_exponents = np.empty(b_depth * lanes, np.int16)
     for g in range(groups):
         _decode(a[g].reshape(-1), a_values, a_layout)
-        _exponent_words(a_values, a_exponents, a_layout[7], 0x10001)
+        _exponent_words(a_values, a_exponents, a_layout.emin, 0x10001)
         for s in range(strips):
             for n in range(lanes):
                 for k in range(b_depth):
                     words[k * lanes + n] = b[g, s * lanes + n, k]
             _decode(words, b_values, b_layout)
-            _exponent_words(b_values, b_exponents, b_layout[7], 1)
+            _exponent_words(b_values, b_exponents, b_layout.emin, 1)
             for m in range(0, rows, ROWS):
                 at = 4 * (m * columns + s * lanes)
                 _tile(
@@ -371,16 +385,15 @@ def _run(
                     d[g].ctypes.data + at,
                     depth, columns, length, fraction, emin_c, emin, half, mask,
                 )  # fmt: skip
-    wrong = 0
-    every = flags.reshape(-1)
-    for i in range(len(every)):
-        wrong += every[i] != 0
-    return wrong
+    flagged = 0
+    for row in flags.reshape(-1):
+        flagged += row != 0
+    return flagged
 
 
-@_jit
+@njit
 def _halve(values: Floats, bits: Any) -> None:
-    """f32 values that f16 holds as f16 bits; whatever lies beyond becomes an infinity."""
+    """Convert f32 values that are f16 numbers to f16 bits; greater magnitudes become infinity."""
     for i in range(len(values)):
         word = np.int64(_as_bits(values[i]))
         magnitude = word & 0x7FFFFFFF
@@ -392,7 +405,7 @@ def _halve(values: Floats, bits: Any) -> None:
         bits[i] = half | (word >> 16 & 0x8000)
 
 
-@_jit
+@njit
 def _choose(words: Any, order: Any, chosen: Any) -> None:
     for row in range(len(words)):
         for k in range(len(order)):
@@ -400,48 +413,47 @@ def _choose(words: Any, order: Any, chosen: Any) -> None:
 
 
 def chosen(words: NDArray[Any], order: Numbers) -> NDArray[Any]:
-    """The columns of C-contiguous `words` (.., K) in this order."""
+    """Return the columns of C-contiguous `words` (..., K) in the given order."""
     result = np.empty((*words.shape[:-1], len(order)), words.dtype)
     _choose(words.reshape(-1, words.shape[-1]), order, result.reshape(-1, len(order)))
     return result
 
 
 def widened(halves: NDArray[Any]) -> Floats:
-    """C-contiguous f16 bits as f32 values; what is not a number becomes an infinity."""
+    """Convert C-contiguous f16 bits to f32 values; NaN becomes infinity."""
     values = np.empty(halves.shape, np.float32)
     _decode(halves.reshape(-1), values.reshape(-1), layout("f16", False))
     return values
 
 
 def halved(values: Floats) -> NDArray[np.uint16]:
-    """C-contiguous f32 values that f16 holds as f16 bits."""
+    """Convert C-contiguous f32 values that are f16 numbers to f16 bits."""
     bits = np.empty(values.shape, np.uint16)
     _halve(values.reshape(-1), bits.reshape(-1))
     return bits
 
 
 @cache
-def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
-    """What decoding needs to know of an element type, its least exponent replaced by `emin`."""
-    element = FLOATS[name]
-    stored = element.mantissa_bits + element.ignored
-    scale = np.array(2.0 ** (127 - element.bias), np.float32).view(np.uint32)
-    fields = (
-        23 - stored,
-        element.magnitude_mask,
-        element.sign_bit,
-        31 - (element.exponent_bits + stored),
-        element.first_special,
-        int(scale),
-        element.sign_bit if negate else 0,
-        element.emin if emin is None else emin,
+def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
+    """Return the layout of an element type, with `emin` in place of its least exponent if it is given."""
+    fmt = FORMATS[name]
+    stored = fmt.mantissa_bits + fmt.padding
+    sign = fmt.sign_bit << fmt.padding
+    return Layout(
+        shift=23 - stored,
+        magnitude_mask=fmt.magnitude_mask << fmt.padding,
+        sign=sign,
+        sign_shift=31 - (fmt.exponent_bits + stored),
+        first_special=(fmt.max_code + 1) << fmt.padding,
+        scale=int(np.array(2.0 ** (127 - fmt.bias), np.float32).view(np.uint32)),
+        negate=sign if negate else 0,
+        emin=fmt.min_exponent if emin is None else emin,
     )
-    return np.array(fields, np.int64)
 
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Widths of strips, the best first: vectors of 512 bits hold the exponents of 32 columns."""
+    """Return the widths of strips, the fastest first: a vector of 512 bits holds the exponents of 32 columns."""
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 
@@ -453,24 +465,25 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Fills d with f32 values and returns the flat positions of the outputs that are not right.
+    """Fill d with f32 values, and return the flat positions of the outputs that `fused_exact` must compute.
 
-    c may be d itself, which then holds the addends of the outputs that are not right.
+    c may be d itself; the outputs at these positions then keep their addends.
 
-    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N); M a multiple of 4, N of 8, K of 4 and, beyond L,
-    of L. All C-contiguous.
+    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, N of 8, K of 4 and, if
+        greater than L, of L.
     """
     groups, rows, columns = d.shape
     lanes = next(width for width in _strips() if columns % width == 0)
     flags = np.empty((groups, columns // lanes, rows), f"u{lanes // 8}")
-    least = FLOATS["f16"].emin if model.sum is Sum.HALVES else None
-    wrong = _run(
+    least = F16.min_exponent if model.sum is Sum.T_FDPA_SPLIT else None
+    kept = (E8M13 if model.result == "e8m13" else F32).mantissa_bits
+    flagged = _run(
         a, b, _NONE if c is None else c, d, index, flags, lanes,
         layout(model.a_type, negate_a, least), layout(model.b_type, negate_b, least),
-        min(model.length, a.shape[2]), model.fraction, FLOATS[model.c_type].emin,
-        -(1 << 30) if model.emin is None else model.emin, int(model.d_type == "f16"), -1 << (52 - model.kept),
+        min(model.length, a.shape[2]), model.fraction, FORMATS[model.c_type].min_exponent,
+        -(1 << 30) if model.emin is None else model.emin, int(model.d_type == "f16"), -1 << (52 - kept),
     )  # fmt: skip
-    if not wrong:
+    if not flagged:
         return _NOWHERE
     bits = np.unpackbits(flags.view(np.uint8), axis=-1, bitorder="little")
     return np.flatnonzero(bits.reshape(groups, columns // lanes, rows, lanes).transpose(0, 2, 1, 3))

@@ -1,46 +1,77 @@
-"""Which sum each architecture's matrix units form.
+"""Table of the matrix units of every architecture, and the arithmetic of each matrix instruction.
 
-The float model T-FDPA(L, F): the exact products of up to L elements and the addend are aligned to the
-largest exponent among them, truncated toward zero F bits below it, summed exactly and rounded once.
-Longer dot products chain such steps in ascending k, each rounded to the type of D.
+`select` returns the `Model` of an instruction. A model names its definition, a function of `spec`, together with the
+arguments that differ between units: L (products in one fused step), F (fraction bits kept), and the result's format.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from warploom.numerics.elements import F8F6F4, FP8, INTEGERS
+from warploom.numerics.formats import F8F6F4, FP8, INTEGERS
 
 Engine = Literal["mma", "wmma", "wgmma", "tcgen05"]
 Scale = Literal["ue8m0", "ue4m3"]
+Accumulator = Literal["f32", "e8m13"]
 
 
 class Sum(Enum):
-    """How the products of one instruction become one result."""
+    """Method by which an instruction adds its products; the value is the name of the function in `spec`."""
 
-    FUSED = "fused steps of L products, chained"
-    CONVERTED = "as fused steps from f32 to f32: an f16 addend widened before, an f16 result rounded after"
-    HALVES = "f16 steps over k%4 in {0,1}, then {2,3}, from zero; the addend by an IEEE addition"
-    MULTIPLY_ADD = "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
-    PAIRS = "in f32, the addend plus the first two products, plus the last two; then rounded to f16"
-    GROUPS = "four exact sums of 16 products, each times its scales, then one fused step"
-    DOUBLE = "f64 multiply-adds from the addend in ascending k"
-    INTEGER = "exact integers, wrapped or clamped to 32 bits"
-    XOR = "population count of exclusive or"
-    AND = "population count of bitwise and"
+    T_FDPA = "t_fdpa"
+    T_FDPA_CONVERTED = "t_fdpa_converted"
+    T_FDPA_SPLIT = "t_fdpa_split"
+    T_FDPA_SCALED = "t_fdpa_scaled"
+    T_FDPA_GROUPED = "t_fdpa_grouped"
+    FMA_CHAIN = "fma_chain"
+    FMA_CHAIN_PLUS_ADDEND = "fma_chain_plus_addend"
+    PAIRED = "paired_sum"
+    INTEGER = "integer_dot"
+    XOR = "xor_popcount"
+    AND = "and_popcount"
+
+
+class Evidence(Enum):
+    """Source on which a model rests; the value is its letter in `docs/arithmetic.md`."""
+
+    CAMPAIGN = "C"
+    """Campaign of 5,566 experiments on an H200 (`tests/evidence/campaign/`)."""
+    EXPERIMENT = "S"
+    """Single experiments on an H200 (`tests/vectors/h200_mma.npz`)."""
+    PUBLISHED_OUTPUTS = "V"
+    """Outputs of eight GPUs published by Khattak and Mikaitis (`tests/vectors/published_mma.npz`)."""
+    MACHINE_CODE = "M"
+    """Machine code that ptxas generates for sm_90a."""
+    PUBLISHED_MODEL = "P"
+    """Published model that no measurement of this project confirms."""
+    INFERENCE = "I"
+    """Measured on another generation only, and assumed to be the same on this one."""
+
+
+_C, _S, _V, _M, _P, _I = Evidence
+
+_ROUNDING = {
+    Sum.T_FDPA_CONVERTED: "toward zero after each step; conversion of an f16 result to nearest even",
+    Sum.FMA_CHAIN: "after each multiply-add, in the mode of the instruction",
+    Sum.FMA_CHAIN_PLUS_ADDEND: "to nearest even after each operation",
+    Sum.PAIRED: "to nearest even after each operation",
+    Sum.INTEGER: "none: wraps to 32 bits, or clamps with .satfinite",
+    Sum.XOR: "none",
+    Sum.AND: "none",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The arithmetic of one matrix instruction.
+    """Arithmetic of one matrix instruction.
 
-    `length` is L, the most products in one fused step; `fraction` is F, the bits kept below the largest
-    exponent. `kept` counts the mantissa bits of an f32 result (23, or 13 where accumulators are E8M13).
-    `emin`, where one is known, is the least exponent that terms are aligned to. `scale_type` is the type
-    of the block scales, None where the instruction takes none.
+    `length` is L, the number of products in one fused step, and `fraction` is F, the number of bits kept below the
+    largest exponent of a step; both are 0 if `sum` has no fused steps. `accumulator` is the format of f32 results:
+    f32, or E8M13 where the unit keeps 13 mantissa bits. `emin` is the least exponent to which terms are aligned, None
+    if no bound has been measured. `scale_type` is the type of the block scales, None if the instruction has none.
     """
 
     a_type: str
@@ -50,13 +81,49 @@ class Model:
     sum: Sum
     length: int = 0
     fraction: int = 0
-    kept: int = 23
+    accumulator: Accumulator = "f32"
     emin: int | None = None
     scale_type: Scale | None = None
+    evidence: tuple[Evidence, ...] = field(default=(), compare=False)
+
+    @property
+    def result(self) -> str:
+        """Format to which each fused step rounds: "f32", "f16" or "e8m13"."""
+        return self.accumulator if self.d_type == "f32" else self.d_type
+
+    @property
+    def rounding(self) -> str:
+        """Rounding of the sum, in words."""
+        if self.sum in _ROUNDING:
+            return _ROUNDING[self.sum]
+        step = "to nearest even" if self.d_type == "f16" else "toward zero"
+        more = "; sum with c to nearest even" if self.sum is Sum.T_FDPA_SPLIT else ""
+        return f"{step} after each step{more}"
+
+    @property
+    def parameters(self) -> dict[str, int | str]:
+        """Keyword arguments of the definition in `spec`; those with the default value are left out."""
+        if not self.length:
+            return {}
+        found: dict[str, int | str] = {"length": self.length, "fraction": self.fraction}
+        if self.result != "f32":
+            found["result"] = self.result
+        if self.emin is not None:
+            found["emin"] = self.emin
+        return found
+
+    def formula(self) -> str:
+        """Return the definition as one line of Python over `spec`.
+
+        The line is valid for the stored elements of a sparse A and the elements of B that the metadata select.
+        """
+        operands = "a, b, c" if self.scale_type is None else "a, b, c, scale_a, scale_b"
+        arguments = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        return f"d = {self.sum.value}({operands}{arguments})".replace("'", '"')
 
 
 class NoModelError(LookupError):
-    """No arithmetic is known for what was asked; the sentence says what was, and what would be."""
+    """No arithmetic is known for a combination of architecture, engine and types."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -64,11 +131,12 @@ class NoModelError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One kind of matrix unit: L by element type (0: not there), F, and what fp8 has.
+    """Matrix unit of one generation.
 
-    `fp8` is (L, F, mantissa bits kept in an f32 result), "f16" where fp8 is unpacked to f16, or None;
-    `narrow` are the element types of eight bits and fewer that it takes; `emins` are the least exponents
-    of f16, bf16 and tf32 sums with f32 and with f16 results, where they have been measured.
+    `f16`, `bf16` and `tf32` are L for these element types, 0 if the unit lacks the type; `fraction` is F.
+    `fp8` is (L, F, accumulator), "f16" if fp8 elements are converted to f16, or None.
+    `narrow` lists the element types of 8 bits and fewer. `emins` are the least exponents of f16, bf16 and tf32 sums
+    with f32 and with f16 results, None if they have not been measured.
     """
 
     name: str
@@ -76,45 +144,47 @@ class Unit:
     bf16: int
     tf32: int
     fraction: int
-    fp8: tuple[int, int, int] | Literal["f16"] | None = None
+    evidence: tuple[Evidence, ...]
+    fp8: tuple[int, int, Accumulator] | Literal["f16"] | None = None
     narrow: frozenset[str] = FP8
     emins: tuple[int | None, int | None] = (None, None)
 
     def emin(self, d_type: str) -> int | None:
-        """The least exponent of a sum with results of `d_type`."""
+        """Return the least exponent of a sum with results of `d_type`."""
         return self.emins[d_type == "f16"]
+
+    @property
+    def is_measured(self) -> bool:
+        """True if every instruction of the unit was measured on a GPU of its generation."""
+        return _C in self.evidence
+
+    @property
+    def float_types(self) -> list[str]:
+        """Floating-point element types that the unit multiplies."""
+        wide = [name for name in ("f16", "bf16", "tf32") if getattr(self, name)]
+        return wide + (sorted(self.narrow) if self.fp8 is not None else [])
 
 
 _HOPPER_EMINS = (-133, -21)
-_WARP_UNITS = {
-    "Volta": Unit("Volta", f16=4, bf16=0, tf32=0, fraction=23),
-    "Turing": Unit("Turing", f16=8, bf16=0, tf32=0, fraction=24),
-    "Ampere": Unit("Ampere", f16=8, bf16=8, tf32=4, fraction=24),
-    "Ada": Unit("Ada", f16=8, bf16=8, tf32=4, fraction=24, fp8=(16, 13, 13)),
-    "Hopper": Unit("Hopper", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16", emins=_HOPPER_EMINS),
-    "Blackwell": Unit("Blackwell", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16"),
-    "RTX Blackwell": Unit(
-        "RTX Blackwell",
-        f16=16,
-        bf16=16,
-        tf32=8,
-        fraction=25,
-        fp8=(32, 25, 23),
-        narrow=F8F6F4,
-    ),
+_UNITS = {
+    unit.name: unit
+    for unit in (
+        Unit("Volta", 4, 0, 0, 23, (_V,)),
+        Unit("Turing", 8, 0, 0, 24, (_P,)),
+        Unit("Ampere", 8, 8, 4, 24, (_V,)),
+        Unit("Ada", 8, 8, 4, 24, (_V,), fp8=(16, 13, "e8m13")),
+        Unit("Hopper", 16, 16, 8, 25, (_C, _V), fp8="f16", emins=_HOPPER_EMINS),
+        Unit("Hopper warpgroup", 16, 16, 8, 25, (_C, _V), fp8=(32, 13, "e8m13"), emins=_HOPPER_EMINS),
+        Unit("Blackwell", 16, 16, 8, 25, (_V,), fp8="f16"),
+        Unit("Blackwell tensor memory", 16, 16, 8, 25, (_V,), fp8=(32, 25, "f32"), narrow=F8F6F4),
+        Unit("RTX Blackwell", 16, 16, 8, 25, (_P,), fp8=(32, 25, "f32"), narrow=F8F6F4),
+    )
 }
-_WGMMA_UNIT = Unit(
-    "Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13), emins=_HOPPER_EMINS
-)
-_TCGEN05_UNIT = Unit(
-    "Blackwell tensor memory",
-    f16=16,
-    bf16=16,
-    tf32=8,
-    fraction=25,
-    fp8=(32, 25, 23),
-    narrow=F8F6F4,
-)
+_ENGINE_UNITS = {
+    "wgmma": ("Hopper", "Hopper warpgroup", "warpgroup", "sm_90a"),
+    "tcgen05": ("Blackwell", "Blackwell tensor memory", "tensor-memory", "sm_100a"),
+}
+"""Engines with a unit of their own: the generation that has it, the unit, its kind, an example of an architecture."""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",
@@ -124,9 +194,9 @@ _GENERATIONS: dict[int, str] = {
 
 
 def generation(arch: str) -> str:
-    """The generation of `arch` ("sm_90a" gives "Hopper").
+    """Return the generation of an architecture, such as "Hopper" for "sm_90a".
 
-    Errors: NoModelError where the architecture is not one of the table's.
+    Errors: NoModelError if the architecture is unknown.
     """
     found = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch)
     name = _GENERATIONS.get(int(found[1])) if found else None
@@ -137,20 +207,17 @@ def generation(arch: str) -> str:
 
 
 def unit(arch: str, engine: Engine) -> Unit:
-    """The matrix unit that runs `engine` on `arch`.
+    """Return the matrix unit that executes `engine` on `arch`.
 
-    Errors: NoModelError where that architecture has no such unit.
+    Errors: NoModelError if the architecture has no such unit.
     """
     name = generation(arch)
-    if engine == "wgmma":
-        if name != "Hopper":
-            raise NoModelError(f"{arch} has no warpgroup matrix unit; sm_90a has")
-        return _WGMMA_UNIT
-    if engine == "tcgen05":
-        if name != "Blackwell":
-            raise NoModelError(f"{arch} has no tensor-memory matrix unit; sm_100a has")
-        return _TCGEN05_UNIT
-    return _WARP_UNITS[name]
+    if engine in _ENGINE_UNITS:
+        wanted, own, kind, example = _ENGINE_UNITS[engine]
+        if name != wanted:
+            raise NoModelError(f"{arch} has no {kind} matrix unit; {example} has")
+        name = own
+    return _UNITS[name]
 
 
 def select(
@@ -165,22 +232,22 @@ def select(
     scale_type: Scale | None = None,
     operation: Literal["xor", "and"] = "xor",
 ) -> Model:
-    """The arithmetic of the matrix instruction with these types on `arch`.
+    """Return the arithmetic of the matrix instruction with these types on `arch`.
 
-    `k` is the instruction's own k, needed where a shape has arithmetic of its own (f16 at k = 4);
-    `scale_type` names the block scales of a scaled instruction; `operation` is that of b1 elements.
-    A sparse instruction has the model of the dense one, L counting stored elements.
+    `k` is the K of the instruction, which decides for shapes with arithmetic of their own (f16 with K = 4).
+    `scale_type` is the type of the block scales; `operation` is that of b1 elements. A sparse instruction has the
+    model of the dense one; L counts stored elements.
 
-    Errors: NoModelError, saying which types the unit has arithmetic for.
+    Errors: NoModelError, which lists the types that the unit multiplies.
     """
-    c_type = c_type or d_type
-    types = (a_type, b_type, c_type, d_type)
+    types = (a_type, b_type, c_type or d_type, d_type)
+    measured = (_C,) if re.match(r"(sm|compute)_90", arch) else (_I,)
     if a_type == b_type == "f64":
-        return Model(*types, Sum.DOUBLE)
+        return Model(*types, Sum.FMA_CHAIN, evidence=measured)
     if a_type == b_type == "b1":
-        return Model(*types, Sum.XOR if operation == "xor" else Sum.AND)
+        return Model(*types, Sum.XOR if operation == "xor" else Sum.AND, evidence=measured)
     if a_type in INTEGERS and b_type in INTEGERS:
-        return Model(*types, Sum.INTEGER)
+        return Model(*types, Sum.INTEGER, evidence=measured)
     matrix_unit = unit(arch, engine)
     if scale_type is not None:
         return _scaled(matrix_unit, types, scale_type, k)
@@ -190,35 +257,34 @@ def select(
             return _half_or_tf32(matrix_unit, types, engine, k, length)
     if matrix_unit.fp8 is not None and a_type in matrix_unit.narrow and b_type in matrix_unit.narrow:
         if matrix_unit.fp8 == "f16":
-            return Model(*types, Sum.HALVES, 16, matrix_unit.fraction, emin=matrix_unit.emin(d_type))
-        length, fraction, kept = matrix_unit.fp8
-        return Model(*types, Sum.FUSED, length, fraction, kept)
+            evidence = (_C, _M) if matrix_unit.is_measured else matrix_unit.evidence
+            emin = matrix_unit.emin(d_type)
+            return Model(*types, Sum.T_FDPA_SPLIT, 16, matrix_unit.fraction, emin=emin, evidence=evidence)
+        evidence = matrix_unit.evidence if {a_type, b_type} <= FP8 or _P in matrix_unit.evidence else (_P,)
+        return Model(*types, Sum.T_FDPA, *matrix_unit.fp8, evidence=evidence)
     raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
-        f"of float types they have {_has(matrix_unit)}"
+        f"of float types they have {', '.join(matrix_unit.float_types)}"
     )
 
 
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
+    in_software = (_C, _M) if unit.is_measured else (_I,)
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
-        return Model(*types, Sum.MULTIPLY_ADD if types[3] == "f32" else Sum.PAIRS)
+        method = Sum.FMA_CHAIN_PLUS_ADDEND if types[3] == "f32" else Sum.PAIRED
+        return Model(*types, method, evidence=in_software)
+    evidence = unit.evidence
     if types[0] == "tf32" and engine == "wmma" and unit.fraction == 25:
-        length = 4
+        length, evidence = 4, in_software
     if types[2] != types[3]:
-        return Model(*types, Sum.CONVERTED, length, unit.fraction, emin=unit.emin("f32"))
-    return Model(*types, Sum.FUSED, length, unit.fraction, emin=unit.emin(types[3]))
+        emin = unit.emin("f32")
+        return Model(*types, Sum.T_FDPA_CONVERTED, length, unit.fraction, emin=emin, evidence=in_software)
+    return Model(*types, Sum.T_FDPA, length, unit.fraction, emin=unit.emin(types[3]), evidence=evidence)
 
 
 def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
         raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
     if types[0] == types[1] == "e2m1" and k != 32:
-        return Model(*types, Sum.GROUPS, 64, 35, scale_type=scale_type)
-    return Model(*types, Sum.FUSED, 32, 25, scale_type=scale_type)
-
-
-def _has(unit: Unit) -> str:
-    names = [name for name in ("f16", "bf16", "tf32") if getattr(unit, name)]
-    if unit.fp8 is not None:
-        names += sorted(unit.narrow)
-    return ", ".join(names)
+        return Model(*types, Sum.T_FDPA_GROUPED, 64, 35, scale_type=scale_type, evidence=(_P,))
+    return Model(*types, Sum.T_FDPA_SCALED, 32, 25, scale_type=scale_type, evidence=(_P,))

@@ -1,9 +1,11 @@
-"""f16 and bf16 arithmetic on patterns: uint16 for a number, uint32 for a pair; f32x2 on uint64.
+"""f16 and bf16 arithmetic on patterns (uint16 for a number, uint32 for a pair), and f32x2 arithmetic on uint64.
 
-Shapes: any, broadcast together; the NumPy type of the first operand says whether numbers or pairs are meant.
-A NaN result is 0x7FFF.  ``ftz`` (f16 alone) replaces subnormal operands and results by zeros of their sign,
-the result once rounded to 11 bits.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results
-into +0, NaN stays.
+Shapes: any, broadcast together; the NumPy type of the first operand decides between numbers and pairs.
+
+A NaN result is 0x7FFF. `ftz` (f16 only) replaces subnormal operands and results by zeros of their sign; a result is
+subnormal if it is below the normal range once rounded to 11 bits. `sat` clamps to [0, 1], NaN to +0; `relu` replaces
+negative results by +0 and keeps NaN.
+
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
 
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from warploom.numerics import floats
-from warploom.numerics.formats import F16, Array, Format, Rounding
+from warploom.numerics.formats import BF16, F16, F32, Array, Format, Rounding, translation
 
 _SIGNS = np.uint32(0x80008000)
 _BOTH = np.uint32(0x00010001)
@@ -30,45 +32,42 @@ def _compiled() -> Any:
     return half_kernels
 
 
-def low_half(x: Array) -> Array:
-    """The lower 16 bits of uint32 patterns."""
-    return x.astype(np.uint16)
-
-
-def high_half(x: Array) -> Array:
-    """The upper 16 bits of uint32 patterns."""
-    return (x >> _SHIFT).astype(np.uint16)
+def float_from_half(patterns: Array, fmt: Format) -> Array:
+    """Return the f32 values of f16 or bf16 patterns; a bf16 NaN keeps its bits, because the GPU shifts it."""
+    if fmt is BF16:
+        return (patterns.astype(np.uint32) << _SHIFT).view(np.float32)
+    return translation(fmt, F32)[patterns].view(np.float32)
 
 
 def pair(low: Array, high: Array) -> Array:
-    """Two uint16 patterns as one uint32."""
+    """Return uint32 patterns from two uint16 patterns."""
     return low.astype(np.uint32) | (high.astype(np.uint32) << _SHIFT)
 
 
-def _spread(mask: Array) -> Array:
-    """All ones in each half whose lowest bit is set."""
+def _half_mask(mask: Array) -> Array:
+    """Return all ones in each half whose lowest bit is set."""
     return (mask & _BOTH) * np.uint32(0xFFFF)
 
 
 def _above(x: Array, limit: int) -> Array:
-    """All ones in each half whose magnitude exceeds ``limit``."""
-    # A half is at most 0x7FFF, so the sum carries into its sign bit and no further.
+    """Return all ones in each half whose magnitude exceeds `limit`."""
+    # A magnitude is at most 0x7FFF, so the sum of a half carries no further than its sign bit.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
-    return _spread(total >> np.uint32(15))
+    return _half_mask(total >> np.uint32(15))
 
 
 def flush(x: Array, fmt: Format) -> Array:
-    """Pairs with subnormals made zeros of their sign."""
+    """Return pairs with subnormals replaced by zeros of their sign."""
     return x & (_above(x, (1 << fmt.mantissa_bits) - 1) | _SIGNS)
 
 
 def rectify(x: Array) -> Array:
-    """Pairs with negative numbers made +0.  A NaN must be canonical."""
-    return x & ~_spread(x >> np.uint32(15))
+    """Return pairs with negative numbers replaced by +0; NaN must be canonical."""
+    return x & ~_half_mask(x >> np.uint32(15))
 
 
 def saturate(x: Array, fmt: Format) -> Array:
-    """Pairs clamped to [0, 1]; a NaN, which must be canonical, gives +0."""
+    """Return pairs clamped to [0, 1]; NaN, which must be canonical, becomes +0."""
     one = fmt.bias << fmt.mantissa_bits
     x = rectify(x) & ~_above(x, fmt.inf_code)
     large = _above(x, one)
@@ -76,7 +75,7 @@ def saturate(x: Array, fmt: Format) -> Array:
 
 
 def canonical(x: Array, fmt: Format) -> Array:
-    """Pairs with every NaN made 0x7FFF."""
+    """Return pairs with every NaN replaced by 0x7FFF."""
     nan = _above(x, fmt.inf_code)
     return (x & ~nan) | (nan & ~_SIGNS)
 
@@ -97,7 +96,7 @@ def _apply(
     sat: bool = False,
     relu: bool = False,
 ) -> Array:
-    """Run a kernel of pairs; single numbers ride in the lower half."""
+    """Run a kernel for pairs; single numbers are computed in the lower half."""
     single = operands[0].dtype.itemsize == 2
     if single:
         operands = tuple(x.astype(np.uint32) for x in operands)
@@ -110,19 +109,19 @@ def _apply(
 
 
 def add(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: add (half precision)."""
+    """Return a + b.  Source: add (half precision)."""
     kernels = _compiled()
     return _apply(kernels.add_f16x2 if fmt is F16 else kernels.add_bf16x2, (a, b), fmt, ftz, sat)
 
 
 def sub(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: sub (half precision)."""
+    """Return a - b.  Source: sub (half precision)."""
     flipped = b ^ (np.uint16(0x8000) if b.dtype.itemsize == 2 else _SIGNS)
     return add(a, flipped, fmt, ftz, sat)
 
 
 def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: mul (half precision)."""
+    """Return a * b.  Source: mul (half precision)."""
     kernels = _compiled()
     kernel = (kernels.mul_f16x2_ftz if ftz else kernels.mul_f16x2) if fmt is F16 else kernels.mul_bf16x2
     return _apply(kernel, (a, b), fmt, ftz, sat)
@@ -131,7 +130,7 @@ def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -
 def fma(
     a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool = False, relu: bool = False
 ) -> Array:
-    """Multiply-add rounded once.  Source: fma (half precision)."""
+    """Return a * b + c, rounded once.  Source: fma (half precision)."""
     kernels = _compiled()
     kernel = (kernels.fma_f16x2_ftz if ftz else kernels.fma_f16x2) if fmt is F16 else kernels.fma_bf16x2
     return _apply(kernel, (a, b, c), fmt, ftz, sat, relu)
@@ -160,7 +159,10 @@ def _extreme(
 def minimum(
     a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
 ) -> Array:
-    """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.  Source: min."""
+    """Return the smaller operand; -0 is below +0. A NaN gives the other operand, or NaN if `nan` is set.
+
+    Source: min.
+    """
     kernels = _compiled()
     kernel = kernels.min_f16x2 if fmt is F16 else kernels.min_bf16x2
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
@@ -169,7 +171,7 @@ def minimum(
 def maximum(
     a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
 ) -> Array:
-    """The larger, by the rules of `minimum`.  Source: max."""
+    """Return the larger operand, by the rules of `minimum`.  Source: max."""
     kernels = _compiled()
     kernel = kernels.max_f16x2 if fmt is F16 else kernels.max_bf16x2
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
@@ -184,12 +186,12 @@ def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Source: neg (half precision).  A NaN becomes canonical: the machine subtracts from zero."""
+    """Return the negation; a NaN becomes canonical, because the GPU subtracts from zero.  Source: neg."""
     return _unary(a, lambda x: x ^ _SIGNS, fmt, ftz)
 
 
 def absolute(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Source: abs (half precision)."""
+    """Return the magnitude; a NaN becomes canonical.  Source: abs (half precision)."""
     return _unary(a, lambda x: x & ~_SIGNS, fmt, ftz)
 
 
@@ -202,7 +204,7 @@ def _f32_pair(x: Array) -> tuple[Array, Array]:
 def f32x2(
     operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False
 ) -> Array:
-    """An operation of `floats` on both halves of uint64 patterns.  Source: the f32x2 forms."""
+    """Apply an operation of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
     parts = [_f32_pair(x) for x in operands]
     low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
     high = operation(*(p[1] for p in parts), rounding=rounding, ftz=ftz)
@@ -212,7 +214,5 @@ def f32x2(
 def fma_mixed(
     a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False
 ) -> Array:
-    """f16 or bf16 factors, f32 addend and result.  Source: fma with types f32.f16 and f32.bf16."""
-    from warploom.numerics.convert import float_from_half
-
+    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma with types f32.f16 and f32.bf16."""
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

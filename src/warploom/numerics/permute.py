@@ -1,7 +1,6 @@
-"""Matrices between the registers of warps and arrays: compiled, a few warps at a time so that both stay in cache.
+"""Compiled copies between the registers of warps and matrices, a few warps at a time so that both stay in cache.
 
-Everything is addressed by unsigned numbers: they need no test for being negative, which would cost as much as
-the move.
+Indices are unsigned. For signed indices Numba tests for negative values, which costs as much as the copy.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _BLOCK = 16
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Unit p of register r of a warp becomes unit target[r, p] of the warp's matrix.
+    """Copy unit p of register r of each warp to unit target[r, p] of the matrix of the warp.
 
     Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices
     (warps, registers * units). All C-contiguous and writeable; registers and target uint64, warps int64.
@@ -38,7 +37,7 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    """The inverse of `gather`."""
+    """Copy unit target[r, p] of the matrix of each warp to unit p of register r: the inverse of `gather`."""
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):

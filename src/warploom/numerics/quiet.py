@@ -1,8 +1,7 @@
-"""Runs an array function with NumPy's floating-point warnings off, at the cost of a plain call.
+"""Calls of array functions without NumPy's floating-point warnings, at the cost of a plain call.
 
-PTX arithmetic has no traps: an invalid or overflowing operation is an ordinary result.  ``np.errstate``
-costs more than an addition of a batch of warps, so the setting is made once, in a context of its own, and
-calls go through it.
+PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary result. Entering `np.errstate` takes
+longer than adding a batch of warps, so a context variable holds the setting and calls run in this context.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 
 class _Quiet(threading.local):
-    """One context for each thread: a context can be entered by only one thread at a time."""
+    """Context of one thread; only one thread at a time can enter a context."""
 
     def __init__(self) -> None:
         self.context = copy_context()
@@ -29,5 +28,5 @@ R = TypeVar("R")
 
 
 def quietly(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a NumPy or Numba function without warnings.  The function must not call ``quietly`` itself."""
+    """Call a NumPy or Numba function without warnings; the function must not call `quietly`."""
     return _quiet.context.run(function, *args, **kwargs)

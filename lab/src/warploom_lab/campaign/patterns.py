@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.model.types import TYPES
-from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.formats import F64, FORMATS, Format
 
 Patterns = NDArray[Any]
 Raw = NDArray[np.uint64]
@@ -19,7 +19,6 @@ Raw = NDArray[np.uint64]
 KINDS = ("raw", "normal", "spread", "cancelling", "subnormal", "near overflow", "zeros", "near limits")
 """What the operands of a case are like. Of integers, those of floats alone are raw bits."""
 
-_F64 = Format("f64", 64, 11, 52, 1023)
 _SPREAD = 24  # half the width of a spread, in binades
 _PACKED = ("x2", "x4")
 
@@ -42,7 +41,7 @@ def element_of(type_word: str) -> str:
 
 def patterns(element: str, kind: str, raw: Raw) -> Patterns:
     """Patterns of an element type, one from each word of random bits, as unsigned integers."""
-    number_format = _F64 if element == "f64" else FORMATS.get(element)
+    number_format = F64 if element == "f64" else FORMATS.get(element)
     if number_format is not None:
         return _floats(number_format, kind, raw)
     bits = TYPES[element].bits

@@ -57,7 +57,7 @@ class _Unjudged(TensorMap):
 
     def fields(self, global_address: int) -> TensorMapFields:
         """The map at its place."""
-        return replace(self.unplaced, global_address=global_address)
+        return replace(self.template, global_address=global_address)
 
 
 def answer(case: TensorCase, device: str) -> Answer:
@@ -97,7 +97,7 @@ def _refusal(made: TensorMapFields, device: str) -> str:
     """Why a device makes no such map; empty where it makes it. Both look at an address of many zeros."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
-        return "; ".join((*placed.validate(), *placed.lacking(_SM)))
+        return "; ".join((*placed.validate(), *placed.unsupported_on(_SM)))
     try:
         with Gpu():
             encode_tensor_map(placed)

@@ -5,8 +5,8 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
+from warploom.check.ptxas.extension import ExtensionForm
 from warploom.isa.instructions.atomic import of_integers
-from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec, address, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
@@ -19,8 +19,9 @@ _ANY_LEVEL = f"-,{_FIRST_LEVEL}"
 _SCOPED = "cta,cluster,gpu,sys"
 _POLICY = "-,L2::cache_hint"
 
-NARROW_EIGHT_LOADED = Form(
-    name="lenient.row_eight_loaded",
+NARROW_EIGHT_LOADED = ExtensionForm(
+    reason="row",
+    name="ptxas.row_eight_loaded",
     syntax=(
         "ld{.sem}{.scope}{.ss}{.nc}{.level1::eviction_priority}{.level::cache_hint}{.level::prefetch_size}"
         ".v8.type  d, [a]{, cache-policy};"
@@ -40,12 +41,12 @@ NARROW_EIGHT_LOADED = Form(
         "a": address(),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.8",
 )
 
-NARROW_EIGHT_STORED = Form(
-    name="lenient.row_eight_stored",
+NARROW_EIGHT_STORED = ExtensionForm(
+    reason="row",
+    name="ptxas.row_eight_stored",
     syntax=(
         "st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type"
         "  [a], b{, cache-policy};"
@@ -64,7 +65,6 @@ NARROW_EIGHT_STORED = Form(
         "b": inp("type", 8, accepts="wide"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.11",
 )
 
@@ -84,8 +84,9 @@ _UNFINISHED = f"""
         -,weak  -        shared,shared::cta  -              v4    {_WORDS}             8.1  sm_90
 """
 
-ASYNC_STORE = Form(
-    name="lenient.without_async_store",
+ASYNC_STORE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
@@ -93,12 +94,12 @@ ASYNC_STORE = Form(
         "b": inp("type", "vec", allows=("braces", "integers")),
         "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_ONE = Form(
-    name="lenient.without_async_store_one",
+ASYNC_STORE_ONE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_one",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
@@ -106,12 +107,12 @@ ASYNC_STORE_ONE = Form(
         "b": inp("type"),
         "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_MANY = Form(
-    name="lenient.without_async_store_many",
+ASYNC_STORE_MANY = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_many",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b, [mbar];",
     rows=f"""
         weak    scope    ss                  {_COMPLETION}  type                     ptx  target
@@ -124,12 +125,12 @@ ASYNC_STORE_MANY = Form(
         "b": inp("type", -1, allows=("integers",)),
         "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_ALONE = Form(
-    name="lenient.without_async_store_alone",
+ASYNC_STORE_ALONE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_alone",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b;",
     rows=f"""
         weak    scope    ss                  {_COMPLETION}  type                 ptx  target
@@ -138,12 +139,12 @@ ASYNC_STORE_ALONE = Form(
         -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
     """,
     operands={"a": address(), "b": inp("type")},
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_GLOBAL = Form(
-    name="lenient.without_async_store_global",
+ASYNC_STORE_GLOBAL = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_global",
     syntax="st.async{.weak}{.scope}{.ss}.type  [a], b;",
     rows=f"""
         weak    scope      ss        type                                      ptx  target
@@ -151,25 +152,25 @@ ASYNC_STORE_GLOBAL = Form(
         -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
     """,
     operands={"a": address(), "b": inp("type")},
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
 _REDUCTIONS = (("inc,dec", "u32"), ("min,max,add", "u32,s32"), ("add", "u64,s64"), ("and,or,xor", "b32"))
 
-ASYNC_RED = Form(
-    name="lenient.without_async_red",
+ASYNC_RED = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_red",
     syntax=f"red.async.relaxed.cluster{{.ss}}.{_COMPLETION}.op.type  [a], b;",
     rows="\n".join(
         ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
     ),
     operands={"a": address(), "b": inp("type")},
-    lenient=True,
     source="PTX ISA 9.7.13.7",
 )
 
-ASYNC_RED_GLOBAL = Form(
-    name="lenient.without_async_red_global",
+ASYNC_RED_GLOBAL = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_red_global",
     syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
     rows="\n".join(
         (
@@ -178,14 +179,14 @@ ASYNC_RED_GLOBAL = Form(
         )
     ),
     operands={"a": address(), "b": inp(of_integers)},
-    lenient=True,
     source="PTX ISA 9.7.13.7",
 )
 
 _ORDERS = "-,relaxed,acquire,release,acq_rel"
 
-ATOM_THIRD = Form(
-    name="lenient.with_atom_third",
+ATOM_THIRD = ExtensionForm(
+    reason="with",
+    name="ptxas.with_atom_third",
     syntax="atom{.sem}{.scope}{.space}.op.type  d, [a], b, c;",
     rows=f"""
         sem        scope        space             op               type  ptx  target
@@ -198,12 +199,12 @@ ATOM_THIRD = Form(
         "b": inp("type"),
         "c": OperandSpec("register", "both", "type"),
     },
-    lenient=True,
     source="PTX ISA 9.7.13.5",
 )
 
-VECTOR_MOVE = Form(
-    name="lenient.row_vector_move",
+VECTOR_MOVE = ExtensionForm(
+    reason="row",
+    name="ptxas.row_vector_move",
     syntax="mov.vec.type  d, a;",
     rows="""
         vec  type
@@ -211,6 +212,5 @@ VECTOR_MOVE = Form(
         v4   b16,b32,u16,u32,s16,s32,f32
     """,
     operands={"d": out("type", "vec", allows=("integers",)), "a": inp("type", "vec", allows=("integers",))},
-    lenient=True,
     source="PTX ISA 9.7.9.3",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from warploom.check.ptxas import forms, memory_forms
+from warploom.check.ptxas import forms, memory_forms, tensor_memory_forms
 from warploom.check.ptxas import fragment_registers as registers
 from warploom.check.ptxas.fragment_registers import FragmentRule
 from warploom.isa.instructions import (
@@ -373,7 +373,11 @@ _extend(_from_target(90, FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
 _extend(VECTORS | PREDICATE, {form: "sp_meta" for form in forms_of("wgmma") if "sp_meta" in form.operands})
 _extend(
     frozenset({"special"}),
-    {form: "disable_output_lane" for form in tcgen05_mma.LOOSE if "disable_output_lane" in form.operands},
+    {
+        form: "disable_output_lane"
+        for form in tensor_memory_forms.LOOSE
+        if "disable_output_lane" in form.operands
+    },
 )
 
 
@@ -402,7 +406,7 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 # Operands without sinks, predicates and addresses of variables ---------------------------------------------
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
-_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tcgen05_mma.LOOSE)
+_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.LOOSE)
 _REGISTERS_ONLY.update(
     (form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands
 )

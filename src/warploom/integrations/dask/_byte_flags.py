@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Flags of the bytes of global memory that a part of a grid reads, writes or combines.
 
-A flag is READ, WRITTEN, both, or the number of the combining operation of all accesses to the byte, in steps of
-COMBINED. A byte with two operations, or with one besides a read or a write, counts as read and written.
+A flag is READ, WRITTEN, BOTH, or COMBINED times the number of a reduction, if this reduction made all accesses to the
+byte. A byte with other accesses besides a reduction counts as read and written.
 
 `pages` marks the pages that have flags. Both loops repeat the update of a word: in a function of its own it would count
 references to three arrays each time, and a GEMM that loads by threads would take half as long again.
@@ -21,6 +21,8 @@ READ, WRITTEN = 1, 2
 BOTH = READ | WRITTEN
 COMBINED = 4
 PAGE_BITS = 12
+_GROUP = 32  # words that are compared together
+_EACH_BYTE = np.uint64(0x0101010101010101)
 
 Array = NDArray[Any]
 
@@ -66,7 +68,7 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
     """Mark byte ranges. Shapes: (ranges,)."""
     words = flags.view(np.uint64)
-    pattern = np.uint64(flag) * np.uint64(0x0101010101010101)
+    pattern = np.uint64(flag) * _EACH_BYTE
     for number in range(len(starts)):
         at, end = starts[number], starts[number] + sizes[number]
         while at < end:
@@ -85,22 +87,49 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 
 
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
-    """Return starts, ends and flags of the byte ranges with one flag, in order.
+    """Return starts, ends and flags of the byte ranges with one flag, in order."""
+    size = 1024
+    while True:
+        starts, ends, kinds = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        count = _find_ranges(flags, pages, starts, ends, kinds)
+        if count <= size:
+            return starts[:count], ends[:count], kinds[:count]
+        size = count
 
-    A range ends at the end of a page at the latest.
-    """
-    touched = np.flatnonzero(pages)
-    held = flags.reshape(-1, 1 << PAGE_BITS)[touched]
-    begins = np.ones(held.shape, np.bool_)
-    begins[:, 1:] = held[:, 1:] != held[:, :-1]
-    edges = np.append(np.flatnonzero(begins), held.size)
-    chosen = held.reshape(-1)[edges[:-1]] > 0
-    first, last = edges[:-1][chosen], edges[1:][chosen] - 1
 
-    def address(offset: Array) -> Array:
-        return (touched[offset >> PAGE_BITS] << PAGE_BITS) + (offset & (1 << PAGE_BITS) - 1)
-
-    return address(first), address(last) + 1, held.reshape(-1)[first]
+@njit
+def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
+    """Write the byte ranges with one flag to the arrays, as far as they fit, and return their number."""
+    words = flags.view(np.uint64)
+    count = 0
+    current = 0  # the flag of the open range
+    for page in range(len(pages)):
+        first = page << PAGE_BITS - 3
+        if pages[page] == 0:
+            if current and count <= len(ends):
+                ends[count - 1] = page << PAGE_BITS
+            current = 0
+            continue
+        for group in range(first, first + (1 << PAGE_BITS - 3), _GROUP):
+            difference, pattern = np.uint64(0), np.uint64(current) * _EACH_BYTE
+            for word in range(group, group + _GROUP):
+                difference |= words[word] ^ pattern
+            if difference == 0:
+                continue
+            for at in range(group << 3, group + _GROUP << 3):
+                flag = flags[at]
+                if flag == current:
+                    continue
+                if current and count <= len(ends):
+                    ends[count - 1] = at
+                if flag:
+                    if count < len(starts):
+                        starts[count], kinds[count] = at, flag
+                    count += 1
+                current = flag
+    if current and count <= len(ends):
+        ends[count - 1] = len(flags)
+    return count
 
 
 @njit

@@ -14,9 +14,8 @@ from warploom.emulator.watch import Action, Watcher
 from warploom.integrations.dask import _byte_flags
 from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
 from warploom.isa.binding.bind import Binding
-from warploom.isa.instructions.reductions import commutes
+from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
 from warploom.isa.model.effects import Access
-from warploom.isa.model.types import TYPES
 
 if TYPE_CHECKING:
     from warploom.emulator.emulator import Machine
@@ -26,7 +25,7 @@ Array = NDArray[Any]
 
 
 class InterCtaCommunication(Exception):
-    """Dependence of a CTA on when another CTA acts: one worker has to run both.
+    """Dependence of a CTA on the timing of another CTA, so that one worker has to run both.
 
     `reason` names the instruction, in words that follow "because".
     """
@@ -34,36 +33,6 @@ class InterCtaCommunication(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """Commutative operation on integer elements. Units: `bytes` of an element."""
-
-    operation: str
-    bytes: int
-    signed: bool
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the elements."""
-        return np.dtype(f"{'i' if self.signed else 'u'}{self.bytes}")
-
-    def merge(self, current: Array, before: Array, after: Array) -> Array:
-        """Apply to the current elements the operations that turned `before` into `after`. Shapes: (elements,)."""
-        match self.operation:
-            case "add":
-                return current + (after - before)
-            case "xor":
-                return current ^ after ^ before
-            case "and":
-                return current & after
-            case "or":
-                return current | after
-            case "min":
-                return np.minimum(current, after)
-            case _:
-                return np.maximum(current, after)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +66,7 @@ class Footprint:
     reads: ByteRanges
     writes: ByteRanges
     written: Array
-    combined: dict[Combination, tuple[ByteRanges, Array]]
+    combined: dict[CommutativeReduction, tuple[ByteRanges, Array]]
 
 
 class FootprintRecorder(Watcher):
@@ -112,7 +81,7 @@ class FootprintRecorder(Watcher):
         pages = -(-len(machine.arena.bytes) >> _byte_flags.PAGE_BITS)
         self._pages = np.zeros(pages, np.uint8)
         self._flags = np.zeros(pages << _byte_flags.PAGE_BITS, np.uint8)
-        self._numbers: dict[Combination, int] = {}
+        self._numbers: dict[CommutativeReduction, int] = {}
         steps = machine.program.steps
         self._observes_others = listening(machine.program)
         self._is_atomic = [_is_atomic(step.binding) for step in steps]
@@ -134,25 +103,23 @@ class FootprintRecorder(Watcher):
                 if values is None:
                     return  # the store of the same atomic follows
                 slots = self.machine.program.steps[pc].binding.slots
-                flag = self._combination_flag(slots.get("op", ""), slots["type"], self._instruction(pc))
+                flag = self._reduction_flag(slots.get("op", ""), slots["type"], self._instruction(pc))
         _byte_flags.mark_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
 
     def carries(self, starts: Array, sizes: Array, action: Action) -> None:
         """Record an access of bulk copies."""
         if action.kind == "combine":
             name = f"a bulk reduction by {action.operation} of {action.type}"
-            flag = self._combination_flag(action.operation, action.type, name)
+            flag = self._reduction_flag(action.operation, action.type, name)
         else:
             flag = READ if action.kind == "read" else WRITTEN
         _byte_flags.mark_ranges(self._flags, self._pages, starts, sizes, flag)
 
-    def _combination_flag(self, operation: str, type: str, instruction: str) -> int:
-        if not operation or not commutes(operation, type):
+    def _reduction_flag(self, operation: str, type: str, instruction: str) -> int:
+        reduction = commutative_reduction(operation, type)
+        if reduction is None:
             raise InterCtaCommunication(f"the result of {instruction} depends on the order of the CTAs")
-        element = TYPES[type]
-        is_signed = operation in ("min", "max") and element.kind == "signed"
-        combination = Combination(operation, element.bytes, is_signed)
-        return self._numbers.setdefault(combination, len(self._numbers) + 1) * COMBINED
+        return self._numbers.setdefault(reduction, len(self._numbers) + 1) * COMBINED
 
     def _instruction(self, pc: int) -> str:
         program = self.machine.program
@@ -166,13 +133,13 @@ class FootprintRecorder(Watcher):
         starts, ends, flags = _byte_flags.marked_ranges(self._flags, self._pages)
         is_plain = flags < COMBINED
         reads, writes = (_joined(starts, ends, is_plain & (flags & flag > 0)) for flag in (READ, WRITTEN))
-        combined: dict[Combination, tuple[ByteRanges, Array]] = {}
-        for combination, number in self._numbers.items():
+        combined: dict[CommutativeReduction, tuple[ByteRanges, Array]] = {}
+        for reduction, number in self._numbers.items():
             ranges = _joined(starts, ends, flags == number * COMBINED)
-            if ((ranges.starts | ranges.ends) % combination.bytes).any():
+            if ((ranges.starts | ranges.ends) % reduction.dtype.itemsize).any():
                 raise InterCtaCommunication("other instructions access parts of elements that atomics change")
             if len(ranges):
-                combined[combination] = ranges, ranges.gather(contents)
+                combined[reduction] = ranges, ranges.gather(contents)
         return Footprint(reads, writes, writes.gather(contents), combined)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from warploom.diagnostics import UsageError
 from warploom.integrations.triton.tensors import Array
 from warploom.layout import TensorMap
-from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, five
+from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, pad_to_five
 
 _ROUNDED_TYPE = "tf32"
 
@@ -44,22 +44,22 @@ def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]
     if compiled["fp4_padded"]:
         shape[-1] *= 2
     is_rounded = getattr(descriptor, "round_f32_to_tf32", False)
-    mode: dict[str, Any] = {"box": five([int(n) for n in compiled["block_size"]][::-1])}
+    mode: dict[str, Any] = {"box": pad_to_five([int(n) for n in compiled["block_size"]][::-1])}
     steps = [1] * len(shape)
     if compiled.get("is_im2col"):
         pixels, channels = (int(n) for n in compiled["block_size"])
         mode = {
-            "im2col_lower": five(descriptor.pixel_box_lower_corner[::-1])[:3],
-            "im2col_upper": five(descriptor.pixel_box_upper_corner[::-1])[:3],
+            "im2col_lower": pad_to_five(descriptor.pixel_box_lower_corner[::-1])[:3],
+            "im2col_upper": pad_to_five(descriptor.pixel_box_upper_corner[::-1])[:3],
             "channels_per_pixel": channels,
             "pixels_per_column": pixels,
         }
         steps = [int(n) for n in descriptor.element_strides or steps]
     fields = TensorMapFields(
         rank=len(shape),
-        global_dim=five(shape[::-1]),
-        global_stride=five([step * int(compiled["elem_size"]) for step in strides[-2::-1]])[:4],
-        element_stride=five(steps[::-1]),
+        global_dim=pad_to_five(shape[::-1]),
+        global_stride=pad_to_five([step * int(compiled["elem_size"]) for step in strides[-2::-1]])[:4],
+        element_stride=pad_to_five(steps[::-1]),
         elemtype=words.index(_ROUNDED_TYPE) if is_rounded else int(compiled["elem_type"]),
         swizzle=int(compiled["swizzle"]),
         fill=FILLS.index(getattr(descriptor, "padding", "zero")),

@@ -21,6 +21,7 @@ from warploom.integrations.triton.imports import import_triton
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session
 from warploom.integrations.triton.source_locations import with_python_locations
 from warploom.integrations.triton.tensors import Array, memory
+from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime.api import execute
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
@@ -38,6 +39,11 @@ class CompiledKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Findings of the checker."""
         return check(self.program.module).diagnostics
+
+    @cached_property
+    def source_lines(self) -> list[SourceLine]:
+        """Lines of the Python source."""
+        return source_lines(self.program.module)
 
 
 class Launcher:
@@ -95,7 +101,9 @@ class Launcher:
             session.schedule,
             kernel.ptx,
         )
-        checked = with_python_locations(kernel.diagnostics, kernel.ptx, names) if session.check else ()
+        checked = (
+            with_python_locations(kernel.diagnostics, kernel.source_lines, names) if session.check else ()
+        )
         if session.strict and any(found.severity is Severity.ERROR for found in checked):
             session.launches.append(LaunchRecord(*launch, checked))
             raise FindingsError(checked)
@@ -113,11 +121,11 @@ class Launcher:
                 workers=session.workers,
             )
         except WarploomError as error:
-            error.diagnostics = with_python_locations(error.diagnostics, kernel.ptx, names)
+            error.diagnostics = with_python_locations(error.diagnostics, kernel.source_lines, names)
             if isinstance(error, (Trap, Deadlock)):
                 session.launches.append(LaunchRecord(*launch, checked + error.diagnostics, trace=error.trace))
             raise
-        findings = checked + with_python_locations(run.findings, kernel.ptx, names)
+        findings = checked + with_python_locations(run.findings, kernel.source_lines, names)
         session.launches.append(LaunchRecord(*launch, findings, run.stats, run.trace))
         if session.strict and findings:
             raise FindingsError(findings)

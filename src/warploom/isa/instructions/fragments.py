@@ -18,7 +18,7 @@ from warploom.isa.model.semantics import Bound, Value, Warps
 from warploom.isa.model.types import TYPES
 from warploom.layout import FragmentMap, maps
 from warploom.numerics import models
-from warploom.numerics.elements import STORAGE
+from warploom.numerics.formats import STORAGE
 
 Matrix = NDArray[Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out
-from warploom.numerics import convert, floats, packed
+from warploom.numerics import floats, packed
 from warploom.numerics.formats import FORMATS, Format
 from warploom.numerics.lanes import Lane
 
@@ -126,7 +126,7 @@ _MIXED = {"add": floats.add, "sub": floats.sub}
 
 @MIXED_ADD.semantics
 def mixed_add(op: Word, rnd: Word, sat: Word, atype: Word, a: Lane, c: Lane) -> Lane:
-    return _MIXED[op](convert.float_from_half(a, FORMATS[atype]), c, rnd or "rn", sat=bool(sat))
+    return _MIXED[op](packed.float_from_half(a, FORMATS[atype]), c, rnd or "rn", sat=bool(sat))
 
 
 MIXED_FMA = Form(

@@ -17,7 +17,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, immediate, inp, out, tensor_address
 from warploom.layout import FragmentMap
-from warploom.layout.tensor_memory import moved
+from warploom.layout.tensor_memory import transfer_fragment
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
@@ -91,7 +91,7 @@ def _reduced_rows(shape: str) -> str:
 
 def _held(slots: Slots, _: LayoutInputs) -> FragmentMap:
     packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
-    return moved(slots["shape"], int(slots["num"][1:]), packed=packed)
+    return transfer_fragment(slots["shape"], int(slots["num"][1:]), packed=packed)
 
 
 _LYING = OperandLayout("R", _held)

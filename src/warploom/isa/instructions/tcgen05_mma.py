@@ -18,18 +18,18 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, Slots, immediate, inp, pred_in, tensor_address
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
-from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, refuse_k96, scales, sparsity
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, require_k64, scales, sparsity
 
-_GROUPS = "cta_group::1,cta_group::2"
+GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
 _EXACT = "sm_100a,sm_103a,sm_110a"
-_INTEGER = "sm_100a,sm_110a"
-_KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
-_SHIFTED = "-,collector::a::lastuse,collector::a::discard"
+INTEGER = "sm_100a,sm_110a"
+KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
+SHIFTED = "-,collector::a::lastuse,collector::a::discard"
 _BUFFERS = ",".join(
     f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard")
 )
-_SOURCE = "PTX ISA 9.7.16.10.9"
+SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _lane_masks(slots: Slots) -> int:
@@ -86,7 +86,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
-        refuse_k96(fields, operand)
+        require_k64(fields, operand)
         if operand == "A":
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
         else:
@@ -94,7 +94,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
         found = given.descriptor_of_umma() or UmmaDescriptor.packed(
             rows, k, element, swizzle=given.swizzle, major=major
         )
-        tile = found.tile(rows, k, element, major, padded=not fields.is_short)
+        tile = found.tile(rows, k, element, major, padded=not fields.is_packed_4bit)
         shape = f"m{fields.m}n{fields.n}k{fields.k}"
         name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
         return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
@@ -119,7 +119,7 @@ def _scale(operand: str) -> OperandSpec:
     return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", held, ("idesc",)))
 
 
-def _operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
+def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
     """The operands of every multiplication, and more of them."""
     taddr, descriptor = tensor_address("bits"), inp("u64")
     stationary = "zero_column_mask_desc" in more
@@ -157,12 +157,12 @@ MMA = Form(
     "{, disable-output-lane}, enable-input-d{, scale-input-d};",
     rows=f"""
         sp     cta_group  kind                             collector_usage  ptx  target
-        -,sp   {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {_KEPT}        8.6  {_FAMILY}
-        -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  {_INTEGER}
+        -,sp   {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {KEPT}        8.6  {_FAMILY}
+        -,sp   {GROUPS}  kind::i8                         {KEPT}          8.6  {INTEGER}
     """,
-    operands=_operands(*_PLAIN, tensor=False),
+    operands=multiplication_operands(*_PLAIN, tensor=False),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
+    source=SOURCE,
 )
 
 MMA_TENSOR = Form(
@@ -172,30 +172,30 @@ MMA_TENSOR = Form(
     "{, disable-output-lane}, enable-input-d{, scale-input-d};",
     rows=f"""
         sp    cta_group  kind                               ashift  collector_usage  ptx  target
-        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {_KEPT}          8.6  {_FAMILY}
-        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {_SHIFTED}       8.6  {_FAMILY}
-        -,sp  {_GROUPS}  kind::i8                           -       {_KEPT}          8.6  {_INTEGER}
-        -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  {_INTEGER}
+        -,sp  {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {KEPT}          8.6  {_FAMILY}
+        -,sp  {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {SHIFTED}       8.6  {_FAMILY}
+        -,sp  {GROUPS}  kind::i8                           -       {KEPT}          8.6  {INTEGER}
+        -,sp  {GROUPS}  kind::i8                           ashift  {SHIFTED}       8.6  {INTEGER}
     """,
-    operands=_operands(*_PLAIN, tensor=True),
+    operands=multiplication_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
+    source=SOURCE,
 )
 
 _BLOCK_ROWS = f"""
     sp    cta_group  kind            scale_vectorsize             collector_usage  ptx  target
-    -,sp  {_GROUPS}  kind::mxf8f6f4  -                            {_KEPT}          8.6  {_FAMILY}
-    -,sp  {_GROUPS}  kind::mxf8f6f4  scale_vec::1X                {_KEPT}          8.6  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf8f6f4  block32                      {_KEPT}          8.8  {_FAMILY}
-    -     {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf4      scale_vec::2X                {_KEPT}          8.6  {_EXACT}
-    -     {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf4nvf4  scale_vec::2X,scale_vec::4X  {_KEPT}          8.7  {_EXACT}
-    -     {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf8f6f4  -                            {KEPT}          8.6  {_FAMILY}
+    -,sp  {GROUPS}  kind::mxf8f6f4  scale_vec::1X                {KEPT}          8.6  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf8f6f4  block32                      {KEPT}          8.8  {_FAMILY}
+    -     {GROUPS}  kind::mxf4      -                            {KEPT}          8.6  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4      -                            {KEPT}          8.6  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf4      scale_vec::2X                {KEPT}          8.6  {_EXACT}
+    -     {GROUPS}  kind::mxf4      block32                      {KEPT}          8.8  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4      block32                      {KEPT}          8.8  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf4nvf4  scale_vec::2X,scale_vec::4X  {KEPT}          8.7  {_EXACT}
+    -     {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_EXACT}
 """
 
 BLOCK = Form(
@@ -203,9 +203,9 @@ BLOCK = Form(
     syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
-    operands=_operands(*_BLOCK, tensor=False),
+    operands=multiplication_operands(*_BLOCK, tensor=False),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
+    source=SOURCE,
 )
 
 BLOCK_TENSOR = Form(
@@ -213,15 +213,15 @@ BLOCK_TENSOR = Form(
     syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
-    operands=_operands(*_BLOCK, tensor=True),
+    operands=multiplication_operands(*_BLOCK, tensor=True),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
+    source=SOURCE,
 )
 
 _STATIONARY_ROWS = f"""
     sp    cta_group     kind                               collector_usage  ptx  target
     -,sp  cta_group::1  kind::f16,kind::tf32,kind::f8f6f4  -,{_BUFFERS}     8.6  {_FAMILY}
-    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {_INTEGER}
+    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {INTEGER}
 """
 
 STATIONARY = Form(
@@ -229,9 +229,9 @@ STATIONARY = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands(*_WEIGHTS, tensor=False),
+    operands=multiplication_operands(*_WEIGHTS, tensor=False),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
+    source=SOURCE,
 )
 
 STATIONARY_TENSOR = Form(
@@ -239,35 +239,7 @@ STATIONARY_TENSOR = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands(*_WEIGHTS, tensor=True),
+    operands=multiplication_operands(*_WEIGHTS, tensor=True),
     effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=_SOURCE,
-)
-
-# What only assemblers take: a predicate in place of the lane masks, and integers scaled ---------------------
-
-_LOOSE = (
-    ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
-    ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", _INTEGER),
-    ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
-    ("scale", "disable-output-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
-    ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", _INTEGER),
-)
-
-LOOSE = tuple(
-    Form(
-        name=f"lenient.{what}_{k}{a.strip('[]')[1:]}",
-        syntax=f"tcgen05.mma{{.sp}}.cta_group.kind{{.ashift}}{{.collector_usage}}"
-        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, {last};",
-        rows=f"""
-            sp    cta_group  kind     ashift      collector_usage  ptx  target
-            {sp}  {_GROUPS}  {kinds}  -           {_KEPT}          8.6  {targets}
-        """
-        + (f"{sp} {_GROUPS} {kinds} ashift {_SHIFTED} 8.6 {targets}" if a == "[a-tmem]" else ""),
-        operands=_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
-        lenient=True,
-        source=f"{_SOURCE}.1",
-    )
-    for k, (what, last, sp, kinds, targets) in enumerate(_LOOSE)
-    for a in ("a-desc", "[a-tmem]")
+    source=SOURCE,
 )

@@ -29,7 +29,7 @@ from warploom.layout import Descriptor, SharedMap, descriptor, maps, matrix_addr
 from warploom.layout import metadata as metadata_map
 from warploom.layout.maps import TYPE_BITS
 from warploom.numerics import fused
-from warploom.numerics.elements import STORAGE
+from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Model
 
 _SHAPE = {"shape": "m64n{n}k{k}"}

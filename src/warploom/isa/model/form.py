@@ -78,10 +78,11 @@ class Form(Displayed):
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `spellings` are further
     orders of the same opcode words that assemblers accept and compilers write. `early` are words that assemblers accept
     before the PTX version that introduced them. `limit` returns the reason why an architecture cannot execute the form
-    with some slots, or "". A `lenient` form is one that the manual does not have and assemblers accept.
+    with some slots, or "".
     """
 
     display_kind: ClassVar[str] = "form"
+    registry: ClassVar[Registry]
 
     def __init__(
         self,
@@ -95,12 +96,10 @@ class Form(Displayed):
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
         early: str = "",
-        lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
         self.early = frozenset(early.split())
-        self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
         self.columns, self.rows = read_rows(name, rows)
@@ -116,7 +115,7 @@ class Form(Displayed):
         self.lane_function: LaneFunction | None = None
         self._limit = limit
         self._check()
-        _register(self)
+        self.registry.add(self)
 
     # Semantics --------------------------------------------------------------------------------------------
 
@@ -334,60 +333,64 @@ class Match:
 LONGEST_OPCODE = 500
 """Maximum length of an opcode in characters. No form has a longer one."""
 
-_FORMS: dict[str, Form] = {}
-_BY_HEAD: dict[str, list[Form]] = {}
-_LENIENT: dict[str, list[Form]] = {}
+
+class Registry:
+    """Forms by name and by the first word of their opcodes."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Form] = {}
+        self._by_head: dict[str, list[Form]] = {}
+
+    def add(self, form: Form) -> None:
+        """Add a form. Errors: FormError if its name is taken."""
+        if form.name in self.by_name:
+            raise FormError(f"form {form.name}: declared twice")
+        self.by_name[form.name] = form
+        for head in form.heads:
+            self._by_head.setdefault(head, []).append(form)
+
+    def heads(self) -> Iterable[str]:
+        """Return every word that may be the first of an opcode."""
+        return self._by_head.keys()
+
+    def forms_of(self, head: str) -> tuple[Form, ...]:
+        """Return the forms whose opcode begins with the word `head`."""
+        return tuple(self._by_head.get(head, ()))
+
+    def match(self, opcode: str) -> tuple[Match, ...]:
+        """Return every form and row that an opcode follows."""
+        if len(opcode) > LONGEST_OPCODE:
+            return ()
+        words = tuple(opcode.split("."))
+        return tuple(
+            Match(form, slots, rows)
+            for form in self._by_head.get(words[0], ())
+            if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
+        )
 
 
-def _register(form: Form) -> None:
-    if form.name in _FORMS:
-        raise FormError(f"form {form.name}: declared twice")
-    if not form.lenient:
-        _FORMS[form.name] = form
-    for head in form.heads:
-        (_LENIENT if form.lenient else _BY_HEAD).setdefault(head, []).append(form)
+Form.registry = Registry()
 
 
 def forms() -> Iterable[Form]:
     """Return every declared form, in order of declaration."""
-    return _FORMS.values()
+    return Form.registry.by_name.values()
 
 
 def heads() -> Iterable[str]:
     """Return every word that may be the first of an opcode."""
-    return _BY_HEAD.keys()
+    return Form.registry.heads()
 
 
 def forms_of(head: str) -> tuple[Form, ...]:
     """Return the forms whose opcode begins with the word `head`."""
-    return tuple(_BY_HEAD.get(head, ()))
-
-
-def lenient_of(head: str) -> tuple[Form, ...]:
-    """Return the forms beyond the manual whose opcode begins with the word `head`."""
-    return tuple(_LENIENT.get(head, ()))
+    return Form.registry.forms_of(head)
 
 
 @lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
     """Return every form and row that the opcode follows. There are several if the operands decide."""
-    return _match_in(_BY_HEAD, opcode)
-
-
-def match_lenient(opcode: str) -> tuple[Match, ...]:
-    """Return every form beyond the manual that the opcode follows."""
-    return _match_in(_LENIENT, opcode)
-
-
-def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
-    if len(opcode) > LONGEST_OPCODE:
-        return ()
-    words = tuple(opcode.split("."))
-    return tuple(
-        Match(form, slots, rows)
-        for form in table.get(words[0], ())
-        if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
-    )
+    return Form.registry.match(opcode)
 
 
 def no_effect(warps: Any, i: Any) -> None:

@@ -14,7 +14,7 @@ from warploom.emulator.boxes import chosen
 from warploom.emulator.faults import Fault
 from warploom.emulator.memory import GLOBAL_BASE
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
-from warploom.layout import TensorMapFields, misplaced, row_bytes, tile_rows, unit_bits
+from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Beyond:
         for copy in left:
             at = coordinates[:, copy].tolist()
             try:
-                if misplaced(fields, at, stores=stores):
+                if coordinate_error(fields, at, stores=stores):
                     continue
                 part = tile_rows(fields, at, offsets[:, copy].tolist())
             except UsageError:

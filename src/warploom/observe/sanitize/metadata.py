@@ -53,12 +53,12 @@ class Metadata:
         """Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
         machine = self.machine
         ordered = is_ordered(machine.program.steps[machine.pc].binding.slots)
-        faulty = found.faulty(words, ordered=ordered)
+        faulty = found.undefined_lanes(words, ordered=ordered)
         if not faulty.any():
             return
         matrix, lane = (int(part[0]) for part in np.nonzero(faulty))
         lane = found.lanes[lane]
-        word, defined = int(words[matrix, lane]), found.defined(ordered=ordered)
+        word, defined = int(words[matrix, lane]), found.defined_nibbles(ordered=ordered)
         place = next(bit for bit in range(0, 32, 4) if not defined[word >> bit & 15])
         expected = ", ".join(f"{value:#06b}" for value in np.flatnonzero(defined).tolist())
         message = (

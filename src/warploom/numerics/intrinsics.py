@@ -1,0 +1,92 @@
+"""Instructions of the host processor that compiled functions call.
+
+This module imports Numba: only functions import it.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
+"""Operand of llvm.set.rounding for each rounding mode."""
+
+_F64, _METADATA = ir.DoubleType(), ir.MetaDataType()
+
+
+def _intrinsic(function: Callable[..., Any]) -> Any:
+    """Make a typing function an intrinsic, whose type is unknown to type checkers."""
+    return intrinsic(function)
+
+
+@_intrinsic
+def fma(context, a, b, c):
+    """Return a * b + c of f32 or f64, rounded once to nearest even."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return a(a, a, a), generate
+
+
+@_intrinsic
+def set_rounding(context, mode):
+    """Set the rounding mode of this thread to a value of `ROUNDING`; callers restore "rn" afterwards."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.set.rounding")
+        builder.call(function, [builder.trunc(arguments[0], ir.IntType(32))])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
+
+
+def _directed(name: str) -> Any:
+    """Return the code generator of an operation on f64 that rounds in the mode that `set_rounding` chose."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(_F64, [_F64] * len(arguments) + [_METADATA] * 2)
+        full_name = f"llvm.experimental.constrained.{name}.f64"
+        operation = cgutils.get_or_insert_function(builder.module, kind, full_name)
+        options = [ir.MetaDataString(builder.module, text) for text in ("round.dynamic", "fpexcept.strict")]
+        return builder.call(operation, [*arguments, *options])
+
+    return generate
+
+
+@_intrinsic
+def directed_fma(context, a, b, c):
+    """Return a * b + c of f64, rounded in the mode that `set_rounding` chose."""
+    return types.float64(types.float64, types.float64, types.float64), _directed("fma")
+
+
+@_intrinsic
+def directed_div(context, a, b):
+    """Return a / b of f64, rounded in the mode that `set_rounding` chose."""
+    return types.float64(types.float64, types.float64), _directed("fdiv")
+
+
+@_intrinsic
+def directed_sqrt(context, a):
+    """Return the square root of f64, rounded in the mode that `set_rounding` chose."""
+    return types.float64(types.float64), _directed("sqrt")
+
+
+@_intrinsic
+def popcount(context, word):
+    """Return the number of ones among 32 bits."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint32(types.uint32), generate

@@ -1,0 +1,251 @@
+"""Compiled functions of the special function unit; `sfu` describes the model.
+
+Each takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and `squares` the
+truncated square of every offset into an interval; sine and tanh have one more operand.
+
+This module imports Numba: only functions import it.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from warploom.numerics._compile import inlined, specialized
+
+_NAN = np.uint32(0x7FFFFFFF)
+_INF = np.uint32(0x7F800000)
+_INF64 = np.uint32(0x7FF00000)
+_MINUS = np.uint32(0x80000000)
+_ONE = np.uint32(0x3F800000)
+_ZERO = np.uint32(0)
+_FRACTION = np.int64(0x7FFFFF)
+_EXTRA_BITS = np.int64(18)
+"""Number of bits of a sum below the last bit of an f32 pattern."""
+_UNIT = np.int64(1) << np.int64(40)
+"""Fixed-point 1 of logarithms and sines."""
+_INVERSE_TURN = np.int64(0xA2F983)
+"""Significand of the f32 nearest to 1 / (2 pi); the weight of its last bit is 2**-26."""
+_LAST = np.int64(~15)
+"""Mask of the bits of a logarithm, which ends 36 bits below the point."""
+
+
+scalar: Any = None
+"""Function that the loop calls; `specialized` replaces it."""
+
+
+def _loop(x: Any, out: Any, table: Any, squares: Any, more: Any) -> None:
+    for i in range(x.size):
+        out[i] = scalar(x[i], table, squares, more)
+
+
+def _function(function: Callable[..., Any]) -> Callable[..., None]:
+    return specialized(_loop, function, inline="always")
+
+
+@inlined
+def _sum(table, squares, row, offset):
+    return table[row, 0] + table[row, 1] * offset + table[row, 2] * np.int64(squares[offset])
+
+
+@inlined
+def _at(table, squares, fraction):
+    """Return the sum for a fraction of 23 bits, of which 6 select the interval."""
+    return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
+
+
+@inlined
+def _float(magnitude, sign):
+    """Return the f32 pattern of a fixed-point number, truncated."""
+    if magnitude == np.int64(0):
+        return sign
+    length = np.int64(64)
+    rest = np.uint64(magnitude)
+    for step in (32, 16, 8, 4, 2, 1):
+        if rest >> np.uint64(64 - step) == np.uint64(0):
+            rest <<= np.uint64(step)
+            length -= step
+    return sign | np.uint32((np.int64(rest >> np.uint64(40)) & _FRACTION) | ((length + 86) << np.int64(23)))
+
+
+@inlined
+def _reciprocal_sum(table, squares, fraction):
+    """Return the sum for a fraction of 23 bits, of which 7 select the interval."""
+    return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
+
+
+@inlined
+def _root_sum(table, squares, fraction, odd):
+    """Return the sum of a root; the rows from 64 on belong to exponents that are not multiples of 2."""
+    return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
+
+
+@_function
+def rcp(bits, table, squares, _):
+    sign = bits & _MINUS
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(23)
+    if field == 0:
+        return sign | _INF
+    if field == 255:
+        return sign if magnitude == np.int64(_INF) else _NAN
+    code = _reciprocal_sum(table, squares, magnitude & _FRACTION) >> _EXTRA_BITS
+    code -= (field - 127) << np.int64(23)
+    return sign | np.uint32(code) if code >= 0x800000 else sign
+
+
+@_function
+def rsqrt(bits, table, squares, _):
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(23)
+    if field == 0:
+        return (bits & _MINUS) | _INF
+    if bits == _INF:
+        return _ZERO
+    if field == 255 or bits & _MINUS:
+        return _NAN
+    fraction, odd = magnitude & _FRACTION, (field + 1) & 1
+    code = _root_sum(table, squares, fraction, odd) >> _EXTRA_BITS
+    code = code if fraction or odd else np.int64(_ONE)
+    return np.uint32(code - (((field - 127) >> 1) << np.int64(23)))
+
+
+@_function
+def sqrt(bits, table, squares, _):
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(23)
+    if field == 0:
+        return bits & _MINUS
+    if bits == _INF:
+        return _INF
+    if field == 255 or bits & _MINUS:
+        return _NAN
+    code = _root_sum(table, squares, magnitude & _FRACTION, (field + 1) & 1) >> _EXTRA_BITS
+    return np.uint32(code + (((field - 127) >> 1) << np.int64(23)))
+
+
+@_function
+def ex2(bits, table, squares, _):
+    magnitude = np.int64(bits & ~_MINUS)
+    shift = (magnitude >> np.int64(23)) - 127
+    if magnitude > np.int64(_INF):
+        return _NAN
+    if shift >= 8:
+        return _ZERO if bits & _MINUS else _INF
+    if shift < -23:
+        return _ONE
+    # The argument in fixed point with 23 bits. A negative argument is complemented unless it is an integer.
+    fixed = (magnitude & _FRACTION) | np.int64(0x800000)
+    fixed = fixed << shift if shift >= 0 else fixed >> -shift
+    if bits & _MINUS:
+        fixed = ~fixed if fixed & _FRACTION else -fixed
+    code = _at(table, squares, fixed & _FRACTION) >> _EXTRA_BITS
+    code += ((fixed >> 23) + 127) << np.int64(23)
+    if code < 0x800000:
+        return _ZERO
+    return np.uint32(code) if code < np.int64(_INF) else _INF
+
+
+@_function
+def lg2(bits, table, squares, _):
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(23)
+    if field == 0:
+        return _MINUS | _INF
+    if bits == _INF:
+        return _INF
+    if field == 255 or bits & _MINUS:
+        return _NAN
+    if bits == _ONE:
+        return _ZERO
+    fixed = (_at(table, squares, magnitude & _FRACTION) + (field - 127) * _UNIT) & _LAST
+    if fixed < 0:
+        return _float(~fixed & _LAST, _MINUS)
+    return _float(fixed, _ZERO)
+
+
+@_function
+def sine(bits, table, squares, quarter):
+    """Return the sine of radians, or the cosine if `quarter` is 1.
+
+    The argument in turns is truncated to the 24 bits of f32 and then to 25 bits after the point.
+    """
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(23)
+    if field == 255:
+        return _NAN
+    product = ((magnitude & _FRACTION) | np.int64(0x800000)) * _INVERSE_TURN
+    length = np.int64(24) if product >> np.int64(47) else np.int64(23)
+    fixed = product >> length
+    shift = field - 151 + length
+    if shift >= 25 or shift < -24:
+        fixed = np.int64(0)
+    else:
+        fixed = fixed << shift if shift >= 0 else fixed >> -shift
+    quadrant = (fixed >> np.int64(23)) + quarter
+    fraction = fixed & _FRACTION
+    if quadrant & 1:
+        fraction = ~fraction & _FRACTION
+    # The cosine ignores the sign of its argument.
+    sign = _ZERO if quarter else bits & _MINUS
+    sign = sign ^ _MINUS if quadrant & 2 else sign
+    return _float(_at(table, squares, fraction), sign)
+
+
+@_function
+def tanh(bits, table, squares, rows):
+    """Return the hyperbolic tangent.
+
+    Shapes: `rows` has, for each exponent from -8 to 2, the first row of `table` and the number of bits that select one.
+    """
+    magnitude = np.int64(bits & ~_MINUS)
+    exponent = (magnitude >> np.int64(23)) - 127
+    if magnitude > np.int64(_INF):
+        return _NAN
+    if exponent < -8:
+        return bits
+    if exponent > 2:
+        return (bits & _MINUS) | _ONE
+    fraction = magnitude & _FRACTION
+    selecting = rows[exponent + 8, 1]
+    row = rows[exponent + 8, 0] + (fraction >> (23 - selecting))
+    offset = (fraction >> (6 - selecting)) & np.int64(0x1FFFF)
+    # Results below 1 are in units of their own exponent.
+    scale = np.uint32((exponent if exponent < 0 else 0) << 23)
+    return _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
+
+
+@_function
+def rcp_upper(bits, table, squares, _):
+    sign = bits & _MINUS
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(20)
+    if field == 0:
+        return sign | _INF64
+    if field == 2047:
+        return sign if magnitude == np.int64(_INF64) else _NAN
+    fraction = (magnitude & np.int64(0xFFFFF)) << np.int64(3)
+    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + np.int64(3))
+    code += np.int64(896 << 20) - ((field - 1023) << np.int64(20))
+    return sign | np.uint32(code) if code >= 0x100000 else sign
+
+
+@_function
+def rsqrt_upper(bits, table, squares, _):
+    magnitude = np.int64(bits & ~_MINUS)
+    field = magnitude >> np.int64(20)
+    if field == 0:
+        return (bits & _MINUS) | _INF64
+    if bits == _INF64:
+        return _ZERO
+    if field == 2047 or bits & _MINUS:
+        return _NAN
+    fraction, odd = (magnitude & np.int64(0xFFFFF)) << np.int64(3), (field + 1) & 1
+    code = (_root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + np.int64(3))) + np.int64(896 << 20)
+    code = code if fraction or odd else np.int64(0x3FF00000)
+    return np.uint32(code - (((field - 1023) >> 1) << np.int64(20)))
