@@ -84,7 +84,7 @@ def test_error_in_a_multiplication_names_its_field(fields, said):
     with pytest.raises(UsageError, match="descriptor word of a multiplication") as caught:
         MMA.encode(**fields)
     assert said in str(caught.value)
-    assert caught.value.diagnostics[0].code == "word.mma"
+    assert caught.value.diagnostics[0].code == "word.multiply"
 
 
 def test_bits_of_no_field_are_errors():

@@ -315,7 +315,7 @@ def _places(word: str) -> dict[str, tuple[int, int]]:
 
 
 def test_multiplication_entries_have_the_fields_of_the_word() -> None:
-    places = _places("mma")
+    places = _places("multiply")
     for row in rows(CICC["multiply_word"]):
         text = row["field"].partition(":")[0]
         name, low, high = _field(text if "(" in text else f"{text} ({row['bits']})")
@@ -339,7 +339,7 @@ def test_load_entries_are_descriptor_words(row: dict[str, str]) -> None:
 
 
 def test_load_entries_have_the_fields_of_the_word() -> None:
-    places = _places("move")
+    places = _places("load_store")
     shape, kind, matrix = rows(CICC["load_word"])
     assert shape["bits"] == "63-32"
     assert places["shape"][0] == 32
@@ -409,7 +409,7 @@ def test_checks(row: dict[str, str]) -> None:
 
 
 def test_fields_of_the_packed_word() -> None:
-    places = _places("mma") | _places("move")
+    places = _places("multiply") | _places("load_store")
     for row in rows(CICC["word"]):
         high, _, low = row["bits"].partition("-")
         assert places[row["field"]] == (int(low or high), int(high))
@@ -451,7 +451,7 @@ def test_tcgen05_tables() -> None:
         value: word for value, word in COLLECTORS.items() if value
     }
     names = ("ws", "cta_group", "scale_vec", "scale_input_d", "sparse", "block")
-    places = _places("tcgen05")
+    places = _places("modifiers")
     for row, name in zip(rows(CICC["modifiers"]), names, strict=True):
         high, _, low = row["bits"].partition("-")
         assert places[name] == (int(low or high), int(high))

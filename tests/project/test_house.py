@@ -19,7 +19,7 @@ LONGEST = 600
 # count only together with what follows them in PTX.
 OPCODE_TEXT = re.compile(
     r"""(?<![\w.])(?:
-        (?:wgmma|wmma|ldmatrix|stmatrix|movmatrix|tcgen05|setmaxnreg|griddepcontrol|cvta|lop3|prmt|membar|isspacep)\.
+        (?:wgmma|wmma|ldmatrix|stmatrix|movmatrix|tcgen05|setmaxnreg|griddepcontrol|cvta|lop3|prmt|membar|isspacep)\.(?=[a-z])
       | mma\.(?:sync|sp|m\d)
       | cp\.(?:async|reduce)
       | mbarrier\.[a-z]
@@ -82,7 +82,7 @@ def test_opcode_text_is_recognised(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["state.barrier.arrived", "words.add(x)", "match.group(1)", "np.add.reduce(", "a.bar.sync"]
+    "text", ["state.barrier.arrived", "wgmma.FENCE", "words.add(x)", "match.group(1)", "np.add.reduce(", "a.bar.sync"]
 )
 def test_python_is_not_taken_for_opcode_text(text: str) -> None:
     assert not OPCODE_TEXT.search(text)

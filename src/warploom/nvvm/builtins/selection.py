@@ -135,8 +135,8 @@ def gate_message(builtin: Builtin) -> str:
     if builtin.is_second_generation:
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
-        name = "bmmamma" if builtin.unit == "bmma" else f"{builtin.unit}mma"
-    elif builtin.kind == "load":
+        return f"{builtin.unit}mma is not supported on this architecture"
+    if builtin.kind == "load":
         name = ("hmma" if builtin.unit == "hmma" else "imma") + ("ldc" if builtin.matrix == "c" else "ldab")
     elif builtin.unit == "hmma":
         name = "hmmastc"

@@ -42,7 +42,7 @@ def _saturation_has_type(values: Values) -> str:
 
 
 MMA = PackedWord(
-    "mma",
+    "multiply",
     "the descriptor word of a multiplication",
     64,
     (
@@ -60,7 +60,7 @@ MMA = PackedWord(
 )
 
 MOVE = PackedWord(
-    "move",
+    "load_store",
     "the descriptor word of a matrix load or store",
     64,
     (

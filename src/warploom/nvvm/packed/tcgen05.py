@@ -53,7 +53,7 @@ def _input_scale(values: Values) -> str:
 
 
 MODIFIERS = PackedWord(
-    "tcgen05",
+    "modifiers",
     "the modifier word of a tcgen05 multiplication",
     11,
     (
