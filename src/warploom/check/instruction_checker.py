@@ -234,19 +234,11 @@ class InstructionChecker:
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
     """Return the requirements for some operands; empty if some of them are absent or optional."""
-    found: list[object] = []
     slots = match.slots
-    for name in sorted(names):
-        place = match.form.operands.get(name)
-        if place is None or place.when:
-            return []
-        found += (
-            place.type_word(slots),
-            place.registers(slots),
-            place.space_word(slots),
-            place.constants(slots),
-        )
-    return found
+    places = [place for name in sorted(names) if (place := match.form.operands.get(name)) and not place.when]
+    if len(places) < len(names):
+        return []
+    return [(p.type_word(slots), p.registers(slots), p.space_word(slots), p.constants(slots)) for p in places]
 
 
 def _applies_to(tolerance: Tolerance, target: Target) -> bool:

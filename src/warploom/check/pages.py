@@ -56,7 +56,9 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 def form_section(form: Form) -> str:
     """Return the section of a Form: syntax, rows, operands, registers of fragments, and source."""
-    parts = [f"## {form.name}\n", f"```\n{_syntax(form)}\n```\n"]
+    opcode, _, operands = form.syntax_line.partition(" ")
+    syntax = f"{opcode} {operands.strip()}".strip()
+    parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`.\n")
     if form.columns:
@@ -68,11 +70,6 @@ def form_section(form: Form) -> str:
         parts.append(_registers_table(form, fragments))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
-
-
-def _syntax(form: Form) -> str:
-    opcode, _, operands = form.syntax_line.partition(" ")
-    return f"{opcode} {operands.strip()}".strip()
 
 
 def _rows_table(form: Form) -> str:

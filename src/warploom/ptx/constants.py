@@ -30,39 +30,34 @@ class _Number:
 
 _Value = _Number | Float | Symbol
 
-_LEVELS: tuple[tuple[str, ...], ...] = (
-    ("||",),
-    ("&&",),
-    ("|",),
-    ("^",),
-    ("&",),
-    ("==", "!="),
-    ("<", "<=", ">", ">="),
-    ("<<", ">>"),
-    ("+", "-"),
-    ("*", "/", "%"),
-)
-_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "&&": lambda a, b: bool(a) and bool(b),
-    "||": lambda a, b: bool(a) or bool(b),
+
+def _quotient(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+_OPERATORS: dict[str, tuple[int, Callable[[int, int], int]]] = {
+    "||": (0, lambda a, b: bool(a or b)),
+    "&&": (1, lambda a, b: bool(a and b)),
+    "|": (2, lambda a, b: a | b),
+    "^": (3, lambda a, b: a ^ b),
+    "&": (4, lambda a, b: a & b),
+    "==": (5, operator.eq),
+    "!=": (5, operator.ne),
+    "<": (6, operator.lt),
+    "<=": (6, operator.le),
+    ">": (6, operator.gt),
+    ">=": (6, operator.ge),
+    "<<": (7, lambda a, b: a << b if b < _BITS else 0),
+    ">>": (7, lambda a, b: a >> min(b, _BITS)),
+    "+": (8, operator.add),
+    "-": (8, operator.sub),
+    "*": (9, operator.mul),
+    "/": (9, _quotient),
+    "%": (9, lambda a, b: a - b * _quotient(a, b)),
 }
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "&": lambda a, b: a & b,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "<<": lambda a, b: a << b if b < _BITS else 0,
-    ">>": lambda a, b: a >> min(b, _BITS),
-}
+"""Precedence and function of each binary operator."""
+
+_NO_OPERATOR = (-1, operator.add)
 
 
 def integer_value(text: str) -> int:
@@ -167,7 +162,7 @@ def _conditional(cursor: Cursor, depth: int) -> _Value:
 def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
     start = cursor.peek().start
     value = _unary(cursor, depth)
-    while (precedence := _PRECEDENCE.get(cursor.peek().text, -1)) >= level:
+    while (precedence := _OPERATORS.get(cursor.peek().text, _NO_OPERATOR)[0]) >= level:
         sign = cursor.take().text
         right_start = cursor.peek().start
         right = _binary(cursor, precedence + 1, depth)
@@ -186,17 +181,13 @@ def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value, start: int, r
     a, b = _number(cursor, left, start), _number(cursor, right, right_start)
     unsigned = a.unsigned or b.unsigned
     x, y = (a.value % 2**_BITS, b.value % 2**_BITS) if unsigned else (a.value, b.value)
-    if sign in _COMPARISONS:
-        return _Number(int(_COMPARISONS[sign](x, y)))
-    if sign in ("/", "%"):
-        if y == 0:
-            cursor.fail("constant", "division by zero in a constant expression", Span(start, cursor.pos))
-        quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-        return _wrap(quotient if sign == "/" else x - y * quotient, unsigned)
+    if sign in ("/", "%") and y == 0:
+        cursor.fail("constant", "division by zero in a constant expression", Span(start, cursor.pos))
     if sign in ("<<", ">>"):
         # A shift has the type of its left operand. Its count is unsigned.
         x, y, unsigned = (x if a.unsigned else a.value), b.value % 2**_BITS, a.unsigned
-    return _wrap(_ARITHMETIC[sign](x, y), unsigned)
+    result = _OPERATORS[sign][1](x, y)
+    return _Number(int(result)) if isinstance(result, bool) else _wrap(result, unsigned)
 
 
 def _wrap(value: int, unsigned: bool) -> _Number:
