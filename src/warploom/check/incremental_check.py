@@ -7,7 +7,6 @@ what its names refer to. In a changed body, they are reused if all declarations 
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -134,9 +133,9 @@ class _ReusingChecker(ModuleChecker):
             self._results[id(function)] = known
             return known.use
         declarations = _declarations(block)
-        self._reused = (
-            earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
-        )
+        self._reused = earlier if same_outside else None
+        if earlier is not None and [*map(id, earlier.declarations)] != [*map(id, declarations)]:
+            self._reused = None
         correct = set[int]() if self._reused is None else {*self._reused.correct}
         results = self._results[id(function)] = self._current = _Results(function, declarations, correct)
         self.correct = correct
@@ -209,13 +208,6 @@ class _ReusingChecker(ModuleChecker):
             if "line " in each.message:
                 context[_LINE] = 0 if function.source is None else function.source.first_line
         return context
-
-
-def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
-    """Return True if an earlier version of a body has the same declarations."""
-    return len(earlier.declarations) == len(declarations) and all(
-        map(operator.is_, earlier.declarations, declarations)
-    )
 
 
 def _declarations(block: Block) -> list[object]:

@@ -10,8 +10,9 @@ Source: PTX ISA 9.7.15.2, 9.7.15.7
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 
 from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
@@ -194,7 +195,10 @@ class _Analysis:
         return _State(flight, state.written, state.fenced)
 
     def _mask(self, registers: frozenset[Register]) -> int:
-        return _bits(self.bits[register] for register in registers if register in self.bits)
+        mask = 0
+        for register in registers & self.bits.keys():
+            mask |= 1 << self.bits[register]
+        return mask
 
     def _groups_left(self, index: int) -> int:
         """Return the number of groups that a wait leaves in flight."""
@@ -233,13 +237,9 @@ class _Analysis:
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
         mentioned, written = self.mentions[index]
-        in_flight = 0
-        for issues in state.in_flight:
-            in_flight |= issues
-        if not in_flight:
-            return
+        in_flight = reduce(int.__or__, state.in_flight)
         found: list[tuple[int, Register]] = []
-        for register in mentioned:
+        for register in mentioned if in_flight else ():
             accumulating, using = self.users.get(register, (0, 0))
             at_fault = in_flight & (using if register in written else accumulating)
             if at_fault:
@@ -272,35 +272,17 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
     """Return the uses of all multiplications; the earlier ones if no multiplication changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
-    registers = dict.fromkeys(register for each in used for register in each.all)
-    return Uses(used, {register: number for number, register in enumerate(registers)}, _users(used))
-
-
-def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it and all that use it."""
-    accumulating: dict[frozenset[Register], list[int]] = {}
-    using: dict[frozenset[Register], list[int]] = {}
+    groups: dict[UsedRegisters, int] = {}
     for number, registers in enumerate(used):
-        using.setdefault(registers.all, []).append(number)
-        accumulating.setdefault(registers.accumulators, []).append(number)
-    found: dict[Register, tuple[int, int]] = {}
-    for registers, numbers in using.items():
-        mask = _bits(numbers)
-        for register in registers:
-            found[register] = 0, found.get(register, (0, 0))[1] | mask
-    for registers, numbers in accumulating.items():
-        mask = _bits(numbers)
-        for register in registers:
-            found[register] = found[register][0] | mask, found[register][1]
-    return found
-
-
-def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer with some bits set."""
-    mask = 0
-    for number in numbers:
-        mask |= 1 << number
-    return mask
+        groups[registers] = groups.get(registers, 0) | 1 << number
+    users: dict[Register, tuple[int, int]] = {}
+    for registers, multiplications in groups.items():
+        for register in registers.all:
+            accumulating, using = users.get(register, (0, 0))
+            if register in registers.accumulators:
+                accumulating |= multiplications
+            users[register] = accumulating, using | multiplications
+    return Uses(used, {register: number for number, register in enumerate(users)}, users)
 
 
 def _ones(mask: int) -> Iterator[int]:
