@@ -29,7 +29,7 @@ from rich.table import Table
 from warploom.numerics import fused, models
 from warploom.numerics._compile import njit
 from warploom.numerics.formats import FORMATS
-from warploom.numerics.models import Engine, Model, Sum
+from warploom.numerics.models import Model, Sum, UnitKind
 
 Array = NDArray[Any]
 FINITE = ("normal", "subnormal")
@@ -61,8 +61,8 @@ class Case:
 
 def cases() -> list[Case]:
     """The rows of the table."""
-    hopper: tuple[str, Engine] = ("sm_90a", "mma")
-    group: tuple[str, Engine] = ("sm_90a", "wgmma")
+    hopper: tuple[str, UnitKind] = ("sm_90a", "warp")
+    group: tuple[str, UnitKind] = ("sm_90a", "warpgroup")
     tile, warps = (16, 64, 256, 16), (1024, 16, 8, 16)
     half = models.select(*group, "f16", "f16", "f32")
     bf16 = models.select(*group, "bf16", "bf16", "f32")
@@ -82,7 +82,7 @@ def cases() -> list[Case]:
         Case("m16n8k32 e4m3 f32, sm_90", models.select(*hopper, "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
         Case(
             "m16n8k32 e4m3 f32, sm_89",
-            models.select("sm_89", "mma", "e4m3", "e4m3", "f32"),
+            models.select("sm_89", "warp", "e4m3", "e4m3", "f32"),
             (1024, 16, 8, 32),
         ),
         Case("m16n8k32 s8 s32", s8, (1024, 16, 8, 32)),

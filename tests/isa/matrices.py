@@ -16,7 +16,7 @@ from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
 from warploom.layout import FragmentMap
 from warploom.layout.maps import TYPE_BITS
-from warploom.numerics.elements import STORAGE
+from warploom.numerics.formats import STORAGE
 
 Array = NDArray[Any]
 

@@ -177,8 +177,8 @@ def test_what_is_given_moves_the_elements() -> None:
     assert set(holders(SCALED, "scale B", thread_id=3)) == set(range(3, 32, 4))
     moved = wl.layout(GROUP, "B", descriptor=Descriptor(4096, 256, 512, 0, 32).encode())
     assert isinstance(moved, SharedMap)
-    assert moved.place(0, 0) == (4096, 0)
-    assert moved.place(9, 3) == (4096 + 512 + 32 + 6, 0)
+    assert moved.location(0, 0) == (4096, 0)
+    assert moved.location(9, 3) == (4096 + 512 + 32 + 6, 0)
 
 
 def test_what_the_instruction_descriptor_says() -> None:
@@ -190,7 +190,7 @@ def test_what_the_instruction_descriptor_says() -> None:
     assert isinstance(b, SharedMap)
     # Each CTA has 16 of the columns, MN-major: a span of 32 bytes for each k.
     assert (b.rows, b.cols, b.name) == (16, 16, "tcgen05 m128n32k16 bf16 B of each CTA of a pair")
-    assert [b.place(row, 1) for row in (0, 8)] == [(32, 0), (48, 0)]
+    assert [b.location(row, 1) for row in (0, 8)] == [(32, 0), (48, 0)]
     # The same fields behind either generation's descriptor, here from byte 4096 on.
     moved = Descriptor(4096, 512, 256, 0, 32)
     for descriptor in (

@@ -247,8 +247,14 @@ def test_short_floats_without_padding_lie_side_by_side():
             "expected a swizzle of atoms of 16",
         ),
         (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "e2m1", "MN"), "expected elements of 8 bits or more"),
-        (lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"), "tile of tf32 elements is 0 bytes; expected 128"),
-        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"), "no descriptor describes a tile of 'f17' elements"),
+        (
+            lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"),
+            "tile of tf32 elements is 0 bytes; expected 128",
+        ),
+        (
+            lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"),
+            "no descriptor describes a tile of 'f17' elements",
+        ),
     ],
 )
 def test_refusals_in_the_fifth_generation(asked, message):

@@ -107,7 +107,7 @@ def _rows(_: str) -> Make:
 
 def _shape_of(slots: Slots) -> tuple[int, int, int]:
     """Lines of a matrix, elements of a line, bits of an element."""
-    found = maps.fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
+    found = maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
     lines, elements = (found.rows, found.cols) if slots["layout"] == "row" else (found.cols, found.rows)
     return lines, elements, bits_of(slots["type"])
 

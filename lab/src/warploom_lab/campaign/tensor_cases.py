@@ -8,7 +8,7 @@ from random import Random
 
 from warploom.isa.instructions.reductions import of_tensors
 from warploom.layout import TensorMapFields, box_bytes, shared_bytes
-from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, five
+from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, pad_to_five
 from warploom_lab.campaign.patterns import KINDS
 from warploom_lab.campaign.tensor_case import Action, TensorCase
 
@@ -69,10 +69,10 @@ def _map(rng: Random, *, im2col: bool) -> TensorMapFields:
     made = TensorMapFields(
         global_address=_MARGIN + 32 * rng.randrange(8),
         rank=rank,
-        global_dim=five(dims[:rank]),
-        global_stride=five(pitches)[:4],
-        box=five(box[:rank]),
-        element_stride=five(steps[:rank]),
+        global_dim=pad_to_five(dims[:rank]),
+        global_stride=pad_to_five(pitches)[:4],
+        box=pad_to_five(box[:rank]),
+        element_stride=pad_to_five(steps[:rank]),
         elemtype=elemtype,
         interleave=interleave,
         swizzle=swizzle,
@@ -109,8 +109,8 @@ def _columns(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFie
     return replace(
         tiled,
         box=(0, 0, 0, 0, 0),
-        im2col_lower=five(lower)[:3],
-        im2col_upper=five(upper)[:3],
+        im2col_lower=pad_to_five(lower)[:3],
+        im2col_upper=pad_to_five(upper)[:3],
         channels_per_pixel=channels,
         pixels_per_column=pixels,
     )
@@ -192,7 +192,7 @@ def _large(made: TensorMapFields) -> TensorMapFields:
     for axis in range(1, made.rank):
         box[axis] = min(256, left)
         left //= box[axis]
-    return replace(made, box=tuple(box), element_stride=five([1] * made.rank))
+    return replace(made, box=tuple(box), element_stride=pad_to_five([1] * made.rank))
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
@@ -297,7 +297,7 @@ def _size(rng: Random, made: TensorMapFields) -> TensorMapFields:
     box = (16 // size, *long, *[1] * (rank - 3))
     if made.interleave:  # the last dimension but one is that of slices
         box = (16 // size, *long, 3)[:rank] if rank == 4 else box
-    return replace(filled, box=five(box[:rank]), element_stride=five([1] * rank))
+    return replace(filled, box=pad_to_five(box[:rank]), element_stride=pad_to_five([1] * rank))
 
 
 def _strided_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
@@ -309,7 +309,7 @@ def _strided_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
     more = 0 if axis == 0 else rng.choice((-1, 0, 1, step - 1))
     box, steps = list(sized.box), [1] * sized.rank
     box[axis], steps[axis] = min(box[axis] * step + more, 256), step
-    return replace(sized, box=five(box[: sized.rank]), element_stride=five(steps))
+    return replace(sized, box=pad_to_five(box[: sized.rank]), element_stride=pad_to_five(steps))
 
 
 def _any_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:

@@ -34,7 +34,8 @@ def _fragment(i: Bound, family: str) -> FragmentMap:
 
 
 def _map(family: str, shape: str, element: str, num: str, trans: str) -> FragmentMap:
-    return maps.fragment(family, "D", shape, element, num=int(num.lstrip("x")), trans=bool(trans))
+    found = maps.store_fragment if family == "stmatrix" else maps.load_fragment
+    return found(family, shape, element, num=int(num.lstrip("x")), trans=bool(trans))
 
 
 def _lying(family: str) -> Lying:
@@ -49,7 +50,7 @@ def _lying(family: str) -> Lying:
 
 def _turned(operand: str) -> Lying:
     """How the matrix that is turned lies before, "A", and after, "D"."""
-    return Lying(operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"]))
+    return Lying(operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"]))
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
@@ -188,7 +189,7 @@ def transpose_matrix(warps: Warps, i: Bound) -> None:
     # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    matrix = maps.fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
-    d = maps.fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
+    matrix = maps.transpose_fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
+    d = maps.transpose_fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
     # WRITE
     warps.write(i.d, d[:, 0, :])

@@ -378,7 +378,7 @@ def _sum(
     sparse = getattr(i, "sp_meta", None) is not None
     k, registers, index = k_of(i.shape), None, None
     if "a_desc" not in descriptors:
-        registers = gather(warps, i.a, maps.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
+        registers = gather(warps, i.a, maps.warpgroup_fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
     if sparse:
         words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
         index = metadata_map("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
@@ -411,7 +411,7 @@ def _sum(
             for part, (a, b) in zip(parts, taken, strict=True)
         ]  # fmt: skip
 
-    update(warps, i.d, maps.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
+    update(warps, i.d, maps.warpgroup_fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
     warps.count_macs(products)
 
 
