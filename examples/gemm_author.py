@@ -47,22 +47,22 @@ def gemm(
         return (first + rest % size) * rows, rest // size * columns
 
     def produce():
-        place, tile = tiles.place(), new(u32, au.special("ctaid.x"))
+        state, tile = tiles.state(), new(u32, au.special("ctaid.x"))
         with while_(lambda: tile < m_tiles * n_tiles):
             row, column = corner(tile)
             k = new(u32, 0)
             with while_(lambda: k < k_tiles * DEPTH):
-                place.wait_empty()
-                full = place.barrier("shared::cluster")
-                ptx.mbarrier_arrive_expect_tx(place.barrier(), tile_a.bytes + tile_b.bytes)
-                tile_a.load(a, (k, row), full, place.stage)
-                tile_b.load(b, (k, column), full, place.stage)
+                state.wait_empty()
+                full = state.barrier("shared::cluster")
+                ptx.mbarrier_arrive_expect_tx(state.barrier(), tile_a.bytes + tile_b.bytes)
+                tile_a.load(a, (k, row), full, state.stage)
+                tile_b.load(b, (k, column), full, state.stage)
                 k += DEPTH
-                place.advance()
+                state.advance()
             tile += au.special("nctaid.x")
 
     def consume():
-        place, tile = tiles.place(), new(u32, au.special("ctaid.x"))
+        state, tile = tiles.state(), new(u32, au.special("ctaid.x"))
         number, mine = group - 1, thread & 127  # the warpgroup among consumers, the thread in it
         sums = [new("f32") for _ in range(columns // 2)]
         from_a, from_b = tile_a.descriptor(row=number * 64), tile_b.descriptor()
@@ -70,17 +70,17 @@ def gemm(
             row, column = corner(tile)
             turn, before = new(u32, 0), new(u32)
             with while_(lambda: turn < k_tiles):
-                place.wait_full()
+                state.wait_full()
                 goes_on = turn != 0
-                multiply(sums, from_a.stage(place.stage), from_b.stage(place.stage), goes_on)
+                multiply(sums, from_a.stage(state.stage), from_b.stage(state.stage), goes_on)
                 ptx.wgmma_wait_group(1)  # the turn before is over: its stage may be filled again
                 with when(goes_on):
-                    place.release(before, mine)
-                before.set(place.stage)
+                    state.release(before, mine)
+                before.set(state.stage)
                 turn += 1
-                place.advance()
+                state.advance()
             ptx.wgmma_wait_group(0)
-            place.release(before, mine)
+            state.release(before, mine)
             store(sums, number, mine, row + number * 64, column)
             tile += au.special("nctaid.x")
         with au.guarded(mine == 0):
@@ -96,7 +96,7 @@ def gemm(
     def store(sums, number, mine, row, column):
         """64 columns at a time, by turns through two swizzled tiles in shared memory."""
         lane, together = thread & 31, au.barrier(number + 1, 128)
-        line = tile_d.line((mine >> 5) * 16 + (lane & 15), number * 2)
+        line = tile_d.row((mine >> 5) * 16 + (lane & 15), number * 2)
         for part in range(columns // 64):
             turn = part % 2
             with au.guarded(mine == 0):
@@ -128,7 +128,7 @@ def main(m: int = 256, n: int = 512, k: int = 256) -> None:
     boxes = ((a, (128, 64)), (b, (256, 64)), (d, (64, 64)))
     args = [wl.TensorMap.tiled(array, box, swizzle=128) for array, box in boxes]
     args += [-(-m // 128), -(-n // 256), -(-k // DEPTH)]
-    run = wl.launch(gemm.module, grid=2, block=384, shared=gemm.shared_bytes, args=args, sanitize=True)
+    run = wl.launch(gemm.module, grid=2, block=384, shared=gemm.shared, args=args, sanitize=True)
     error = abs(d.astype(float) - a.astype(float) @ b.astype(float).T).max()
     print(f"{m} x {n} x {k}: largest error {error:.3g}, {len(run.findings)} findings")
 

@@ -30,7 +30,7 @@ _BLOCK = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
-_COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:warploom|python|pip|make|uv|mkdir|cd|cat|source) ")
+_COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:warploom(?:-lab)?|python|pip|make|uv|mkdir|cd|cat|source) ")
 
 
 class BadPage(Exception):

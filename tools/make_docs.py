@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from warploom_lab.pages.cicc import pages as cicc_pages
+from warploom_lab.pages.nvvm import pages as dialect_pages
+
 from warploom.check.pages import all_pages
 from warploom.emulator.traps import pages as machine_pages
 from warploom.gpu.rules import pages as gpu_pages
-from warploom.nvvm.pages import pages as dialect_pages
-from warploom.nvvm.texts import pages as text_pages
 from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -21,7 +22,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def main() -> None:
     """Write every page, and remove those that no form or rule has any more."""
-    pages = all_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()]) | dialect_pages() | text_pages()
+    pages = all_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()]) | dialect_pages() | cicc_pages()
     for folder in ("isa", "rules", "nvvm", "nvvm/dialect"):
         for path in (DOCS / folder).glob("*.md"):
             if f"{folder}/{path.name}" not in pages:

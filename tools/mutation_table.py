@@ -4,7 +4,7 @@
 
 A mutant counts as found when one of the rules it breaks is reported, as missed when nothing is, as misnamed when
 only other rules are; a mutant that the manual allows counts as silent or as wrongly reported. Verdicts are in
-tests/sanitize/verdicts.py. --list prints every mutant that came out otherwise than it should. Ends with status 1
+tests/observe/sanitize/verdicts.py. --list prints every mutant with an unexpected outcome. Ends with status 1
 when there is one.
 """
 

@@ -108,6 +108,7 @@ def __dir__() -> list[str]:
 
 
 sys.modules[__name__].__class__ = _Package
-_provide("notebook", lambda: import_module("warploom.view.notebook").drawn)
+_provide("notebook", lambda: import_module("warploom.view.notebook").draw)
 _provide("workers", lambda: import_module("warploom.integrations.dask"))
+_provide("launch", lambda: import_module("warploom.runtime.api").launch)
 _provide("language server", lambda: import_module("warploom.lsp"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-Service = Literal["notebook", "workers", "language server"]
+Service = Literal["notebook", "workers", "language server", "launch"]
 
 _loaders: dict[Service, Callable[[], Any]] = {}
 

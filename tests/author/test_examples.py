@@ -45,7 +45,7 @@ def test_the_gemm_is_right_and_silent(example, shape, schedule):
     args += [-(-m // 128), -(-n // 128), -(-k // 64)]
     gemm = example.gemm.at(columns=128, stages=3)
     run = wl.launch(
-        gemm.module, grid=2, block=384, shared=gemm.shared_bytes, args=args, sanitize=True, schedule=schedule
+        gemm.module, grid=2, block=384, shared=gemm.shared, args=args, sanitize=True, schedule=schedule
     )
     assert not run.findings
     exact = a.astype(np.float64) @ b.astype(np.float64).T

@@ -84,7 +84,7 @@ def test_a_guarded_block_takes_no_inline_ptx():
         with guarded(special("tid.x") == 0):
             ptx.inline("st.global.u32 [{x}], 1;", x=x)
 
-    with pytest.raises(AuthorError, match="inline PTX stands in a guarded block"):
+    with pytest.raises(AuthorError, match="inline PTX is not allowed in a guarded block"):
         made.text  # noqa: B018
 
 

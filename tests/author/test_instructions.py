@@ -46,13 +46,13 @@ CALLS = {
     "add.rn.ftz.f32": lambda x, t: ptx.add(new(f32), 1.5, rnd="rn", ftz=True),
     "mul.wide.u32": lambda x, t: ptx.mul_wide(new(u32), 4),
     "and.b32": lambda x, t: ptx.and_(new(u32), 7, type="b32"),
-    "ld.global.f32": lambda x, t: ptx.ld(x.place(3), type=f32),
-    "ld.global.nc.v4.f32": lambda x, t: ptx.ld(x.place(0), vec="v4", type=f32, nc=True),
+    "ld.global.f32": lambda x, t: ptx.ld(x.element(3), type=f32),
+    "ld.global.nc.v4.f32": lambda x, t: ptx.ld(x.element(0), vec="v4", type=f32, nc=True),
     "st.relaxed.gpu.global.u32": lambda x, t: ptx.st(
-        x.place(0), new(u32), sem="relaxed", scope="gpu", type=u32
+        x.element(0), new(u32), sem="relaxed", scope="gpu", type=u32
     ),
     "ld.shared::cta.v2.u32": lambda x, t: ptx.ld(shared(64).at(8), vec="v2", type=u32),
-    "atom.global.add.u32": lambda x, t: ptx.atom_add(x.place(0), 1, type=u32),
+    "atom.global.add.u32": lambda x, t: ptx.atom_add(x.element(0), 1, type=u32),
     "shfl.sync.idx.b32": lambda x, t: ptx.shfl_idx(new(u32), 0, 31, -1),
     "elect.sync": lambda x, t: ptx.elect(-1),
     "setp.lt.and.u32": lambda x, t: ptx.setp(new(u32), 3, new(pred), CmpOp="lt", BoolOp="and", type=u32),
@@ -78,7 +78,7 @@ CALLS = {
             dst="shared::cluster",
         )
     ),
-    "ld.global.L2::cache_hint.f32": lambda x, t: ptx.ld(x.place(0), type=f32, cache_policy=new(u64)),
+    "ld.global.L2::cache_hint.f32": lambda x, t: ptx.ld(x.element(0), type=f32, cache_policy=new(u64)),
     "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16": lambda x, t: ptx.wgmma_mma_async(
         [new(f32) for _ in range(8)], new(u64), new(u64), 1, 1, 1, 0, 0, n=16, dtype=f32, atype="bf16"
     ),
@@ -134,7 +134,7 @@ def test_a_form_that_the_target_lacks_is_refused():
 
 
 def test_instructions_belong_into_a_kernel():
-    with pytest.raises(wl.UsageError, match="belong into a function under @kernel"):
+    with pytest.raises(wl.UsageError, match="only allowed in a function under @kernel"):
         new(u16)
 
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import warploom as wl
+import warploom.runtime.api as runtime_api
 from warploom.author import (
+    bounds,
     branch,
+    directive,
     f32,
     forever,
     guarded,
@@ -18,6 +21,7 @@ from warploom.author import (
     loop,
     new,
     otherwise,
+    parameter,
     pointer,
     ptx,
     put,
@@ -28,6 +32,7 @@ from warploom.author import (
     when,
     while_,
 )
+from warploom.runtime.api import Run
 
 
 @kernel
@@ -56,6 +61,64 @@ def test_the_text_names_python_lines():
         "with when(i < n):",
         "z[i] = x[i] + y[i]",
     ]
+
+
+# Launching ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def scaled(x: pointer(f32), tile: parameter(".param .u32 tile"), *, factor: float = 2.0):
+    bounds(threads=32, cluster=(2, 1, 1))
+    buffer = shared(4 * 32)
+    t = special("tid.x")
+    ptx.st((buffer.address() + t * 4).at(space="shared::cta"), x[t], type=f32)
+    i = special("ctaid.x") * 32 + t
+    x[i] = x[i] * factor + ptx.cvt(ptx.ld(tile, type=u32), rnd="rn", dtype=f32)
+
+
+def test_a_kernel_declares_its_launch():
+    assert (scaled.entry, scaled.shared) == ("scaled", 128)
+    assert (scaled.block, scaled.cluster) == ((32, 1, 1), (2, 1, 1))
+    assert (add.entry, add.shared, add.block, add.cluster) == ("add", 0, None, None)
+
+    @kernel(name="exact")
+    def required(x: pointer(f32)):
+        directive(".reqntid 8, 4")
+
+    assert (required.entry, required.block) == ("exact", (8, 4, 1))
+
+
+@pytest.mark.parametrize("grid", [2, (2, 1), (2, 1, 1)])
+def test_a_kernel_launches_itself(grid):
+    x = np.arange(64, dtype=np.float32)
+    run = scaled.at(factor=3.0)[grid](x, 1)
+    assert isinstance(run, Run)
+    assert x.tolist() == [3 * each + 1 for each in range(64)]
+
+
+def test_a_kernel_without_bounds_takes_its_block_with_the_grid():
+    x, y, z = np.ones(100, np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    add[(4, 1), 32](x, y, z, 100)
+    assert (z == 2).all()
+    for geometry in (4, (4, 1, 1)):
+        with pytest.raises(
+            wl.UsageError, match=r"add does not declare its threads; expected add\[grid, block\]"
+        ):
+            add[geometry]
+
+
+def test_a_launch_goes_where_the_arrays_are(monkeypatch):
+    from gpu.nvidia import Tensor
+
+    seen = []
+    monkeypatch.setattr(runtime_api, "launch", lambda *_, device, **__: seen.append(device))
+    host, there = np.zeros(4, np.float32), Tensor(np.zeros(4, np.float32))
+    for args in ((host, 1), (there, host), ([host, there],), (wl.TensorMap.tiled(there, (4,)),), (3,)):
+        scaled[2](*args)
+    assert seen == ["cpu", "cuda", "cuda", "cuda", "cpu"]
+
+
+# Control flow and memory ------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -130,8 +193,8 @@ def reverse(x: pointer(f32), *, n: int = 64):
 @pytest.mark.parametrize("n", [32, 96])
 def test_shared_memory(n):
     made, x = reverse.at(n=n), np.arange(n, dtype=np.float32)
-    assert made.shared_bytes == 4 * n
-    run = wl.launch(made.module, grid=1, block=n, shared=made.shared_bytes, args=[x], sanitize=True)
+    assert made.shared == 4 * n
+    run = wl.launch(made.module, grid=1, block=n, shared=made.shared, args=[x], sanitize=True)
     assert not run.findings
     assert x.tolist() == list(range(n))[::-1]
 

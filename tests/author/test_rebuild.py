@@ -111,7 +111,7 @@ def test_a_kernel_of_many_is_chosen():
     text = (CORPUS[0].parent / "micro_sm90a.ptx").read_text()
     names = list(parse(text).functions)
     assert list(built(text, names[3]).functions) == [names[3]]
-    with pytest.raises(wl.UsageError, match=r"there is no kernel 'gone'; expected "):
+    with pytest.raises(wl.UsageError, match=r"unknown kernel 'gone'; expected "):
         from_ptx(text, "gone")
 
 
@@ -157,4 +157,4 @@ def test_the_command_line(tmp_path, capsys):
     assert main(["author", str(path)]) == 0
     assert capsys.readouterr().out == from_ptx(path.read_text())
     assert main(["author", str(path), "--kernel", "q"]) == 2
-    assert "there is no kernel 'q'; expected k" in capsys.readouterr().err
+    assert "unknown kernel 'q'; expected k" in capsys.readouterr().err

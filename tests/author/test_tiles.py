@@ -41,7 +41,7 @@ def addresses(elements: pointer(u32), words: pointer(u64), *, rows, columns, typ
     tile = shared_tile(rows, columns, type, swizzle=swizzle, stages=STAGES)
     row = special("tid.x")
     for stage in range(STAGES):
-        line = tile.line(row, stage)
+        line = tile.row(row, stage)
         for column in range(columns):
             place = line.at(column)
             at = (stage * rows + row) * columns + column
@@ -59,7 +59,7 @@ def test_elements_lie_where_descriptors_say(swizzle, type, size):
     elements = np.zeros((STAGES, rows, columns), np.uint32)
     words = np.zeros((STAGES, rows, columns // step), np.uint64)
     args = [elements, words]
-    wl.launch(made.module, grid=1, block=rows, shared=made.shared_bytes, args=args)
+    wl.launch(made.module, grid=1, block=rows, shared=made.shared, args=args)
     elements = elements.astype(np.int64) - int(elements.min()) + 1024
     span = swizzle or 16
     plain = matrix_addresses(rows * span, 8 * span, swizzle, rows=rows, k=columns, element_bytes=size)
@@ -111,7 +111,7 @@ def spread(source: tensor_map, out: pointer(f32)):
         tile.load(source, (0, 8), to, multicast=ptx.mov(3, type="b16"))
     wait(full.at(), 0)
     with when(t < 8):
-        line = tile.line(t)
+        line = tile.row(t)
         for column in range(64):
             out[(rank * 8 + t) * 64 + column] = ptx.ld(line.at(column), type=f32)
     cluster_sync()
@@ -125,7 +125,7 @@ def test_a_tile_is_copied_into_both_ctas(schedule):
         spread.module,
         grid=2,
         block=32,
-        shared=spread.shared_bytes,
+        shared=spread.shared,
         args=args,
         sanitize=True,
         schedule=schedule,

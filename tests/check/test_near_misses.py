@@ -11,7 +11,7 @@ import warploom.isa  # noqa: F401  (declares every form)
 from warploom.isa.binding.bind import explain_opcode
 from warploom.isa.binding.nearest import respell
 from warploom.isa.model.form import Form, forms, match_opcode
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.ptx import Address, Instruction, Integer, Name, Operand, Pair, Vector
 
 SPOKEN = sorted({word for form in forms() for words in form.vocabulary.values() for word in words})
@@ -22,7 +22,7 @@ def spelled(form: Form, slots: Mapping[str, str]) -> str:
     return ".".join(word for word in words if word)
 
 
-def operand(place: Place, slots: Mapping[str, str]) -> Operand:
+def operand(place: OperandSpec, slots: Mapping[str, str]) -> Operand:
     """Something of the shape that a place takes."""
     constants = place.constants(slots)
     count = place.registers(slots)

@@ -13,9 +13,9 @@ from lab.numpy_peer import Clock, NumPy
 import warploom as wl
 from warploom.cli import bench, main
 from warploom.gpu import DeviceFault, State, Timing
-from warploom.kernels.cost import choose
+from warploom.kernels.hopper.cost_model import choose
 from warploom.kernels.timing.cublas import KINDS, Kind
-from warploom.kernels.timing.speed import Case, Compared, Wrong
+from warploom.kernels.timing.speed import Case, Comparison, WrongResult
 
 STATE = State(1410, 3201, 699.6, 61)
 SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
@@ -24,11 +24,11 @@ ABOUT: dict[str, Any] = {
 }  # fmt: skip
 
 
-def compared(name: str, m: int, n: int, k: int, ours: float, theirs: float) -> Compared:
+def compared(name: str, m: int, n: int, k: int, ours: float, theirs: float) -> Comparison:
     kind = KINDS[name]
     problem = kind.problem(m, n, k)
     plan, share = choose(problem, kind.plan(problem))
-    return Compared(
+    return Comparison(
         Case(kind, m, n, k), plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE
     )
 
@@ -92,7 +92,7 @@ def test_a_report_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
         "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
         *(
             f"{each.case.kind.name} {each.case.m} {each.case.n} {each.case.k} {rates} "
-            + bench.in_words(each.tile, each.share.split)
+            + bench.in_words(each.tile, each.schedule.split)
             for each, rates in zip(
                 FOUND, ["687.2 654.5 1.050", "193.3 241.6 0.800", "1374.4 1099.5 1.250"], strict=True
             )
@@ -133,7 +133,7 @@ def test_a_gpu_of_another_architecture_is_not_timed(
 
 
 def test_a_wrong_result_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = Wrong(Case(KINDS["f16"], 8, 8, 8), float("nan"), "PyTorch")
+    wrong = WrongResult(Case(KINDS["f16"], 8, 8, 8), float("nan"), "PyTorch")
     assert bench.report([wrong, FOUND[0]], ABOUT, STATE, STATE, tmp_path / "x.json") == 1
     assert capsys.readouterr().out.endswith(f"{wrong}\n")
     written = json.loads((tmp_path / "x.json").read_text())
@@ -168,13 +168,13 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_tile_in_words() -> None:
     assert bench.in_words(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
-    assert bench.in_words(bench_tile(), 12) == "64x128, alternating, cluster 2, 12 cut"
+    assert bench.in_words(bench_tile(), 12) == "64x128, pingpong, cluster 2, 12 cut"
 
 
 def bench_tile() -> Any:
     from warploom.kernels import Tile
 
-    return Tile(64, 128, 4, 2, alternate=True, buffers=1)
+    return Tile(64, 128, 4, 2, pingpong=True, buffers=1)
 
 
 class Here:

@@ -70,7 +70,7 @@ def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["explain", "wgma"],
-            "error[usage]: there is no rule and no instruction 'wgma'\n  hint: did you mean wgmma?\n",
+            "error[usage]: unknown rule or instruction 'wgma'\n  hint: did you mean wgmma?\n",
         ),
     ],
 )

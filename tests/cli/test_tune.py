@@ -9,10 +9,10 @@ import pytest
 from warploom.cli import main, tune
 from warploom.gpu import Timing
 from warploom.kernels import Tile
+from warploom.kernels.hopper.tuned_tiles import Tuned, keep, key_of, record_file
 from warploom.kernels.timing.cublas import KINDS
 from warploom.kernels.timing.speed import Case
-from warploom.kernels.timing.tuning import Outcome, Tried, candidates
-from warploom.kernels.tuned import Tuned, keep, key_of, record_file
+from warploom.kernels.timing.tuning import Outcome, Trial, candidates
 
 SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
 KIND = KINDS["bf16"]
@@ -60,7 +60,8 @@ def test_listing_and_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--list"]) == 0
     assert capsys.readouterr().out == (
         "a GPU\n"
-        "  4096x2112x7168 a=bf16 b=bf16 sums=f32 d=bf16 a_major=k b_major=k: 128x176, cluster 2, 78 cut, 171.25 us\n"
+        "  4096x2112x7168 a=bf16 b=bf16 accumulator=f32 d=bf16 a_major=k b_major=k:"
+        " 128x176, cluster 2, 78 cut, 171.25 us\n"
         "  another: 64x128, 9.00 us\n"
     )
     assert main(["tune", "--forget", "--type", "bf16", "--shape", "4096x2112x7168", "64x64x64"]) == 0
@@ -75,7 +76,7 @@ def test_a_broken_file_is_told_and_can_be_forgotten(capsys: pytest.CaptureFixtur
     record_file().write_text("{")
     assert main(["tune", "--list"]) == 2
     assert capsys.readouterr().err == (
-        f"error[kernels.tuned]: {record_file()}, the tuned tiles, cannot be used: it is no JSON\n"
+        f"error[kernels.tuned]: cannot use the tuned tiles in {record_file()}: it is not JSON\n"
         "  hint: `warploom tune --forget` removes it\n"
     )
     assert main(["tune", "--forget"]) == 0
@@ -85,19 +86,19 @@ def test_a_broken_file_is_told_and_can_be_forgotten(capsys: pytest.CaptureFixtur
 def test_the_table_says_what_was_and_what_is(capsys: pytest.CaptureFixture[str]) -> None:
     first, second, third = candidates(PROBLEM, PLAN)[:3]
     tried = (
-        Tried(second, Timing((170.0, 171.0, 172.0, 173.0)), 0.01),
-        Tried(first, Timing((180.0,)), 0.01),
-        Tried(third, None, 4.0),
+        Trial(second, Timing((170.0, 171.0, 172.0, 173.0)), 0.01),
+        Trial(first, Timing((180.0,)), 0.01),
+        Trial(third, None, 4.0),
     )
     assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried, first, second)) == 1
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    names = [tune.in_words(each.plan.tile, each.share.split) for each in (second, first, third)]
+    names = [tune.in_words(each.plan.tile, each.schedule.split) for each in (second, first, third)]
     assert lines == [
         "bf16 4096x2112x7168",
         "tile microseconds spread model chosen",
-        f"{names[0]} 171.50 0.6% {second.told:.2f} now",
-        f"{names[1]} 180.00 0.0% {first.told:.2f} before",
-        f"{names[2]} wrong {third.told:.2f}",
+        f"{names[0]} 171.50 0.6% {second.estimate:.2f} now",
+        f"{names[1]} 180.00 0.0% {first.estimate:.2f} before",
+        f"{names[2]} wrong {third.estimate:.2f}",
         "1 of 3 tiles give wrong results; they are not chosen",
     ]
     assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried[:1], second, second)) == 0

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src/warploom"
 def test_every_code_in_the_source_has_a_record_and_no_other_does() -> None:
     found: set[str] = set()
     for path in SOURCE.rglob("*.py"):
-        found.update(re.findall(r'"(machine\.[a-z-]+)"', path.read_text(encoding="utf-8")))
+        found.update(re.findall(r'"(emulator\.[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert found == set(traps())
 
 

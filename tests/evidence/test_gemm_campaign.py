@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from warploom_lab.gemm import Record
 
-from warploom.kernels.plan import SUMS
+from warploom.kernels.plan import ACCUMULATORS
 
 RECORDS = sorted(Path(__file__).with_name("gemm").glob("*.json"))
-KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in SUMS.items() for sums in each]
+KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in ACCUMULATORS.items() for sums in each]
 
 
 def test_there_is_a_record_of_every_type() -> None:

@@ -10,8 +10,8 @@ from statistics import mean
 from typing import Any
 
 from warploom.kernels import Plan, Tile
-from warploom.kernels.cost import microseconds, shares
-from warploom.kernels.plan import PROMOTED
+from warploom.kernels.hopper.cost_model import microseconds, schedules
+from warploom.kernels.hopper.plan import PROMOTION_STAGES
 from warploom.kernels.problem import Problem
 
 RECORD = json.loads((Path(__file__).parent / "kernels_speed" / "h200.json").read_text())
@@ -19,7 +19,7 @@ TYPES = {
     "bf16": ("bf16", "f32", "bf16", 0),
     "f16": ("f16", "f32", "f16", 0),
     "e4m3": ("e4m3", "f32", "bf16", 0),
-    "e4m3_accurate": ("e4m3", "f32", "bf16", PROMOTED),
+    "e4m3_accurate": ("e4m3", "f32", "bf16", PROMOTION_STAGES),
     "tf32": ("tf32", "f32", "f32", 0),
     "s8": ("s8", "s32", "s32", 0),
 }
@@ -31,10 +31,10 @@ def told(row: list[Any]) -> tuple[float, float]:
     operand, sums, d, promoted = TYPES[kind]
     problem = Problem(m, n, k, 1, operand, operand, "k", "k")
     plan = Plan(
-        operand, operand, sums, d, promoted=promoted, ragged=problem.is_ragged(d),
-        tile=Tile(rows, columns, 2, cluster, alternate=bool(alternate), buffers=1 if alternate else 2),
+        operand, operand, sums, d, promotion_stages=promoted, unaligned=problem.is_unaligned(d),
+        tile=Tile(rows, columns, 2, cluster, pingpong=bool(alternate), buffers=1 if alternate else 2),
     )  # fmt: skip
-    share = next(each for each in shares(problem, plan) if each.split == split)
+    share = next(each for each in schedules(problem, plan) if each.split == split)
     return microseconds(problem, plan, share), sqrt(steady * rested)
 
 

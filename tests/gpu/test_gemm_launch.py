@@ -11,7 +11,7 @@ import pytest
 from gpu.nvidia import Fake, Tensor
 
 import warploom as wl
-from warploom.kernels import api, compress, device, gemm, grouped_gemm, prune
+from warploom.kernels import api, compress, gemm, grouped_gemm, prepared, prune
 
 WARP = (*[8] * 7, 4, 4, *[4] * 4, *[8] * 4, 4, 4, 4)
 """Sizes of the warp-level kernel's parameters: pointers, alpha and beta, strides, planes, M, N and K."""
@@ -30,8 +30,8 @@ class Matrix(Tensor):
 def _fresh(fake: Fake) -> Iterator[None]:
     """No multiplication is ready before a test, and none that a fake GPU has is after it."""
     for turn in range(2):
-        device.gpu_of.cache_clear()
-        api._READY.clear()
+        prepared.gpu_of.cache_clear()
+        api._PREPARED.clear()
         if not turn:
             yield
 
@@ -100,7 +100,7 @@ def seen_by(fake: Fake) -> tuple[Any, list[dict[str, int]]]:
 @pytest.mark.parametrize(
     ("capability", "call", "sentence"),
     [
-        ((7, 5), {}, "the kernels are for sm_80 and newer; a fake is sm_75"),
+        ((7, 5), {}, "the kernels need sm_80 or newer; a fake is sm_75"),
         ((8, 0), {"target": "sm_90a"}, "the kernel is for sm_90a; the GPU that is here, a fake, is sm_80"),
         ((8, 0), {"tile": wl.kernels.Tile()}, "expected a WarpTile for sm_80"),
         ((9, 0), {"tile": wl.kernels.WarpTile()}, "expected a Tile for sm_90a"),
@@ -119,7 +119,7 @@ def test_groups_are_for_hopper(fake: Fake) -> None:
     fake.capability = (8, 9)
     ends = Matrix(np.array([16], np.int32))
     with pytest.raises(
-        wl.UsageError, match="there are no kernels of sm_89 for rows that go by groups; expected sm_90a"
+        wl.UsageError, match="no kernels of sm_89 support grouped rows; expected target sm_90a"
     ):
         grouped_gemm(matrix(16, 16), matrix(1, 16, 16), ends, out=matrix(16, 16))
 
@@ -128,6 +128,6 @@ def test_addresses_that_copies_cannot_take_are_refused(fake: Fake) -> None:
     fake.sizes = WARP
     odd = Matrix(np.ones((16, 24), np.float16)[:, 4:20])
     with pytest.raises(
-        wl.UsageError, match="A, B, C or D begins at an address that is no multiple of 16 bytes"
+        wl.UsageError, match="A, B, C or D is not aligned; expected addresses that are multiples of 16 bytes"
     ):
         gemm(odd, matrix(16, 16), out=matrix(16, 16), target="sm_80")

@@ -1,4 +1,4 @@
-"""What all tests of the adapters share."""
+"""Fixtures for the tests of the integrations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _settled_triton() -> Iterator[None]:
-    """Triton 3.9 warns of a default that will change, unless it is set."""
+def _triton_environment() -> Iterator[None]:
+    """Set an option of Triton: version 3.9 warns that its default will change."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
         yield

@@ -1,4 +1,4 @@
-"""What the kernels should give, in NumPy."""
+"""Expected results of the Triton kernels, in NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def attention(q: Array, k: Array, v: Array, scale: float) -> Array:
 
 
 def philox(seed: int, count: int, rounds: int = 10) -> Array:
-    """The first word of Philox 4x32 for the counters 0, 1, ... with a key, as a number in [0, 1)."""
+    """Return the first word of Philox 4x32 for the counters 0, 1, ... with a key, as a number in [0, 1)."""
     low = np.uint64(0xFFFFFFFF)
     words = [np.arange(count, dtype=np.uint64), *np.zeros((3, count), np.uint64)]
     key = [np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32)]

@@ -1,4 +1,4 @@
-"""The pytest plugin: what its fixtures make of a kernel with a fault, and of one without."""
+"""The pytest plugin: outcomes of its fixtures for kernels with and without faults."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from warploom.runtime import api
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLUGIN = [] if entry_points(group="pytest11", name="warploom") else ["-p", "warploom.integrations.pytest"]
 
-# The same answers everywhere: what a GPU does is not asked here.
+# No GPU, so that the outcomes are the same on every host.
 CONFTEST = """
 import warploom.integrations.pytest
 
-warploom.integrations.pytest._gpu = lambda: ("", "none is asked")
+warploom.integrations.pytest._gpu = lambda: ("", "none is used")
 """
 
-# After the code of the page, which has the kernel REVERSE and tests that pass.
-MORE = """
+# Appended to the code of the page, which has the kernel REVERSE and tests that pass.
+FURTHER_TESTS = """
 RACY = REVERSE.replace("    bar.sync 0;\\n", "")
 
 
@@ -44,9 +44,9 @@ def test_fixed(warploom_launch):
     warploom_launch(REVERSE, grid=1, block=64, args=[np.zeros(64, np.int32)], schedule="lazy")
 """
 
-MACHINES = """
-def test_machine(warploom_machine):
-    assert (warploom_machine.device, warploom_machine.arch) == ("cpu", "sm_89")
+BACKENDS = """
+def test_backend(warploom_backend):
+    assert (warploom_backend.device, warploom_backend.arch) == ("cpu", "sm_89")
 """
 
 MISMARKED = """
@@ -60,13 +60,13 @@ def test_mismarked(warploom_launch):
 
 
 def blocks(page: str) -> list[str]:
-    """The Python of a page."""
+    """Return the Python blocks of a page."""
     text = (DOCS / page).read_text(encoding="utf-8")
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def run(folder: Path, text: str, *options: str) -> str:
-    """What pytest says of a file of tests."""
+    """Return the output of pytest for a file of tests."""
     (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (folder / "test_it.py").write_text(text, encoding="utf-8")
     command = [
@@ -86,87 +86,89 @@ def run(folder: Path, text: str, *options: str) -> str:
     return done.stdout + done.stderr
 
 
-def outcomes(said: str) -> dict[str, str]:
-    return dict(re.findall(r"^test_it\.py::(\S+) (PASSED|FAILED|SKIPPED|ERROR)", said, re.MULTILINE))
+def outcomes(output: str) -> dict[str, str]:
+    return dict(re.findall(r"^test_it\.py::(\S+) (PASSED|FAILED|SKIPPED|ERROR)", output, re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What pytest says of the page's own tests, the one of Triton where Triton is, and of some with faults."""
+def output(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the output of pytest for the tests of the page, and for tests with faults."""
     reverse, double, marked = blocks("pytest.md")
     page = [reverse, double, marked] if find_spec("triton") else [reverse, marked]
-    return run(tmp_path_factory.mktemp("plain"), "\n\n".join([*page, MORE]), "-W", "ignore::UserWarning")
+    return run(
+        tmp_path_factory.mktemp("plain"), "\n\n".join([*page, FURTHER_TESTS]), "-W", "ignore::UserWarning"
+    )
 
 
-def test_a_kernel_runs_under_each_schedule_and_is_skipped_without_a_gpu(said: str) -> None:
-    found = outcomes(said)
-    asked = [found[f"test_reverse[{machine}]"] for machine in ("cpu-eager", "cpu-lazy", "cuda")]
-    assert asked == ["PASSED", "PASSED", "SKIPPED"]
-    assert "no GPU: none is asked" in said
+def test_a_kernel_runs_under_each_schedule_and_is_skipped_without_a_gpu(output: str) -> None:
+    found = outcomes(output)
+    expected = [found[f"test_reverse[{backend}]"] for backend in ("cpu-eager", "cpu-lazy", "cuda")]
+    assert expected == ["PASSED", "PASSED", "SKIPPED"]
+    assert "no GPU: none is used" in output
 
 
-def test_a_finding_fails_the_test_as_the_page_shows(said: str) -> None:
-    found = outcomes(said)
+def test_a_finding_fails_the_test_with_the_output_of_the_page(output: str) -> None:
+    found = outcomes(output)
     assert found["test_racy[cpu-eager]"] == found["test_racy[cpu-lazy]"] == "FAILED"
-    told = re.findall(r"^on cpu-eager:\n.*\n.*\n.*\n.*$", said, re.MULTILINE)[0].splitlines()
+    lines = re.findall(r"^on cpu-eager:\n.*\n.*\n.*\n.*$", output, re.MULTILINE)[0].splitlines()
     page = (DOCS / "pytest.md").read_text(encoding="utf-8")
-    assert told[1].partition(", CTA")[0] in page
-    assert all(line in page for line in told[2:])
+    assert lines[1].partition(", CTA")[0] in page
+    assert all(line in page for line in lines[2:])
 
 
-def test_triton_s_kernels_run_under_each_schedule_and_on_no_gpu(said: str) -> None:
+def test_triton_kernels_run_under_each_schedule_and_not_on_a_gpu(output: str) -> None:
     pytest.importorskip("triton")
-    found = {name: outcome for name, outcome in outcomes(said).items() if name.startswith("test_double")}
+    found = {name: outcome for name, outcome in outcomes(output).items() if name.startswith("test_double")}
     assert found == {"test_double[cpu-eager]": "PASSED", "test_double[cpu-lazy]": "PASSED"}
 
 
-def test_a_marker_says_what_the_machines_are(said: str) -> None:
+def test_a_marker_selects_the_backends(output: str) -> None:
     found = {
-        name: outcome for name, outcome in outcomes(said).items() if "random" in name or "marked" in name
+        name: outcome for name, outcome in outcomes(output).items() if "random" in name or "marked" in name
     }
     assert found == dict.fromkeys(
         [
             "test_reverse_at_random[cpu-eager]",
             "test_reverse_at_random[cpu-random:1]",
             "test_reverse_at_random[cpu-random:2]",
-            "test_marked[cpu-random:1]",  # nobody looks for its race
+            "test_marked[cpu-random:1]",  # without the sanitizer, which would find the race
         ],
         "PASSED",
     )
 
 
-def test_the_fixture_s_own_options_are_refused(said: str) -> None:
-    assert outcomes(said)["test_fixed[cpu-eager]"] == "FAILED"
-    assert "schedule was given to warploom_launch, which has its own: cpu-eager" in said
+def test_options_of_the_backend_are_refused(output: str) -> None:
+    assert outcomes(output)["test_fixed[cpu-eager]"] == "FAILED"
+    assert "warploom_launch has no option schedule: the backend of the test is cpu-eager" in output
 
 
-def test_the_options_choose_schedules_and_architecture(tmp_path: Path) -> None:
-    said = run(tmp_path, MACHINES, "--warploom-schedules=lazy, random:3", "--warploom-arch=sm_89")
-    assert outcomes(said) == {
-        "test_machine[cpu-lazy]": "PASSED",
-        "test_machine[cpu-random:3]": "PASSED",
-        "test_machine[cuda]": "SKIPPED",
+def test_options_select_schedules_and_architecture(tmp_path: Path) -> None:
+    output = run(tmp_path, BACKENDS, "--warploom-schedules=lazy, random:3", "--warploom-arch=sm_89")
+    assert outcomes(output) == {
+        "test_backend[cpu-lazy]": "PASSED",
+        "test_backend[cpu-random:3]": "PASSED",
+        "test_backend[cuda]": "SKIPPED",
     }
 
 
-def test_a_marker_with_an_unknown_word_is_said(tmp_path: Path) -> None:
-    said = run(tmp_path, MISMARKED)
-    assert "the marker warploom has no schedule; expected arch, schedules, sanitize, cuda by name" in said
-    assert "Traceback" not in said
+def test_a_marker_with_an_unknown_option_is_refused(tmp_path: Path) -> None:
+    output = run(tmp_path, MISMARKED)
+    assert "the marker warploom has no schedule; expected arch, schedules, sanitize, cuda by name" in output
+    assert "Traceback" not in output
 
 
-def test_on_a_gpu_the_launch_is_the_gpu_s_or_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(api, "launch", lambda ptx, kernel=None, **options: asked.append(options))
+def test_a_launch_on_a_gpu_is_skipped_if_the_gpu_cannot_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    launches: list[dict[str, Any]] = []
+    monkeypatch.setattr(api, "launch", lambda ptx, kernel=None, **options: launches.append(options))
     monkeypatch.setattr(plugin, "_gpu", lambda: ("sm_89", ""))
     head = ".version 8.0\n.target {}\n.address_size 64\n"
-    plugin.Machine("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[])
-    assert asked == [{"device": "cuda", "grid": 1, "block": 32, "args": []}]
+    plugin.Backend("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[])
+    assert launches == [{"device": "cuda", "grid": 1, "block": 32, "args": []}]
     with pytest.raises(pytest.skip.Exception, match="the GPU is sm_89, the kernel is for sm_90a"):
-        plugin.Machine("cuda").launch(head.format("sm_90a"), grid=1, block=32, args=[])
+        plugin.Backend("cuda").launch(head.format("sm_90a"), grid=1, block=32, args=[])
 
 
-def test_loading_the_plugin_is_light() -> None:
+def test_the_plugin_imports_little() -> None:
     program = (
         "import sys, pytest; before = set(sys.modules); import warploom.integrations.pytest; "
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"

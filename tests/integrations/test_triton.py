@@ -1,4 +1,4 @@
-"""The Triton adapter: arguments as users have them, autotuning, findings in Python's lines, refusals."""
+"""The Triton integration: arguments, autotuning, findings with Python locations, refusals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from integrations import triton_odd as odd
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.faults import Trap, Unsupported
-from warploom.integrations import triton as on_machine
+from warploom.integrations import triton as emulation
 
 
 def test_the_autotuner_takes_the_configuration_with_fewest_instructions() -> None:
     x = np.arange(128, dtype=np.float32)
-    with on_machine.machine() as runs:
+    with emulation.emulate() as runs:
         odd.double[(1,)](x, 128)
     np.testing.assert_array_equal(x, np.arange(128) * 2)
     assert odd.double.best_config.kwargs == {"BLOCK": 128}
@@ -32,16 +32,16 @@ def test_the_autotuner_takes_the_configuration_with_fewest_instructions() -> Non
     assert issued[0] > issued[1] == issued[2]
 
 
-def test_the_autotuner_clears_what_it_is_told_to() -> None:
+def test_the_autotuner_resets_arguments() -> None:
     x, out = np.ones(100, np.float32), np.zeros(1, np.float32)
-    with on_machine.machine():
+    with emulation.emulate():
         odd.total[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, out, 100)
     assert out[0] == 100
 
 
 def test_scalars_of_every_kind() -> None:
     out = np.zeros(6, np.float32)
-    with on_machine.machine(check=True, sanitize=True, strict=True):
+    with emulation.emulate(check=True, sanitize=True, strict=True):
         odd.scalars[(1,)](
             out, None, np.int64(7), np.float32(2.5), True, 0.333, (3, np.full(1, 5.0, np.float32)), FLAG=True
         )
@@ -52,22 +52,22 @@ def test_views_that_overlap_share_their_memory() -> None:
     whole = np.arange(40, dtype=np.float32)
     expected = whole.copy()
     expected[8:40] = expected[0:32]
-    with on_machine.machine():
+    with emulation.emulate():
         odd.copy[(1,)](whole[:32], whole[8:], 32, BLOCK=32)
     np.testing.assert_array_equal(whole, expected)
 
 
-def test_a_view_with_a_pitch_is_used_where_it_lies() -> None:
+def test_a_view_with_a_pitch_is_used_in_place() -> None:
     whole = np.arange(60, dtype=np.float32).reshape(3, 20)
     out = np.zeros((3, 10), np.float32)
-    with on_machine.machine(sanitize=True, strict=True):
+    with emulation.emulate(sanitize=True, strict=True):
         odd.copy_rows[(3,)](whole[:, 5:15], out, 20, 10, BLOCK=16)
     np.testing.assert_array_equal(out, whole[:, 5:15])
 
 
 def test_an_empty_grid_launches_nothing() -> None:
     x = np.zeros(4, np.float32)
-    with on_machine.machine() as runs:
+    with emulation.emulate() as runs:
         odd.copy[(0,)](x, x, 4, BLOCK=4)
     assert runs == []
 
@@ -75,7 +75,7 @@ def test_an_empty_grid_launches_nothing() -> None:
 def test_a_gluon_kernel() -> None:
     x = np.random.default_rng(0).standard_normal(512, np.float32)
     out = np.zeros_like(x)
-    with on_machine.machine(check=True, sanitize=True, strict=True):
+    with emulation.emulate(check=True, sanitize=True, strict=True):
         odd.exchange[(1,)](x, out, WIDTH=512, num_warps=4)
     np.testing.assert_array_equal(out, x)
 
@@ -88,9 +88,9 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
-def test_a_fault_names_the_line_and_the_argument_of_python() -> None:
+def test_a_fault_names_the_python_line_and_argument() -> None:
     x, out = np.zeros(32, np.float32), np.zeros(64, np.float32)
-    with on_machine.machine() as runs, pytest.raises(Trap) as caught:
+    with emulation.emulate() as runs, pytest.raises(Trap) as caught:
         odd.copy[(1,)](x, out, 64, BLOCK=64)
     line = line_of("x = tl.load(x_ptr + at, mask=at < n)")
     assert f"(triton_odd.py, line {line})" in str(caught.value)
@@ -98,43 +98,43 @@ def test_a_fault_names_the_line_and_the_argument_of_python() -> None:
     assert runs[0].findings == caught.value.diagnostics
 
 
-def test_findings_stay_with_the_launch_unless_it_is_strict() -> None:
+def test_findings_are_raised_only_if_strict() -> None:
     x, out = np.zeros(32, np.float32), np.zeros(64, np.float32)
-    with on_machine.machine(sanitize=True) as runs:
+    with emulation.emulate(sanitize=True) as runs:
         odd.copy[(1,)](x, out, 64, BLOCK=64)
     assert [found.code for found in runs[0].findings] == ["emulator.out-of-bounds"]
     assert "ld.global" in runs[0].report()
     with (
-        on_machine.machine(sanitize=True, strict=True) as runs,
-        pytest.raises(on_machine.Found, match=r"(?s)x_ptr.*\^\^\^"),
+        emulation.emulate(sanitize=True, strict=True) as runs,
+        pytest.raises(emulation.FindingsError, match=r"(?s)x_ptr.*\^\^\^"),
     ):
         odd.copy[(1,)](x, out, 64, BLOCK=64)
     assert len(runs) == 1
 
 
-def test_what_is_no_fault_of_the_kernel_s_passes_through() -> None:
+def test_a_store_to_a_read_only_array_traps() -> None:
     locked = np.zeros(32, np.float32)
     locked.flags.writeable = False
-    with on_machine.machine(), pytest.raises(Trap, match="read-only"):
+    with emulation.emulate(), pytest.raises(Trap, match="read-only"):
         odd.copy[(1,)](np.zeros(32, np.float32), locked, 32, BLOCK=32)
 
 
 def test_functions_of_the_driver_are_refused_before_anything_runs() -> None:
     with (
-        on_machine.machine() as runs,
+        emulation.emulate() as runs,
         pytest.raises(Unsupported, match=r"'__assertfail' is not defined.*\(triton_odd\.py, line"),
     ):
         odd.checked[(1,)](np.ones(1, np.float32), debug=True)
     assert runs == []
 
 
-# The door ---------------------------------------------------------------------------------------------------
+# Sessions --------------------------------------------------------------------------------------------------
 
 
 def test_sessions_nest_and_end() -> None:
     x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
-    with on_machine.machine(arch=90) as outer:
-        with on_machine.machine(arch="sm_80", schedule="lazy") as inner:
+    with emulation.emulate(arch=90) as outer:
+        with emulation.emulate(arch="sm_80", schedule="lazy") as inner:
             odd.copy[(1,)](x, out, 4, BLOCK=4)
         odd.copy[(1,)](x, out, 4, BLOCK=4)
     assert [run.schedule for run in inner] == ["lazy"]
@@ -143,27 +143,27 @@ def test_sessions_nest_and_end() -> None:
     assert ".target sm_90a" in outer[0].ptx
 
 
-def test_a_whole_script() -> None:
+def test_activate_for_a_whole_script() -> None:
     x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
-    runs = on_machine.activate(sanitize=True)
+    runs = emulation.activate(sanitize=True)
     try:
         odd.copy[(1,)](x, out, 4, BLOCK=4)
         assert triton.runtime.driver.active.get_current_target().arch == 90
         properties = triton.runtime.driver.active.utils.get_device_properties(0)
         assert properties["max_shared_mem"] == 227 * 1024
     finally:
-        on_machine.deactivate()
+        emulation.deactivate()
     assert len(runs) == 1
-    on_machine.deactivate()
+    emulation.deactivate()
     launchable = triton.runtime.jit.KernelInterface
     assert launchable.__getitem__.__module__ == launchable.__module__
 
 
-def test_nothing_of_ours_stays_in_triton() -> None:
+def test_a_session_restores_triton() -> None:
     from triton.backends import backends
 
     before = backends["nvidia"].compiler
-    with on_machine.machine():
+    with emulation.emulate():
         assert backends["nvidia"].compiler is not before
     assert backends["nvidia"].compiler is before
 
@@ -173,12 +173,12 @@ def test_nothing_of_ours_stays_in_triton() -> None:
     [
         ({"arch": 50}, "arch is 50; expected 75, 80"),
         ({"arch": "hopper"}, "arch is 'hopper'"),
-        ({"strict": True}, "strict raises what check or sanitize find"),
+        ({"strict": True}, "strict raises the findings of check and sanitize"),
         ({"schedule": "late"}, "there is no schedule 'late'"),
     ],
 )
-def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message), on_machine.machine(**options):
+def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message), emulation.emulate(**options):
         pass
 
 
@@ -189,34 +189,34 @@ def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
         (np.zeros(4, ">f4"), "an array of >f4; Triton has no such type"),
     ],
 )
-def test_arguments_that_cannot_be(x: Any, message: str) -> None:
-    with on_machine.machine(), pytest.raises(UsageError, match=message):
+def test_invalid_arguments_are_refused(x: Any, message: str) -> None:
+    with emulation.emulate(), pytest.raises(UsageError, match=message):
         odd.copy[(1,)](x, np.zeros(4, np.float32), 4, BLOCK=4)
 
 
-def test_a_descriptor_of_more_than_there_is() -> None:
+def test_a_descriptor_beyond_its_memory_is_refused() -> None:
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    x = on_machine.tensor(np.zeros((64, 64), np.float16))
+    x = emulation.tensor(np.zeros((64, 64), np.float16))
     made = [TensorDescriptor(x, [rows, 64], [64, 1], [64, 64]) for rows in (65, 64, 64)]
-    with on_machine.machine(), pytest.raises(UsageError, match="a_desc describes 4160 elements"):
+    with emulation.emulate(), pytest.raises(UsageError, match="a_desc describes 4160 elements"):
         kernels.gemm_by_descriptors[(1, 1)](*made, 64, BM=64, BN=64, BK=64)
 
 
-def test_nothing_can_be_timed() -> None:
-    with on_machine.machine(), pytest.raises(UsageError, match="has no clock"):
+def test_timing_is_refused() -> None:
+    with emulation.emulate(), pytest.raises(UsageError, match="has no clock"):
         triton.testing.do_bench(lambda: None)
 
 
-def test_without_triton_and_with_an_old_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_and_an_old_triton_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "triton", None)
-    with pytest.raises(UsageError, match="this needs Triton"), on_machine.machine():
+    with pytest.raises(UsageError, match="Triton is not installed"), emulation.emulate():
         pass
     old = ModuleType("triton")
     old.__version__ = "3.1.0"
     monkeypatch.setitem(sys.modules, "triton", old)
     with pytest.raises(UsageError, match=r"Triton 3\.1\.0 is installed; expected 3\.4 or newer"):
-        on_machine.activate()
+        emulation.activate()
 
 
 # PyTorch ----------------------------------------------------------------------------------------------------
@@ -227,16 +227,16 @@ def test_tensors_of_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
     x = torch.arange(1, 33).to(getattr(torch, name))
     out = torch.zeros_like(x)
-    with on_machine.machine(sanitize=True, strict=True):
+    with emulation.emulate(sanitize=True, strict=True):
         odd.copy[(1,)](x, out, 32, BLOCK=32)
     assert torch.equal(out.float(), x.float())
 
 
-def test_torch_s_descriptors_scratch_and_device() -> None:
+def test_descriptors_scratch_and_device_of_torch() -> None:
     torch = pytest.importorskip("torch")
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    with on_machine.machine(sanitize=True, strict=True):
+    with emulation.emulate(sanitize=True, strict=True):
         device = triton.runtime.driver.active.get_active_torch_device()
         a, b = (torch.randn(64, 64, device=device, dtype=torch.float16) for _ in range(2))
         c = torch.zeros_like(a)
@@ -248,10 +248,10 @@ def test_torch_s_descriptors_scratch_and_device() -> None:
     torch.testing.assert_close(c, a @ b.T, rtol=1e-2, atol=1e-2)
 
 
-def test_a_weight_with_a_gradient_is_an_array_too() -> None:
+def test_a_parameter_with_a_gradient() -> None:
     torch = pytest.importorskip("torch")
     x = torch.nn.Parameter(torch.randn(8, 4).T)
     out = torch.zeros(32)
-    with on_machine.machine(sanitize=True, strict=True):
+    with emulation.emulate(sanitize=True, strict=True):
         odd.copy[(1,)](x, out, 32, BLOCK=32)
     assert torch.equal(out.view(8, 4).T, x.detach())

@@ -1,4 +1,4 @@
-"""Kernels of the kinds that people write run unmodified, agree with their references, and have no findings."""
+"""Common Triton kernels run unmodified, agree with their references, and have no findings."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from integrations import references
 from integrations import triton_kernels as kernels
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from warploom.integrations import triton as on_machine
+from warploom.integrations import triton as emulation
 
 RNG = np.random.default_rng(8)
-OF_OLD_TRITON = {
+OLD_TRITON_FINDINGS = {
     "sanitize.mbarrier/reinitialised",
     "sanitize.mbarrier/overwritten",
     "sanitize.mbarrier/excess",
     "sanitize.proxy/async",
 }
-"""Before 3.9 Triton uses the memory of mbarriers again without invalidating them first, and without a fence."""
+"""Findings in code of Triton before 3.9, which reuses the memory of mbarriers without invalidation and fence."""
 VERSION = tuple(map(int, version("triton").split(".")[:2]))
 
 
 @pytest.fixture(autouse=True)
-def _on_the_machine() -> Iterator[None]:
-    """Every kernel here is checked and sanitized, and a finding fails the test."""
-    with on_machine.machine(check=True, sanitize=True, strict=True):
+def _emulator() -> Iterator[None]:
+    """Run, check and sanitize every kernel on the emulator; a finding fails the test."""
+    with emulation.emulate(check=True, sanitize=True, strict=True):
         yield
 
 
@@ -47,7 +47,7 @@ def test_vector_add() -> None:
     np.testing.assert_array_equal(out, x + y)
 
 
-def test_softmax_of_rows_that_lie_apart() -> None:
+def test_softmax_of_strided_rows() -> None:
     x, out = normal(7, 96)[:, :83], np.zeros((7, 83), np.float32)
     kernels.softmax[(3,)](out, x, 96, 83, 7, 83, BLOCK=128, STAGES=2, num_warps=4)
     np.testing.assert_allclose(out, references.softmax(x), rtol=1e-5)
@@ -91,7 +91,7 @@ def test_gemm(dtype: Any, arch: int, tolerance: float) -> None:
     c = np.zeros((M, N), kind)
     steps = [step // array.itemsize for array in (a, b, c) for step in array.strides]
     sums = triton.language.int32 if whole else triton.language.float32
-    with on_machine.machine(arch=arch, check=True, sanitize=True, strict=True) as runs:
+    with emulation.emulate(arch=arch, check=True, sanitize=True, strict=True) as runs:
         kernels.gemm[(triton.cdiv(M, 64) * triton.cdiv(N, 64),)](
             a,
             b,
@@ -119,8 +119,8 @@ def test_gemm_by_descriptors_of_the_host(arch: int) -> None:
     M, N, K = 128, 64, 128
     a, b, c = normal(M, K, dtype=np.float16), normal(N, K, dtype=np.float16), np.zeros((M, N), np.float16)
     boxes = [[64, 64], [64, 64], [64, 64]]
-    made = [TensorDescriptor.from_tensor(on_machine.tensor(x), box) for x, box in zip((a, b, c), boxes)]
-    with on_machine.machine(arch=arch, check=True, sanitize=True, strict=True):
+    made = [TensorDescriptor.from_tensor(emulation.tensor(x), box) for x, box in zip((a, b, c), boxes)]
+    with emulation.emulate(arch=arch, check=True, sanitize=True, strict=True):
         kernels.gemm_by_descriptors[(M // 64, N // 64)](*made, K, BM=64, BN=64, BK=64)
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.T.astype(np.float64), rtol=2e-3, atol=2e-2)
 
@@ -130,13 +130,13 @@ def test_persistent_gemm_by_descriptors_of_the_device(special: bool) -> None:
     M, N, K = 256, 128, 128
     a, b, c = normal(M, K, dtype=np.float16), normal(N, K, dtype=np.float16), np.zeros((M, N), np.float16)
     triton.set_allocator(lambda size, align, stream: np.empty(size, np.int8))
-    with on_machine.machine(check=True, sanitize=True, strict=VERSION >= (3, 9)) as runs:
+    with emulation.emulate(check=True, sanitize=True, strict=VERSION >= (3, 9)) as runs:
         kernels.gemm_persistent[(2,)](
             a, b, c, M, N, K, BM=128, BN=64, BK=64, SPECIAL=special, num_stages=2, num_warps=4
         )
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.T.astype(np.float64), rtol=2e-3, atol=2e-2)
     assert (runs[0].block > 128) == special
-    assert {found.code for found in runs[0].findings} <= OF_OLD_TRITON
+    assert {found.code for found in runs[0].findings} <= OLD_TRITON_FINDINGS
 
 
 def test_causal_attention() -> None:
@@ -212,16 +212,16 @@ def test_rotary_embedding_in_place() -> None:
     np.testing.assert_allclose(x, np.concatenate([whole.real, whole.imag], -1), rtol=1e-4, atol=1e-5)
 
 
-def test_warps_that_share_elements_race_where_a_kernel_works_in_place() -> None:
+def test_warps_with_shared_elements_race_in_an_in_place_kernel() -> None:
     # 32 elements in four warps: each has all of them, and a late one reads what another has written.
     x, angle = normal(1, 1, 64), normal(1, 32)
-    with pytest.raises(on_machine.Found, match=r"sanitize\.race/global"):
+    with pytest.raises(emulation.FindingsError, match=r"sanitize\.race/global"):
         kernels.rotate[(1,)](x, np.cos(angle), np.sin(angle), 1, HALF=32, num_warps=4)
 
 
 def test_a_cluster_of_two() -> None:
     x, y, out = normal(1024), normal(1024), np.zeros(1024, np.float32)
-    with on_machine.machine(check=True, sanitize=True, strict=True) as runs:
+    with emulation.emulate(check=True, sanitize=True, strict=True) as runs:
         kernels.add[(2,)](x, y, out, 1024, BLOCK=512, num_ctas=2)
     np.testing.assert_array_equal(out, x + y)
     assert (runs[0].grid, runs[0].cluster) == ((4, 1, 1), 2)

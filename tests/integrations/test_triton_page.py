@@ -1,4 +1,4 @@
-"""The code of docs/triton.md runs and ends as it says, and so does the example."""
+"""The code of docs/triton.md and the example run with the output that they state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triton kernels of the kinds that people write."""
+"""Common Triton kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triton kernels that ask for something of the adapter: hooks, odd arguments, faults."""
+"""Triton kernels for special cases of the integration: hooks, unusual arguments, faults."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def checked(x_ptr):
 
 @gluon.jit
 def exchange(x_ptr, out_ptr, WIDTH: gl.constexpr):
-    """Each thread gives its number to another through shared memory."""
+    """Exchange the number of each thread with another thread through shared memory."""
     layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
     turned: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
     at = gl.arange(0, WIDTH, layout)

@@ -59,7 +59,7 @@ class FakeWarps:
         assert isinstance(binding, Binding), binding
         operands = {name: _resolve(bound) for name, bound in binding.operands.items()}
         absent = dict.fromkeys(set(binding.form.operands) - set(operands))
-        meaning = binding.form.act
+        meaning = binding.form.execution
         assert meaning is not None
         meaning(self, SimpleNamespace(**binding.slots, **operands, **absent))
         return binding

@@ -13,7 +13,7 @@ import warploom as wl
 from warploom import isa
 from warploom.isa.binding.layouts import Operand, all_with, operands_of
 from warploom.isa.model.form import Form, forms
-from warploom.isa.model.operand_layout import NOTHING_GIVEN, Given, LayoutMap
+from warploom.isa.model.operand_layout import DEFAULT_INPUTS, LayoutInputs, LayoutMap
 from warploom.layout import (
     Descriptor,
     FragmentMap,
@@ -25,7 +25,7 @@ from warploom.layout import (
 )
 
 assert isa
-MULTIPLYING = [form for form in forms() if "tensor" in form.touches]
+MULTIPLYING = [form for form in forms() if form.multiplies]
 MOVING = [
     form
     for form in forms()
@@ -52,17 +52,17 @@ def maps(form: Form) -> Iterator[tuple[str, str, int, LayoutMap]]:
     seen: set[tuple[str, str, int]] = set()
     asked: set[tuple[str, ...]] = set()
     for opcode, slots, _ in opcodes(form):
-        given = NOTHING_GIVEN
+        given = DEFAULT_INPUTS
         if "idesc" in form.operands:
             words = [slots[name] for name in slots if name not in ("collector_usage", "ashift")]
             if tuple(words) in asked:
                 continue
             asked.add(tuple(words))
-            given = Given(idesc=instruction(slots, form.name.startswith("tcgen05.ws")))
+            given = LayoutInputs(idesc=instruction(slots, form.name.startswith("tcgen05.ws")))
         for name, place in form.operands.items():
-            if place.lying is None or (place.when and not slots[place.when]):
+            if place.layout is None or (place.when and not slots[place.when]):
                 continue
-            found, registers = place.lying.map(slots, given), max(place.registers(slots), 1)
+            found, registers = place.layout.map(slots, given), max(place.registers(slots), 1)
             if (name, found.name, registers) not in seen:
                 seen.add((name, found.name, registers))
                 yield opcode, name, registers, found
@@ -88,7 +88,7 @@ def instruction(slots: Mapping[str, str], stationary: bool) -> InstructionDescri
 
 @pytest.mark.parametrize("form", [*MULTIPLYING, *MOVING], ids=lambda form: form.name)
 def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
-    lying = {name for name, place in form.operands.items() if place.lying is not None}
+    lying = {name for name, place in form.operands.items() if place.layout is not None}
     assert lying == set(form.operands) & MATRICES
     for opcode, name, registers, found in maps(form):
         if isinstance(found, SharedMap):
@@ -162,12 +162,12 @@ def test_a_is_in_registers_unless_a_tile_is_asked_for() -> None:
     assert isinstance(wl.layout(GROUP, "a-desc"), SharedMap)
     known = operands_of(GROUP)
 
-    def places(given: Given) -> dict[str, Any]:
+    def places(given: LayoutInputs) -> dict[str, Any]:
         chosen: tuple[Operand, ...] = all_with(known, given)
         return {each.name: each.place for each in chosen}
 
-    assert places(Given()) == {"D": "d", "A": "a", "B": "b_desc"}
-    assert places(Given(swizzle=128)) == {"D": "d", "A": "a_desc", "B": "b_desc"}
+    assert places(LayoutInputs()) == {"D": "d", "A": "a", "B": "b_desc"}
+    assert places(LayoutInputs(swizzle=128)) == {"D": "d", "A": "a_desc", "B": "b_desc"}
 
 
 def test_what_is_given_moves_the_elements() -> None:
@@ -340,7 +340,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             "",
         ),
         (
-            lambda: all_with(operands_of(HALF), Given(selector=1)),
+            lambda: all_with(operands_of(HALF), LayoutInputs(selector=1)),
             f"no operand of {HALF} depends on a sparsity selector",
             "",
         ),

@@ -50,8 +50,8 @@ def test_a_phase_is_a_state_or_a_parity() -> None:
 
 
 def test_only_try_wait_may_suspend() -> None:
-    assert "waits" in binding("mbarrier.try_wait.b64 %p1, [%r1], %rd1;").form.touches
-    assert "waits" not in binding("mbarrier.test_wait.b64 %p1, [%r1], %rd1;").form.touches
+    assert binding("mbarrier.try_wait.b64 %p1, [%r1], %rd1;").form.suspends
+    assert not binding("mbarrier.test_wait.b64 %p1, [%r1], %rd1;").form.suspends
     for op, blocking in (("try_wait", True), ("test_wait", False)):
         warps = Recorder()
         i = bound(op=op, parity="parity", space="shared", addr=lanes(8), phase=lanes(1), waitComplete="p")

@@ -12,11 +12,12 @@ import pytest
 
 import warploom as wl
 from warploom.kernels import Plan, Tile, gemm
-from warploom.kernels.cost import choose, shares
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as kernel
-from warploom.kernels.plan import DTYPES, Blocks, Epilogue
-from warploom.kernels.problem import Arrays, Problem, read
+from warploom.kernels.hopper.cost_model import choose, schedules
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.gemm import gemm as kernel
+from warploom.kernels.hopper.plan import BlockScales
+from warploom.kernels.plan import DTYPES, Epilogue
+from warploom.kernels.problem import Operands, Problem, problem_of
 
 E4M3, BF16 = ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16
 OPERANDS: dict[str, Any] = {"e4m3": E4M3, "e5m2": ml_dtypes.float8_e5m2, "bf16": BF16, "tf32": np.float32}
@@ -59,27 +60,34 @@ def modelled(a: Any, b: Any, rows: Any, columns: Any) -> Any:
     ("plan", "sizes", "batch", "cut", "schedule"),
     [
         (
-            Plan("e4m3", "e5m2", promoted=1, blocks=Blocks(True, 128), tile=Tile(128, 160, 2)),
+            Plan("e4m3", "e5m2", promotion_stages=1, block_scales=BlockScales(True, 128), tile=Tile(128, 160, 2)),
             (130, 330, 260), 0, False, "lazy",
         ),
         (
-            Plan("e4m3", "e4m3", promoted=1, blocks=Blocks(True, 128), tile=Tile(64, 176, 2)),
+            Plan("e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(True, 128), tile=Tile(64, 176, 2)),
             (70, 530, 140), 0, False, "random:1",
         ),
         (
-            Plan("e4m3", "e4m3", promoted=1, blocks=Blocks(True, 1), tile=Tile(128, 80, 2, cluster=2)),
+            Plan(
+                "e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(True, 1), tile=Tile(128, 80, 2, cluster=2)
+            ),
             (130, 90, 300), 0, False, "random:2",
         ),
         (
-            Plan("e4m3", "e4m3", promoted=1, blocks=Blocks(False, 1), tile=Tile(192, 64, 2)),
+            Plan("e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(False, 1), tile=Tile(192, 64, 2)),
             (100, 70, 140), 2, False, "lazy",
         ),
         (
-            Plan("bf16", "bf16", d="f32", promoted=2, blocks=Blocks(True, 128), tile=Tile(64, 64, 2)),
+            Plan(
+                "bf16", "bf16", d="f32", promotion_stages=2, block_scales=BlockScales(True, 128), tile=Tile(64, 64, 2)
+            ),
             (70, 100, 264), 0, True, "random:3",
         ),
         (
-            Plan("tf32", "tf32", d="f32", promoted=4, blocks=Blocks(True), tile=Tile(64, 64, 2, alternate=True)),
+            Plan(
+                "tf32", "tf32", d="f32", promotion_stages=4, block_scales=BlockScales(True),
+                tile=Tile(64, 64, 2, pingpong=True),
+            ),
             (70, 70, 300), 0, False, "lazy",
         ),
     ],
@@ -91,22 +99,22 @@ def test_kernels_are_legal_silent_and_exact(
     m, n, k = sizes
     planes = (batch,) * bool(batch)
     first, second = operands(plan.a, plan.b, m, n, k, *planes)
-    along, width = ceil(k / 128), plan.blocks.columns
-    rows = factors(3, *planes, m, along) if plan.blocks.rows else None
+    along, width = ceil(k / 128), plan.block_scales.columns
+    rows = factors(3, *planes, m, along) if plan.block_scales.rows else None
     columns = factors(4, *planes, ceil(n / width), along) if width else None
-    asked = read(first, second)
-    plan = replace(plan, batched=bool(batch), ragged=asked.is_ragged(plan.d))
-    even = next(iter(shares(asked, plan)))
+    asked = problem_of(first, second)
+    plan = replace(plan, batched=bool(batch), unaligned=asked.is_unaligned(plan.d))
+    even = next(iter(schedules(asked, plan)))
     share = replace(even, ctas=3 * plan.tile.cluster, split=even.tiles if cut else 0)
     built = kernel.at(plan=plan)
     d = np.zeros((*planes, m, ceil(n / 16) * 16), DTYPES[plan.d])
-    arrays = Arrays(first, second, row_scales=rows, column_scales=columns)
+    arrays = Operands(first, second, row_scales=rows, column_scales=columns)
     run = wl.launch(
         built.module,
         grid=share.ctas,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
-        args=Dispatch(asked, plan, share).arguments(arrays, d[..., :n], d, 1.0, 1.0),
+        shared=built.shared,
+        args=HopperDispatch(asked, plan, share).arguments(arrays, d[..., :n], d, 1.0, 1.0),
         schedule=schedule,
         sanitize=True,
     )
@@ -157,11 +165,13 @@ def test_a_scale_for_each_column_and_block_is_right(device: Any) -> None:
 
 @pytest.mark.parametrize("columns", [1, 128])
 def test_the_model_chooses_a_tile_that_has_room_for_factors(columns: int) -> None:
-    plan = Plan("e4m3", "e4m3", promoted=1, blocks=Blocks(True, columns), tile=Tile(64, 64, 2))
+    plan = Plan(
+        "e4m3", "e4m3", promotion_stages=1, block_scales=BlockScales(True, columns), tile=Tile(64, 64, 2)
+    )
     for m, n, k in ((4096, 4096, 4096), (64, 24576, 1536)):
         chosen, _ = choose(Problem(m, n, k, 1, "e4m3", "e4m3", "k", "k"), plan)
-        assert chosen.blocks == plan.blocks
-        assert not chosen.tile.alternate
+        assert chosen.block_scales == plan.block_scales
+        assert not chosen.tile.pingpong
 
 
 @pytest.mark.parametrize(
@@ -172,7 +182,7 @@ def test_the_model_chooses_a_tile_that_has_room_for_factors(columns: int) -> Non
         ({"row_scales": np.ones((1, 64, 3), "f4")}, "or by blocks of 128 of shape (64, 3)"),
         ({"row_scales": np.ones((3, 64), "f4").T[::-1]}, "with strides of (-4, 256) bytes"),
         ({"column_scales": np.ones((3, 2), "f4")}, "or by blocks of 128 of shape (2, 3) or (136, 3)"),
-        ({"row_scales": np.ones((64, 3), "f4"), "sums": "f16"}, "multiply sums in f32; these are in f16"),
+        ({"row_scales": np.ones((64, 3), "f4"), "accumulator": "f16"}, "block scales need an f32 accumulator, not f16"),
     ],
 )  # fmt: skip
 def test_scales_that_cannot_be_are_refused_in_a_sentence(change: dict[str, Any], sentence: str) -> None:
@@ -185,18 +195,18 @@ def test_scales_that_cannot_be_are_refused_in_a_sentence(change: dict[str, Any],
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"promoted": 4}, "a factor of 128 elements of K; expected promoted=1"),
-        ({"blocks": Blocks(True, 64)}, "64 columns of B that share a factor; expected 0, 1 or 128"),
-        ({"epilogue": Epilogue(row_scales=True)}, "the rows have factors by block and of all K"),
-        ({"tile": Tile(128, 208, 2)}, "208 registers of sums for each thread of 2 consumers; expected 160 at most"),
+        ({"promotion_stages": 4}, "promotion_stages is 4; expected 1 with block scales"),
+        ({"block_scales": BlockScales(True, 64)}, "64 columns of B share a scale; expected 0, 1 or 128"),
+        ({"epilogue": Epilogue(row_scales=True)}, "the rows have both block scales and scales for all of K"),
+        ({"tile": Tile(128, 208, 2)}, "208 registers of accumulators for each thread of 2 consumers; expected at most"),
         (
-            {"tile": Tile(128, 176, 2), "blocks": Blocks(True, 1)},
-            "205 registers of sums and factors for each thread of 2 consumers; expected 160 at most",
+            {"tile": Tile(128, 176, 2), "block_scales": BlockScales(True, 1)},
+            "205 registers of accumulators and scales for each thread of 2 consumers; expected at most 160",
         ),
     ],
 )  # fmt: skip
 def test_plans_that_cannot_be_are_refused_in_a_sentence(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(wl.UsageError) as error:
-        Plan("e4m3", "e4m3", **({"promoted": 1, "blocks": Blocks(True, 128)} | change))
+        Plan("e4m3", "e4m3", **({"promotion_stages": 1, "block_scales": BlockScales(True, 128)} | change))
     assert error.value.diagnostics[0].code == "kernels.plan"
     assert sentence in str(error.value)

@@ -16,8 +16,9 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.compress import Compressed, compress, decompress, prune
-from warploom.kernels.plan import metadata_places, size_of
+from warploom.kernels.hopper.plan import metadata_slots
+from warploom.kernels.plan import size_of
+from warploom.kernels.sparse import Compressed, compress, decompress, prune
 from warploom.layout import MetadataMap
 from warploom.layout import metadata as metadata_map
 
@@ -79,7 +80,7 @@ def test_pruning_leaves_the_larger_half(drawn: tuple[str, Array]) -> None:
 
 def by_instruction(made: Compressed, element: str) -> list[tuple[MetadataMap, Array]]:
     """The map of each instruction of a stage, and the words that 128 threads give it, (blocks and stages, 128)."""
-    places = metadata_places(element)
+    places = metadata_slots(element)
     words = made.metadata.reshape(-1, 128, 1 + max(word for word, _ in places))
     shape = LAYOUTS.get(element, "m64n8k64")
     return [(metadata_map("wgmma", shape, element, selector), words[:, :, word]) for word, selector in places]
@@ -134,16 +135,16 @@ def test_a_chunk_with_too_many_is_named() -> None:
     a = np.zeros((2, 5, 11), np.float16)
     a[1, 3, 8:] = 1
     assert refusal(a) == (
-        "kernels.sparse: batch 1, row 3 of A has 3 elements that are not zero in columns 8 to 10; expected at most 2"
+        "kernels.sparse: batch 1, row 3 of A has 3 nonzero elements in columns 8 to 10; expected at most 2"
     )
     assert refusal(np.ones((4, 4), np.float32)) == (
-        "kernels.sparse: row 0 of A has 2 elements that are not zero in columns 0 to 1; expected at most 1"
+        "kernels.sparse: row 0 of A has 2 nonzero elements in columns 0 to 1; expected at most 1"
     )
 
 
 def test_what_is_no_matrix_of_a_known_type_is_refused() -> None:
     assert refusal(np.zeros((4, 4))).startswith("kernels.type: A has elements of type float64")
-    assert refusal(np.zeros((4, 4), np.int32)) == "kernels.type: no products of s32"
+    assert refusal(np.zeros((4, 4), np.int32)) == "kernels.type: cannot multiply s32"
     assert refusal(np.zeros(4, np.int8)) == "kernels.shape: A has shape (4,); expected (M, K), none of them 0"
     assert refusal([[0]]) == "kernels.type: A is a list; expected an array of NumPy, PyTorch or CuPy"
 

@@ -66,7 +66,7 @@ def test_the_assembler_says_nothing() -> None:
 
 def test_a_tile_of_warps_that_is_none_is_refused() -> None:
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
-    with pytest.raises(UsageError, match="group of a tile is 0; expected a whole number above 0"):
+    with pytest.raises(UsageError, match="group of a tile is 0; expected an integer above 0"):
         WARP_LEVEL.make(**plain | {"group": 0})
 
 

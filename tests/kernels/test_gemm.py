@@ -11,11 +11,11 @@ import pytest
 
 import warploom as wl
 from warploom.kernels import Plan, Tile, gemm
-from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as kernel
-from warploom.kernels.plan import DTYPES, SUMS, Epilogue
-from warploom.kernels.problem import Arrays, Problem, read
+from warploom.kernels.hopper.cost_model import choose, microseconds, schedules
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.gemm import gemm as kernel
+from warploom.kernels.plan import ACCUMULATORS, DTYPES, Epilogue
+from warploom.kernels.problem import Operands, Problem, problem_of
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 OPERANDS: dict[str, Any] = {
@@ -55,12 +55,12 @@ def product(a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "sums"), [(a, b, s) for (a, b), each in SUMS.items() for s in each if a != "e5m2"]
+    ("a", "b", "sums"), [(a, b, s) for (a, b), each in ACCUMULATORS.items() for s in each if a != "e5m2"]
 )
 def test_every_type_is_right(a: str, b: str, sums: str, device: Any) -> None:
     """Ragged in all sizes."""
     first, second = operands(a, b, 70, 45, 77)
-    d = gemm(first, second, sums=sums, fast=True, tile=SMALL, device=device)
+    d = gemm(first, second, accumulator=sums, fast=True, tile=SMALL, device=device)
     np.testing.assert_array_equal(
         d.astype(np.float64), product(first, second).astype(d.dtype).astype(np.float64)
     )
@@ -105,9 +105,9 @@ def test_an_activation_is_right(name: str, function: Any, device: Any) -> None:
     [
         (Plan(tile=Tile(128, 64, 2)), (200, 130, 200), True),
         (Plan(tile=Tile(128, 64, 2, cluster=2), b_major="k"), (500, 100, 200), True),
-        (Plan("tf32", "tf32", d="f32", tile=Tile(64, 80, 3, alternate=True, buffers=1)), (130, 200, 100), False),
+        (Plan("tf32", "tf32", d="f32", tile=Tile(64, 80, 3, pingpong=True, buffers=1)), (130, 200, 100), False),
         (Plan(d="e4m3", epilogue=Epilogue(addend="e4m3"), tile=SMALL), (70, 72, 64), False),
-        (Plan("e4m3", "e4m3", promoted=2, tile=SMALL), (64, 64, 700), True),
+        (Plan("e4m3", "e4m3", promotion_stages=2, tile=SMALL), (64, 64, 700), True),
     ],
 )  # fmt: skip
 def test_kernels_are_legal_and_silent(
@@ -115,19 +115,19 @@ def test_kernels_are_legal_and_silent(
 ) -> None:
     m, n, k = sizes
     first, second = operands(plan.a, plan.b, m, n, k)
-    asked = read(first, second)
-    plan = replace(plan, ragged=asked.is_ragged(plan.d))
-    even = next(iter(shares(asked, plan)))
+    asked = problem_of(first, second)
+    plan = replace(plan, unaligned=asked.is_unaligned(plan.d))
+    even = next(iter(schedules(asked, plan)))
     share = replace(even, ctas=3 * plan.tile.cluster, split=even.tiles if cut else 0)
-    dispatch, built = Dispatch(asked, plan, share), kernel.at(plan=plan)
+    dispatch, built = HopperDispatch(asked, plan, share), kernel.at(plan=plan)
     d = matrix(0, m, n, DTYPES[plan.d])
     c = matrix(4, m, n, DTYPES[plan.d]) if plan.epilogue.addend else None
     run = wl.launch(
         built.module,
         grid=share.ctas,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
-        args=dispatch.arguments(Arrays(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0),
+        shared=built.shared,
+        args=dispatch.arguments(Operands(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0),
         schedule=schedule,
         sanitize=True,
     )
@@ -146,10 +146,10 @@ def test_kernels_are_legal_and_silent(
         (lambda a, b: gemm(a, b.T, device="cpu"), "kernels.shape", "A of shape (64, 32) and B of shape (48, 32)"),
         (lambda a, b: gemm(a[:, ::2], b[::2], device="cpu"), "kernels.layout", "has strides of (64, 4) bytes"),
         (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
-        (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "there are relu, gelu and silu"),
+        (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "expected relu, gelu or silu"),
         (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),
         (lambda a, b: gemm(a, b, tile=Tile(cluster=3), device="cpu"), "kernels.plan", "clusters of 3 CTAs; expected 1"),
-        (lambda a, b: gemm(a, b, tile=Tile(group=0), device="cpu"), "kernels.plan", "group of a tile is 0; expected a"),
+        (lambda a, b: gemm(a, b, tile=Tile(group=0), device="cpu"), "kernels.plan", "group of a tile is 0; expected"),
         (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
     ],
 )  # fmt: skip
@@ -166,5 +166,5 @@ def test_the_model_takes_the_quickest_of_what_it_knows(sizes: tuple[int, int, in
     asked = Problem(*sizes, 1, "bf16", "bf16", "k", "k")
     plan, share = choose(asked, Plan())
     chosen = microseconds(asked, plan, share)
-    assert all(chosen <= microseconds(asked, Plan(), each) for each in shares(asked, Plan()))
+    assert all(chosen <= microseconds(asked, Plan(), each) for each in schedules(asked, Plan()))
     assert share.ctas <= 132

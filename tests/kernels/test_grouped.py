@@ -11,12 +11,12 @@ import pytest
 
 import warploom as wl
 from warploom.diagnostics import UsageError
-from warploom.kernels import Epilogue, Plan, Tile, gemm, grouped_gemm, problem
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as kernel
-from warploom.kernels.grouped import share_of
+from warploom.kernels import Epilogue, Plan, Tile, gemm, grouped_gemm
+from warploom.kernels.grouped import grouped_schedule
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.gemm import gemm as kernel
 from warploom.kernels.plan import DTYPES
-from warploom.kernels.problem import Arrays
+from warploom.kernels.problem import Operands, grouped_problem, problem_of
 
 OPERANDS: dict[str, Any] = {
     "f16": np.float16,
@@ -82,7 +82,7 @@ def test_every_type_is_right(a: str, b: str, sums: str, result: str, n: int, dev
     first, second = operands(a, b, 140, 4, n, 77)
     out = untouched(140, n, DTYPES[result])
     ends = np.array(UNEVEN, np.int32)
-    grouped_gemm(first, second, ends, out=out, sums=sums, fast=True, tile=SMALL, device=device)
+    grouped_gemm(first, second, ends, out=out, accumulator=sums, fast=True, tile=SMALL, device=device)
     same(out, np.minimum(products(first, second, UNEVEN), 448 if result == "e4m3" else np.inf))
 
 
@@ -122,7 +122,7 @@ def test_each_group_has_its_columns_scaled_and_biased(device: Any) -> None:
 
 
 CLUSTERED = Plan(b_major="n", tile=Tile(64, 128, 2, cluster=2))
-ALTERNATING = Plan(tile=Tile(64, 64, 2, alternate=True, buffers=1), epilogue=Epilogue(addend="bf16"))
+ALTERNATING = Plan(tile=Tile(64, 64, 2, pingpong=True, buffers=1), epilogue=Epilogue(addend="bf16"))
 
 
 @pytest.mark.parametrize(
@@ -133,24 +133,24 @@ ALTERNATING = Plan(tile=Tile(64, 64, 2, alternate=True, buffers=1), epilogue=Epi
         (CLUSTERED, 45, "random:4"),
         (ALTERNATING, 72, "lazy"),
         (ALTERNATING, 72, "random:4"),
-        (Plan("e4m3", "e4m3", d="e4m3", promoted=1, tile=Tile(64, 80, 2)), 80, "lazy"),
+        (Plan("e4m3", "e4m3", d="e4m3", promotion_stages=1, tile=Tile(64, 80, 2)), 80, "lazy"),
     ],
 )
 def test_kernels_are_legal_and_silent(plan: Plan, n: int, schedule: str) -> None:
     """Each cluster has several tiles, so that it walks over groups, empty ones among them."""
     ends = np.array((2, 2, 70, 71, 139), np.int32)
     first, second = operands(plan.a, plan.b, 140, len(ends), n, 130, plan.b_major)
-    asked = problem.grouped(first, second)
-    plan = replace(plan, grouped=True, ragged=asked.is_ragged(plan.d))
-    dispatch = Dispatch(asked, plan, replace(share_of(asked, plan), ctas=2 * plan.tile.cluster))
+    asked = grouped_problem(first, second)
+    plan = replace(plan, grouped=True, unaligned=asked.is_unaligned(plan.d))
+    dispatch = HopperDispatch(asked, plan, replace(grouped_schedule(asked, plan), ctas=2 * plan.tile.cluster))
     out, c = untouched(140, n, DTYPES[plan.d]), numbers(4, DTYPES[plan.d], 140, n)
     built = kernel.at(plan=plan)
     run = wl.launch(
         built.module,
-        grid=dispatch.share.ctas,
+        grid=dispatch.grid,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
-        args=dispatch.arguments(Arrays(first, second, c, ends=ends), out, out[:1, :1], 1.0, 1.0),
+        shared=built.shared,
+        args=dispatch.arguments(Operands(first, second, c, ends=ends), out, out[:1, :1], 1.0, 1.0),
         schedule=schedule,
         sanitize=True,
     )
@@ -164,11 +164,11 @@ def test_kernels_are_legal_and_silent(plan: Plan, n: int, schedule: str) -> None
 def test_ends_that_the_host_does_not_see_harm_nothing() -> None:
     """One below the one before it is of an empty group, and none is beyond the last row. One CTA has all tiles."""
     first, second = operands("bf16", "bf16", 70, 3, 40, 64)
-    asked, plan = problem.grouped(first, second), Plan(d="f32", grouped=True, tile=SMALL)
-    dispatch, built = Dispatch(asked, plan, share_of(asked, plan)), kernel.at(plan=plan)
+    asked, plan = grouped_problem(first, second), Plan(d="f32", grouped=True, tile=SMALL)
+    dispatch, built = HopperDispatch(asked, plan, grouped_schedule(asked, plan)), kernel.at(plan=plan)
     out, ends = untouched(70, 40, np.float32), np.array((5, 3, 1000), np.int32)
-    args = dispatch.arguments(Arrays(first, second, ends=ends), out, out[:1, :1], 1.0, 0.0)
-    wl.launch(built.module, grid=1, block=256, shared=built.shared_bytes, args=args)
+    args = dispatch.arguments(Operands(first, second, ends=ends), out, out[:1, :1], 1.0, 0.0)
+    wl.launch(built.module, grid=1, block=256, shared=built.shared, args=args)
     same(out, products(first, second, (5, 5, 70)))
 
 
@@ -180,7 +180,7 @@ def test_ends_that_the_host_does_not_see_harm_nothing() -> None:
         ({"ends": np.array((3, 64), "i8")}, "kernels.shape", "ends is an array of int64 of shape (2,); expected 2"),
         ({"ends": np.array((3,), "i4")}, "kernels.shape", "expected 2 of int32"),
         ({"bias": np.zeros(48, "f4")}, "kernels.shape", "bias is an array of float32 of shape (48,); expected 2 by 48"),
-        ({"a": numbers(0, OPERANDS["bf16"], 32, 64).T}, "kernels.plan", "must be stored along K; a_major must be 'k'"),
+        ({"a": numbers(0, OPERANDS["bf16"], 32, 64).T}, "kernels.plan", "a grouped A must be stored along K;"),
         ({"b": numbers(0, OPERANDS["bf16"], 32, 48)}, "kernels.shape", "expected (M, K) and (groups, K, N)"),
     ],
 )  # fmt: skip
@@ -208,10 +208,10 @@ def test_an_operand_without_a_batch_is_the_same_for_all(common: str, device: Any
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"common": "a"}, "operands common to a batch are 'a'; expected some of 'abc', and a batch"),
+        ({"broadcast": "a"}, "broadcast operands are 'a'; expected some of 'abc' in a batched plan"),
         (
             {"grouped": True, "batched": True},
-            "rows that go by groups have no batch, no sparse A and no factors of blocks",
+            "a grouped plan has no batch, no sparse A and no block scales",
         ),
     ],
 )
@@ -235,17 +235,20 @@ def test_ragged_rows_go_where_out_begins(device: Any) -> None:
 def test_a_ragged_patch_of_c_is_read_before_the_next_comes() -> None:
     """Where both have one buffer."""
     first, second = operands("bf16", "bf16", 64, 1, 45, 64)
-    asked = problem.read(first, second[0])
-    tile = Tile(64, 128, 2, alternate=True, buffers=1)
-    plan = Plan(d="f32", ragged=True, tile=tile, epilogue=Epilogue(addend="f32"))
-    dispatch, built = Dispatch(asked, plan, share_of(replace(asked, groups=1), plan)), kernel.at(plan=plan)
+    asked = problem_of(first, second[0])
+    tile = Tile(64, 128, 2, pingpong=True, buffers=1)
+    plan = Plan(d="f32", unaligned=True, tile=tile, epilogue=Epilogue(addend="f32"))
+    dispatch, built = (
+        HopperDispatch(asked, plan, grouped_schedule(replace(asked, groups=1), plan)),
+        kernel.at(plan=plan),
+    )
     out, c = untouched(64, 45, np.float32), numbers(4, np.float32, 64, 45)
-    args = dispatch.arguments(Arrays(first, second[0], c), out, out[:1, :1], 1.0, 1.0)
+    args = dispatch.arguments(Operands(first, second[0], c), out, out[:1, :1], 1.0, 1.0)
     run = wl.launch(
         built.module,
         grid=1,
         block=tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         args=args,
         schedule="lazy",
         sanitize=True,

@@ -13,8 +13,8 @@ import pytest
 import warploom as wl
 from warploom.check.module import asked_target
 from warploom.kernels import Compressed, Tile, WarpTile, api, compress, gemm, prune
-from warploom.kernels.cost import choose, microseconds
-from warploom.kernels.plan import SMALL, Plan
+from warploom.kernels.hopper.cost_model import choose, microseconds
+from warploom.kernels.hopper.plan import SMALL, Plan
 from warploom.kernels.problem import Problem
 from warploom.runtime.api import launch
 
@@ -85,11 +85,11 @@ def test_a_compressed_a_of_every_type_is_exact_and_silent(
     """Ragged in all sizes, and K is no multiple of a chunk."""
     watched(schedule)
     first, second = prune(matrix(1, a, 70, 77)), along(2, b, 77, 45)
-    same(gemm(compress(first), second, sums=sums, tile=SMALL, device=device), product(first, second))
+    same(gemm(compress(first), second, accumulator=sums, tile=SMALL, device=device), product(first, second))
 
 
 @pytest.mark.parametrize(
-    "tile", [None, Tile(128, 128, 3, cluster=2), Tile(64, 64, 3, alternate=True)], ids=str
+    "tile", [None, Tile(128, 128, 3, cluster=2), Tile(64, 64, 3, pingpong=True)], ids=str
 )
 def test_a_compressed_a_has_every_epilogue_and_a_batch(
     tile: Tile | None, watched: WATCHED, device: str
@@ -131,7 +131,7 @@ def test_one_compressed_a_serves_a_batch_of_b_and_factors_of_blocks(device: str)
         (
             lambda a, b: gemm(a, b, device="cpu", target="sm_80"),
             "kernels.target",
-            "there are no kernels of sm_80 for a compressed A; expected sm_90a",
+            "no kernels of sm_80 support a compressed A; expected target sm_90a",
         ),
     ],
 )  # fmt: skip
@@ -151,9 +151,9 @@ def test_the_model_takes_a_sparse_a_to_be_quicker_but_not_twice_as_quick(
     times: list[float] = []
     for sparse in (False, True):
         asked = Problem(*size, 1, element, element, "k", "k", sparse=sparse)
-        sums = asked.sums()
+        accumulator = asked.accumulator()
         plan, share = choose(
-            asked, Plan(element, element, sums, asked.result(sums), sparse=sparse, tile=SMALL)
+            asked, Plan(element, element, accumulator, asked.result(accumulator), sparse=sparse, tile=SMALL)
         )
         assert plan.sparse == sparse
         times.append(microseconds(asked, plan, share))
@@ -225,13 +225,13 @@ def test_accurate_sums_of_8_bit_floats_keep_what_the_tensor_cores_drop() -> None
         ({"target": "sm_53"}, "kernels.plan", "sm_53 has no asynchronous copies; expected sm_80 or above"),
         ({"target": "sm_8"}, "check.target", "there is no target 'sm_8'"),
         ({"target": 80}, "kernels.option", "target is 80; expected a name such as sm_90a"),
-        ({"target": "sm_80", "result": "f64"}, "kernels.plan", "no result in f64 from sums in f32"),
+        ({"target": "sm_80", "result": "f64"}, "kernels.plan", "no result in f64 from a f32 accumulator"),
         ({"target": "sm_80", "tile": SMALL}, "kernels.option", "expected a WarpTile for sm_80"),
         ({"tile": NARROW}, "kernels.option", "expected a Tile for sm_90a"),
         (
             {"target": "sm_80", "row_scales": np.ones((64, 1), np.float32)},
             "kernels.target",
-            "there are no kernels of sm_80 for factors of blocks; expected sm_90a",
+            "no kernels of sm_80 support block scales; expected target sm_90a",
         ),
     ],
 )

@@ -11,9 +11,10 @@ import pytest
 
 import warploom as wl
 from warploom.diagnostics import UsageError
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.gemm import gemm
-from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile, size_of
+from warploom.kernels.hopper.gemm import gemm
+from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
+from warploom.kernels.plan import Epilogue, size_of
+from warploom.kernels.sparse import compress, prune
 
 TYPES: dict[str, Any] = {
     "f16": np.float16,
@@ -57,33 +58,33 @@ def check(
     schedule: str = "lazy",
 ) -> None:
     """Launch it over so many clusters, `split` tiles cut along K, and compare D with the sums of whole numbers."""
-    plan = replace(plan, batched=batch > 1, ragged=n * size_of(plan.d) % 16 != 0)
+    plan = replace(plan, batched=batch > 1, unaligned=n * size_of(plan.d) % 16 != 0)
     tile, random, planes = plan.tile, np.random.default_rng(5), (batch,) if batch > 1 else ()
     a = prune(numbers(random, plan.a, *planes, m, k))
     b = numbers(random, plan.b, *planes, *((n, k) if plan.b_major == "k" else (k, n)))
     d = numbers(random, plan.d, *planes, m, n)
     stored = compress(a)
-    box_b = (tile.columns // tile.cluster, plan.depth) if plan.b_major == "k" else (plan.depth, 64)
-    map_d = tensor(d, plan.d, (64, plan.patch), plan.row_bytes)
+    box_b = (tile.columns // tile.cluster, plan.stage_k) if plan.b_major == "k" else (plan.stage_k, 64)
+    map_d = tensor(d, plan.d, (64, plan.box_columns), plan.box_row_bytes)
     m_tiles, n_tiles = -(-m // (tile.rows * tile.cluster)), -(-n // tile.columns)
     grid = clusters * tile.cluster
-    flags = np.zeros(grid * tile.sharers, np.uint32)
+    flags = np.zeros(grid * tile.tile_consumers, np.uint32)
     built = gemm.at(plan=plan)
     run = wl.launch(
         built.module,
         grid=grid,
         block=tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         schedule=schedule,
         sanitize=True,
         args=[
-            tensor(stored.values, plan.a, (tile.rows, plan.depth // 2), 64),
+            tensor(stored.values, plan.a, (tile.rows, plan.stage_k // 2), 64),
             tensor(b, plan.b, box_b, 128), map_d, map_d,
-            np.zeros((grid, tile.sharers * 128 * plan.words), np.uint32), flags,
+            np.zeros((grid, tile.tile_consumers * 128 * plan.accumulators), np.uint32), flags,
             *(np.full(1, value, np.float32) for value in (2, 0.5, 0)), stored.metadata, None,
             np.float32(1), np.float32(0),
             d.base,
-            d.strides[-2], d.strides[0], m, n, m_tiles, n_tiles, -(-k // plan.depth), split,
+            d.strides[-2], d.strides[0], m, n, m_tiles, n_tiles, -(-k // plan.stage_k), split,
             m_tiles * n_tiles * batch, 0,
             *[0] * 6,  # all factors of blocks are one number
         ],
@@ -118,7 +119,7 @@ def test_clusters_share_b(plan: Plan) -> None:
 
 @pytest.mark.parametrize("plan", [HALF, BYTE], ids=["f16", "e4m3"])
 def test_consumers_alternate(plan: Plan) -> None:
-    check(replace(plan, tile=Tile(64, 64, 3, alternate=True)), 150, 72, 200, clusters=1, batch=2)
+    check(replace(plan, tile=Tile(64, 64, 3, pingpong=True)), 150, 72, 200, clusters=1, batch=2)
 
 
 @pytest.mark.parametrize("schedule", ["eager", "lazy", "random:7"])
@@ -127,12 +128,12 @@ def test_tiles_are_cut_along_k(schedule: str) -> None:
 
 
 def test_sums_are_promoted() -> None:
-    check(replace(BYTE, promoted=2), 64, 64, 600, clusters=1)
+    check(replace(BYTE, promotion_stages=2), 64, 64, 600, clusters=1)
 
 
 def test_blocks_are_multiplied_by_factors() -> None:
     """By 2, of every row, times a half, of all columns."""
-    check(replace(BYTE, promoted=1, blocks=Blocks(True, 128)), 64, 64, 300, clusters=1)
+    check(replace(BYTE, promotion_stages=1, block_scales=BlockScales(True, 128)), 64, 64, 300, clusters=1)
 
 
 def test_three_consumers_get_their_registers() -> None:
@@ -156,12 +157,12 @@ def test_the_checker_has_nothing_to_say(plan: Plan) -> None:
         replace(
             BYTE, d="bf16", tile=Tile(128, 256, 5, buffers=1), epilogue=Epilogue(scaled=True, addend="bf16")
         ),
-        replace(BYTE, tile=Tile(64, 80, 4, alternate=True)),
+        replace(BYTE, tile=Tile(64, 80, 4, pingpong=True)),
     ],
     ids=str,
 )
 def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
-    assert gemm.at(plan=plan).shared_bytes == plan.shared_bytes
+    assert gemm.at(plan=plan).shared == plan.shared_bytes
 
 
 @pytest.mark.parametrize(
@@ -170,15 +171,15 @@ def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
         ({"a_major": "m"}, "a sparse A is stored along K; a_major must be 'k'"),
         (
             {"tile": Tile(192, 208, 2)},
-            "104 registers of sums for each thread of 3 consumers; expected 96 at most",
+            "104 registers of accumulators for each thread of 3 consumers; expected at most 96",
         ),
         (
-            {"tile": Tile(128, 224, 2), "promoted": 4},
-            "224 registers of sums for each thread of 2 consumers; expected 160 at most",
+            {"tile": Tile(128, 224, 2), "promotion_stages": 4},
+            "224 registers of accumulators for each thread of 2 consumers; expected at most 160",
         ),
         (
             {"tile": Tile(128, 256, 6, buffers=1)},
-            "6 stages of 41984 bytes; expected at least 2 and, with 16496 bytes besides, 232448 in all",
+            "6 stages of 41984 bytes and 16496 other bytes; expected at least 2 stages and at most 232448 bytes",
         ),
     ],
 )

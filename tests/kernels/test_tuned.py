@@ -11,10 +11,18 @@ import pytest
 
 import warploom as wl
 from warploom.kernels import Epilogue, Plan, Tile
-from warploom.kernels.cost import choose, shares
-from warploom.kernels.plan import SMALL
+from warploom.kernels.hopper.cost_model import choose, schedules
+from warploom.kernels.hopper.plan import SMALL
+from warploom.kernels.hopper.tuned_tiles import (
+    Tuned,
+    choose_tuned,
+    forget,
+    keep,
+    key_of,
+    read,
+    record_file,
+)
 from warploom.kernels.problem import Problem
-from warploom.kernels.tuned import Tuned, chosen, forget, keep, key_of, read, record_file, tuned_tile
 
 GPU = "NVIDIA H200"
 PROBLEM = Problem(4096, 2112, 7168, 1, "bf16", "bf16", "k", "k")
@@ -29,30 +37,30 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_kept_is_there_again() -> None:
-    assert tuned_tile(GPU, KEY) is None
+    assert read() == {}
     keep(GPU, KEY, FOUND)
     keep("another", KEY, replace(FOUND, split=0))
     keep(GPU, "another", replace(FOUND, microseconds=1.0))
-    assert tuned_tile(GPU, KEY) == (FOUND.tile, 78)
     assert read() == {
         GPU: {KEY: FOUND, "another": replace(FOUND, microseconds=1.0)},
         "another": {KEY: replace(FOUND, split=0)},
     }
     keep(GPU, KEY, replace(FOUND, split=3))
-    assert tuned_tile(GPU, KEY) == (FOUND.tile, 3)
+    assert read()[GPU][KEY] == replace(FOUND, split=3)
     assert [path.name for path in record_file().parent.iterdir()] == ["tuned.json"]
 
 
 def test_a_key_says_everything_but_the_tile() -> None:
-    assert KEY == "4096x2112x7168 a=bf16 b=bf16 sums=f32 d=bf16 a_major=k b_major=k"
+    assert KEY == "4096x2112x7168 a=bf16 b=bf16 accumulator=f32 d=bf16 a_major=k b_major=k"
     others: list[tuple[Problem, Plan]] = [
         (replace(PROBLEM, m=4095), PLAN),
         (replace(PROBLEM, n=2113), PLAN),
         (replace(PROBLEM, k=7167), PLAN),
         (replace(PROBLEM, batch=2), PLAN),
         *((PROBLEM, replace(PLAN, **changed)) for changed in (
-            {"a": "f16", "b": "f16"}, {"a": "f16", "b": "f16", "sums": "f16", "d": "f16"}, {"d": "f32"},
-            {"a_major": "m"}, {"b_major": "n"}, {"batched": True}, {"promoted": 2}, {"ragged": True}, {"sparse": True},
+            {"a": "f16", "b": "f16"}, {"a": "f16", "b": "f16", "accumulator": "f16", "d": "f16"}, {"d": "f32"},
+            {"a_major": "m"}, {"b_major": "n"}, {"batched": True}, {"promotion_stages": 2},
+            {"unaligned": True}, {"sparse": True},
         )),
         *((PROBLEM, replace(PLAN, epilogue=Epilogue(**changed))) for changed in (
             {"scaled": True}, {"row_scales": True}, {"column_scales": True}, {"addend": "bf16"}, {"bias": "row"},
@@ -66,20 +74,20 @@ def test_a_key_says_everything_but_the_tile() -> None:
 
 
 def test_the_choice_is_the_file_s_and_else_the_model_s() -> None:
-    assert chosen(GPU, PROBLEM, PLAN) == choose(PROBLEM, PLAN)
+    assert choose_tuned(GPU, PROBLEM, PLAN) == choose(PROBLEM, PLAN)
     other = Tile(64, 128, 4)
-    even, cut = shares(PROBLEM, PLAN.with_tile(replace(other, cluster=2)))
+    even, cut = schedules(PROBLEM, PLAN.with_tile(replace(other, cluster=2)))
     for share in (even, cut):
         keep(GPU, KEY, Tuned(replace(other, cluster=2), share.split, 1.0))
-        assert chosen(GPU, PROBLEM, PLAN) == (PLAN.with_tile(replace(other, cluster=2)), share)
-    assert chosen("another", PROBLEM, PLAN) == choose(PROBLEM, PLAN)
+        assert choose_tuned(GPU, PROBLEM, PLAN) == (PLAN.with_tile(replace(other, cluster=2)), share)
+    assert choose_tuned("another", PROBLEM, PLAN) == choose(PROBLEM, PLAN)
 
 
 def test_a_share_that_there_is_no_more_gives_way_to_the_model_s() -> None:
     keep(GPU, KEY, Tuned(Tile(64, 128, 4, 2), 12345, 1.0))
-    plan, share = chosen(GPU, PROBLEM, PLAN)
+    plan, share = choose_tuned(GPU, PROBLEM, PLAN)
     assert plan.tile == Tile(64, 128, 4, 2)
-    assert share in list(shares(PROBLEM, plan))
+    assert share in list(schedules(PROBLEM, plan))
 
 
 def entry(**changed: Any) -> str:
@@ -87,26 +95,26 @@ def entry(**changed: Any) -> str:
 
 
 TILE = asdict(FOUND.tile)
-NO_TILE = f"what it keeps for '{KEY}' is no tile of this release"
+NO_TILE = f"the entry '{KEY}' is not a tile of this release"
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it is no JSON"),
-        ('{"format": 1', "it is no JSON"),
-        ("\xff", "it is no JSON"),
-        ("[" * 100_000, "it is no JSON"),
-        ("[]", "it is not of format 1, which this release reads"),
-        ('{"format": 2, "gpus": {}}', "it is not of format 1, which this release reads"),
-        ('{"format": 1}', "'gpus' in it is no table"),
-        ('{"format": 1, "gpus": {"a": 3}}', "'a' in it is no table"),
-        (entry(tile=3), "'tile' in it is no table"),
+        ("", "it is not JSON"),
+        ('{"format": 1', "it is not JSON"),
+        ("\xff", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
+        ("[]", "expected format 1"),
+        ('{"format": 2, "gpus": {}}', "expected format 1"),
+        ('{"format": 1}', "'gpus' in it is not a table"),
+        ('{"format": 1, "gpus": {"a": 3}}', "'a' in it is not a table"),
+        (entry(tile=3), "'tile' in it is not a table"),
         (entry(tile={"rows": 64}), NO_TILE),
         (entry(tile=TILE | {"more": 1}), NO_TILE),
         (entry(tile=TILE | {"rows": "64"}), NO_TILE),
         (entry(tile=TILE | {"rows": True}), NO_TILE),
-        (entry(tile=TILE | {"alternate": 1}), NO_TILE),
+        (entry(tile=TILE | {"pingpong": 1}), NO_TILE),
         (entry(split=-1), NO_TILE),
         (entry(split=None), NO_TILE),
         (entry(microseconds=0.0), NO_TILE),
@@ -117,12 +125,12 @@ NO_TILE = f"what it keeps for '{KEY}' is no tile of this release"
 def test_a_broken_file_is_a_sentence(text: str, why: str) -> None:
     record_file().parent.mkdir()
     record_file().write_bytes(text.encode("latin-1"))
-    for ask in (read, lambda: tuned_tile(GPU, KEY), lambda: keep(GPU, KEY, FOUND)):
+    for ask in (read, lambda: choose_tuned(GPU, PROBLEM, PLAN), lambda: keep(GPU, KEY, FOUND)):
         with pytest.raises(wl.UsageError) as error:
             ask()
         (found,) = error.value.diagnostics
         assert found.code == "kernels.tuned"
-        assert found.message == f"{record_file()}, the tuned tiles, cannot be used: {why}"
+        assert found.message == f"cannot use the tuned tiles in {record_file()}: {why}"
         assert found.hint == "`warploom tune --forget` removes it"
     assert forget() == 1
     assert read() == {}
@@ -130,15 +138,15 @@ def test_a_broken_file_is_a_sentence(text: str, why: str) -> None:
 
 def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
     keep(GPU, KEY, Tuned(Tile(100, 100, 4), 0, 1.0))
-    with pytest.raises(wl.UsageError, match="a tile of it suits no kernel: 100 rows of a tile"):
-        chosen(GPU, PROBLEM, PLAN)
+    with pytest.raises(wl.UsageError, match="a tile in it is illegal: 100 rows of a tile"):
+        choose_tuned(GPU, PROBLEM, PLAN)
 
 
 def test_every_field_of_a_tile_is_kept() -> None:
-    odd = Tile(64, 96, 7, 2, 16, alternate=True, buffers=1)
+    odd = Tile(64, 96, 7, 2, 16, pingpong=True, buffers=1)
     assert all(getattr(odd, field.name) != field.default for field in fields(Tile))
     keep(GPU, KEY, Tuned(odd, 0, 1.0))
-    assert tuned_tile(GPU, KEY) == (odd, 0)
+    assert read()[GPU][KEY] == Tuned(odd, 0, 1.0)
 
 
 def test_forgetting() -> None:
@@ -160,5 +168,5 @@ def test_forgetting() -> None:
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     assert read() == {}
-    with pytest.raises(wl.UsageError, match=r"tuned\.json cannot be written: "):
+    with pytest.raises(wl.UsageError, match=r"cannot write .*tuned\.json: "):
         keep(GPU, KEY, FOUND)

@@ -11,10 +11,10 @@ import pytest
 import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.emulator.memory import Memory
+from warploom.kernels.ampere.gemm import kernel_of
+from warploom.kernels.ampere.plan import TILES, WarpPlan, WarpTile, choose_tile, plan_for
 from warploom.kernels.plan import Epilogue, size_of
-from warploom.kernels.problem import Problem, read, swapped
-from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import TILES, Plan, WarpTile, tile_for
+from warploom.kernels.problem import Problem, problem_of, transposed
 
 DTYPES = {
     "bf16": ml_dtypes.bfloat16,
@@ -31,14 +31,14 @@ SMALL = WarpTile(64, 64, 2, 2, stages=3)
 EVERYTHING = Epilogue(True, True, True, "bf16", "column", "silu")
 ERRORS = {"f32": 2e-6, "bf16": 2.0**-8, "f16": 2.0**-10, "e4m3": 2.0**-4, "e5m2": 2.0**-3, "s32": 0}
 KINDS = [
-    ("sm_80", "bf16", "bf16", "f32", "bf16"),
-    ("sm_80", "f16", "f16", "f32", "f32"),
-    ("sm_80", "f16", "f16", "f16", "f16"),
-    ("sm_80", "tf32", "tf32", "f32", "f32"),
-    ("sm_80", "s8", "u8", "s32", "s32"),
-    ("sm_80", "u8", "s8", "s32", "f16"),
-    ("sm_89", "e4m3", "e5m2", "f32", "bf16"),
-    ("sm_89", "e5m2", "e5m2", "f32", "e4m3"),
+    ("bf16", "bf16", "f32", "bf16", "sm_80"),
+    ("f16", "f16", "f32", "f32", "sm_80"),
+    ("f16", "f16", "f16", "f16", "sm_80"),
+    ("tf32", "tf32", "f32", "f32", "sm_80"),
+    ("s8", "u8", "s32", "s32", "sm_80"),
+    ("u8", "s8", "s32", "f16", "sm_80"),
+    ("e4m3", "e5m2", "f32", "bf16", "sm_89"),
+    ("e5m2", "e5m2", "f32", "e4m3", "sm_89"),
 ]
 
 
@@ -59,7 +59,7 @@ def whole(array: np.ndarray) -> np.ndarray:
     return array if array.base is None else array.base
 
 
-def multiply(plan: Plan, m: int, n: int, k: int, batch: int = 1, schedule: str = "eager"):
+def multiply(plan: WarpPlan, m: int, n: int, k: int, batch: int = 1, schedule: str = "eager"):
     """What the kernel of a plan makes of random matrices, what is exact, and the findings of the sanitizer."""
     rng = np.random.default_rng(m + n + k)
     a = stored(rng, plan.a, batch, *((m, k) if plan.a_major == "k" else (k, m)))
@@ -70,19 +70,19 @@ def multiply(plan: Plan, m: int, n: int, k: int, batch: int = 1, schedule: str =
     whole(d)[...] = 5
     rows, columns = rng.standard_normal(m, np.float32), rng.standard_normal(n, np.float32)
     bias = rng.standard_normal(m if epilogue.bias == "row" else n, np.float32)
-    made = built(replace(plan, ragged=ragged))
+    made = kernel_of(replace(plan, unaligned=ragged))
     strides = [each.strides[axis] for axis in (1, 0) for each in (a, b, c, d)]
     run = wl.launch(
         made.module,
-        grid=plan.tile.count(m, n, batch),
+        grid=plan.tile.count(Problem(m, n, k, batch, plan.a, plan.b, "k", "k")),
         block=plan.tile.threads,
-        shared=made.shared_bytes,
+        shared=made.shared,
         args=[*map(whole, (a, b, c, d)), rows, columns, bias, 0.5, -2.0, *strides, m, n, k],
         sanitize=True,
         schedule=schedule,
     )
-    exact = (a if plan.a_major == "k" else swapped(a)).astype(float) @ (
-        swapped(b) if plan.b_major == "k" else b
+    exact = (a if plan.a_major == "k" else transposed(a)).astype(float) @ (
+        transposed(b) if plan.b_major == "k" else b
     ).astype(float)
     exact = exact * (0.5 if epilogue.scaled else 1)
     exact = exact * (rows[:, None] if epilogue.row_scales else 1) * (columns if epilogue.column_scales else 1)
@@ -107,15 +107,17 @@ def is_near(found: np.ndarray, exact: np.ndarray, error: float) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS, ids=" ".join)
 def test_every_type_is_right_and_silent(kind):
-    target, a, b, sums, d = kind
-    found, exact, findings = multiply(Plan(target, a, b, sums, d, tile=SMALL), 70, 80, 192 // size_of(a) + 5)
+    *types, target = kind
+    a, _, sums, d = types
+    plan = WarpPlan(*types, tile=SMALL, target=target)
+    found, exact, findings = multiply(plan, 70, 80, 192 // size_of(a) + 5)
     assert not findings
     assert is_near(found, exact, 2.0**-9 if sums == "f16" else ERRORS[d])
 
 
 @pytest.mark.parametrize(("majors", "span"), [("kk", 64), ("kn", 64), ("mk", 64), ("kk", 128), ("mn", 128)])
 def test_every_layout_is_right_and_silent_with_odd_sizes_and_late_copies(majors, span):
-    plan = Plan(a_major=majors[0], b_major=majors[1], tile=replace(SMALL, span=span))
+    plan = WarpPlan(a_major=majors[0], b_major=majors[1], tile=replace(SMALL, span=span))
     found, exact, findings = multiply(plan, 67, 133, 141, batch=2, schedule="lazy")
     assert not findings
     assert is_near(found, exact, ERRORS["bf16"])
@@ -123,14 +125,14 @@ def test_every_layout_is_right_and_silent_with_odd_sizes_and_late_copies(majors,
 
 @pytest.mark.parametrize("tile", TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
 def test_every_tile_is_right_and_silent_in_any_order(tile):
-    found, exact, findings = multiply(Plan(tile=tile, d="f32"), 136, 72, 200, schedule="random:7")
+    found, exact, findings = multiply(WarpPlan(tile=tile, d="f32"), 136, 72, 200, schedule="random:7")
     assert not findings
     assert is_near(found, exact, ERRORS["f32"])
 
 
 @pytest.mark.parametrize(("d", "n"), [("f32", 72), ("f32", 69), ("bf16", 72), ("e4m3", 80), ("e4m3", 69)])
 def test_the_epilogue_is_right(d, n):
-    plan = Plan("sm_89", d=d, tile=SMALL, epilogue=replace(EVERYTHING, addend=d))
+    plan = WarpPlan(target="sm_89", d=d, tile=SMALL, epilogue=replace(EVERYTHING, addend=d))
     found, exact, findings = multiply(plan, 66, n, 40)
     assert not findings
     assert is_near(found, exact, ERRORS[d])
@@ -138,8 +140,8 @@ def test_the_epilogue_is_right(d, n):
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_a_bias_of_rows_and_other_activations_are_right(activation):
-    plan = Plan(
-        "sm_80", "f16", "f16", "f16", "f16", tile=SMALL, epilogue=Epilogue(bias="row", activation=activation)
+    plan = WarpPlan(
+        "f16", "f16", "f16", "f16", tile=SMALL, epilogue=Epilogue(bias="row", activation=activation)
     )
     found, exact, findings = multiply(plan, 66, 69, 40)
     assert not findings
@@ -148,15 +150,17 @@ def test_a_bias_of_rows_and_other_activations_are_right(activation):
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (65, 3, 9)])
 def test_the_smallest_sizes_are_right(sizes):
-    found, exact, findings = multiply(Plan(tile=SMALL, d="f32"), *sizes)
+    found, exact, findings = multiply(WarpPlan(tile=SMALL, d="f32"), *sizes)
     assert not findings
     assert is_near(found, exact, ERRORS["f32"])
 
 
 @pytest.mark.parametrize("kind", KINDS[::3], ids=" ".join)
 def test_kernels_are_legal(kind):
-    plan = Plan(*kind, ragged=True, tile=SMALL, epilogue=replace(EVERYTHING, addend="f32"))
-    assert wl.check(built(plan).text).ok
+    *types, target = kind
+    epilogue = replace(EVERYTHING, addend="f32")
+    plan = WarpPlan(*types, unaligned=True, tile=SMALL, epilogue=epilogue, target=target)
+    assert wl.check(kernel_of(plan).text).ok
 
 
 def rounds(addresses: np.ndarray, size: int) -> np.ndarray:
@@ -191,7 +195,9 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
 
     watched("load")
     watched("store")
-    plan = Plan("sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=WarpTile(128, 64, 2, 2, span, 3))
+    plan = WarpPlan(
+        target="sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=WarpTile(128, 64, 2, 2, span, 3)
+    )
     multiply(replace(plan, a="f16", b="f16") if d == "f16" else plan, 128, 64, 64)
     assert sum(map(len, seen)) > 1000
     assert all((each == 1).all() for each in seen)
@@ -202,29 +208,29 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
     [
         ({"target": "sm_75"}, "sm_75 has no asynchronous copies; expected sm_80 or above"),
         ({"a": "e4m3", "b": "e4m3"}, "sm_80 has no e4m3; expected sm_89 or above"),
-        ({"a": "s8", "b": "s8", "sums": "s32", "d": "s32", "a_major": "m"},
-         "s8 is read along K alone; a_major and b_major must be 'k'"),
+        ({"a": "s8", "b": "s8", "accumulator": "s32", "d": "s32", "a_major": "m"},
+         "s8 must be stored along K; a_major and b_major must be 'k'"),
         ({"a_major": "n"}, "a_major is 'n'; expected 'k' or 'm'"),
-        ({"a": "s8", "b": "s8", "sums": "s32", "d": "s32", "epilogue": Epilogue(scaled=True)},
-         "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"),
+        ({"a": "s8", "b": "s8", "accumulator": "s32", "d": "s32", "epilogue": Epilogue(scaled=True)},
+         "an s32 result has no epilogue; expected a result in f32, bf16 or f16"),
         ({"target": "sm_89", "tile": WarpTile(128, 256, 2, 4, stages=5)},
          "5 stages of 24576 bytes; a CTA of sm_89 has 101376"),
         ({"tile": WarpTile(stages=2)}, "2 stages; expected 3, 4 or 5"),
         ({"tile": WarpTile(span=32)}, "32 bytes of K in a stage; expected 64 or 128"),
-        ({"tile": WarpTile(96)}, "96 rows of a tile for 2 warps; expected 64, 128 or 256, and 32 or 64 of a warp"),
+        ({"tile": WarpTile(96)}, "96 rows of a tile for 2 warps; expected 64, 128 or 256, and 32 or 64 for each warp"),
         ({"tile": WarpTile(down=1, across=1)}, "1 by 1 warps; expected 4 or 8 in all"),
     ],
 )  # fmt: skip
 def test_what_there_is_not_is_refused(wrong, message):
     with pytest.raises(UsageError) as refused:
-        Plan(**wrong)
+        WarpPlan(**wrong)
     assert str(refused.value) == message
 
 
 def test_a_problem_gives_a_plan():
     a, b = np.zeros((300, 112), np.int8), np.zeros((77, 112), np.int8)
-    plan = read(a, swapped(b)).warp_level("sm_80", epilogue=Epilogue())
-    assert (plan.a, plan.b, plan.sums, plan.d, plan.a_major, plan.b_major) == (
+    plan = plan_for(problem_of(a, transposed(b)), "sm_80", epilogue=Epilogue())
+    assert (plan.a, plan.b, plan.accumulator, plan.d, plan.a_major, plan.b_major) == (
         "s8",
         "s8",
         "s32",
@@ -232,11 +238,18 @@ def test_a_problem_gives_a_plan():
         "k",
         "k",
     )
-    assert plan.ragged
+    assert plan.unaligned
     a, b = np.zeros((3, 64, 304), np.float16), np.zeros((64, 80), np.float16)
-    plan = read(swapped(a[..., :300]), b).warp_level("sm_89", sums="f16", epilogue=Epilogue(), tile=SMALL)
-    assert (plan.target, plan.sums, plan.d, plan.a_major, plan.b_major) == ("sm_89", "f16", "f16", "m", "n")
-    assert not plan.ragged
+    problem = problem_of(transposed(a[..., :300]), b)
+    plan = plan_for(problem, "sm_89", accumulator="f16", epilogue=Epilogue(), tile=SMALL)
+    assert (plan.target, plan.accumulator, plan.d, plan.a_major, plan.b_major) == (
+        "sm_89",
+        "f16",
+        "f16",
+        "m",
+        "n",
+    )
+    assert not plan.unaligned
     assert plan.tile == SMALL
 
 
@@ -245,15 +258,18 @@ def test_a_problem_gives_a_plan():
     [(4096, 4096, (128, 256)), (128, 7168, (128, 128)), (64, 24576, (64, 64)), (1, 1, (64, 64))],
 )
 def test_the_tile_suits_the_problem(m, n, extents):
-    tile = tile_for(m, n, 1, 108, 163 * 1024)
+    tile = choose_tile(Problem(m, n, 64, 1, "bf16", "bf16", "k", "k"), 108, 163 * 1024)
     assert (tile.rows, tile.columns) == extents
 
 
 def test_rows_that_are_too_long_are_refused():
     problem = Problem(1, 1, 2**30, 1, "bf16", "bf16", "k", "k")
-    with pytest.raises(UsageError, match="rows of 2147483648 bytes along K; expected 2147483392 at most"):
-        problem.warp_level("sm_80", epilogue=Epilogue())
+    with pytest.raises(UsageError, match="rows of 2147483648 bytes along K; expected at most 2147483392"):
+        plan_for(problem, "sm_80", epilogue=Epilogue())
 
 
 def test_a_tile_is_chosen_that_the_target_has_room_for():
-    assert tile_for(4096, 4096, 1, 108, 64 * 1024).shared_bytes <= 64 * 1024
+    assert (
+        choose_tile(Problem(4096, 4096, 64, 1, "bf16", "bf16", "k", "k"), 108, 64 * 1024).shared_bytes
+        <= 64 * 1024
+    )

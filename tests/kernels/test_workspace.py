@@ -54,10 +54,10 @@ def workspaces(memory: Memory) -> Workspaces:
 
 
 def test_streams_have_memory_of_their_own_and_keep_it(memory: Memory, workspaces: Workspaces) -> None:
-    first, second = (workspaces.hold(stream, WORDS, FLAGS) for stream in (1, 2))
+    first, second = (workspaces.get(stream, WORDS, FLAGS) for stream in (1, 2))
     assert len({*first, *second}) == 4
-    assert workspaces.hold(1, WORDS // 2, FLAGS) == first
-    assert workspaces.hold(2, WORDS, FLAGS) == second
+    assert workspaces.get(1, WORDS // 2, FLAGS) == first
+    assert workspaces.get(2, WORDS, FLAGS) == second
     for partial, flags in (first, second):
         assert memory.sizes[partial] >= 4 * WORDS
         assert memory.sizes[flags] >= 4 * FLAGS
@@ -66,15 +66,15 @@ def test_streams_have_memory_of_their_own_and_keep_it(memory: Memory, workspaces
 
 def test_many_streams_have_no_more_than_they_need(memory: Memory, workspaces: Workspaces) -> None:
     for stream in range(20):
-        workspaces.hold(stream, WORDS, FLAGS)
+        workspaces.get(stream, WORDS, FLAGS)
     assert sorted(set(memory.sizes.values())) == [4 * FLAGS, 4 * WORDS]
     assert len(memory.sizes) == 2 * 21
 
 
 def test_what_a_stream_has_grown_out_of_stays_where_it_was(memory: Memory, workspaces: Workspaces) -> None:
     """A graph may hold it. It is never more than what the stream has now."""
-    before = workspaces.hold(1, WORDS, FLAGS)
-    after = workspaces.hold(1, WORDS + 1, FLAGS)
+    before = workspaces.get(1, WORDS, FLAGS)
+    after = workspaces.get(1, WORDS + 1, FLAGS)
     assert set(before).isdisjoint(after)
     assert {*before, *after} <= memory.sizes.keys()
     assert memory.sizes[after[0]] >= 2 * memory.sizes[before[0]]
@@ -83,16 +83,16 @@ def test_what_a_stream_has_grown_out_of_stays_where_it_was(memory: Memory, works
 def test_a_stream_that_is_recorded_gets_what_was_made_before(memory: Memory, workspaces: Workspaces) -> None:
     workspaces.prepare(WORDS, FLAGS)
     memory.recorded.add(7)
-    partial, flags = workspaces.hold(7, WORDS, FLAGS)
+    partial, flags = workspaces.get(7, WORDS, FLAGS)
     assert memory.sizes[partial] >= 4 * WORDS
     assert flags in memory.zeroed
-    assert workspaces.hold(7, WORDS, FLAGS) == (partial, flags)
+    assert workspaces.get(7, WORDS, FLAGS) == (partial, flags)
     memory.recorded.add(8)
     with pytest.raises(wl.UsageError, match="a graph is being recorded") as refused:
-        workspaces.hold(8, WORDS, FLAGS)
+        workspaces.get(8, WORDS, FLAGS)
     assert refused.value.diagnostics[0].code == "kernels.recording"
     memory.recorded.clear()
-    assert set(workspaces.hold(8, WORDS, FLAGS)).isdisjoint((partial, flags))
+    assert set(workspaces.get(8, WORDS, FLAGS)).isdisjoint((partial, flags))
 
 
 def test_a_spare_piece_that_is_too_small_is_given_back(memory: Memory, workspaces: Workspaces) -> None:

@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 
 from warploom.gpu import Timing
-from warploom.kernels.compress import compress, prune
 from warploom.kernels.plan import DTYPES
+from warploom.kernels.sparse import compress, prune
 from warploom.kernels.timing.cublas import KINDS, Kind, Matrices
 
 OPERANDS: dict[str, Any] = {
@@ -28,7 +28,7 @@ class NumPy:
         self.made = 0
 
     @contextmanager
-    def at_work(self) -> Generator[None]:
+    def settings(self) -> Generator[None]:
         yield
 
     def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:

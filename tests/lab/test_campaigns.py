@@ -33,9 +33,9 @@ from warploom_lab.work.campaign import Campaign, Progress, run
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask.census import census
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Ledger
+from warploom.integrations.dask.compatibility import describe_worker
+from warploom.integrations.dask.worker_pool import WorkerPool
+from warploom.runtime.distribution import WorkReport
 
 UNRECORDED = "a small kernel that is not compared with a record (--against)"
 RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
@@ -317,7 +317,7 @@ def test_experiments_on_gpus_by_a_crew(
         return {name: array ^ (device == "cuda" and self.instruction == odd) for name, array in found.items()}
 
     monkeypatch.setattr(Experiment, "run", stand_in)
-    monkeypatch.setattr(Crew, "inspect", lambda _: None)  # there is no GPU
+    monkeypatch.setattr(WorkerPool, "check_workers", lambda _: None)  # there is no GPU
     reports: list[str] = []
     for workers in ("1", scheduler):
         kept = tmp_path / f"{len(workers)}"
@@ -404,21 +404,21 @@ def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> N
         main(["compare", "mma", "--workers", "dusk"])
     assert left.value.code == 2
     assert (
-        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers here,"
-        " or the address of a Dask scheduler, such as 'tcp://host:8786'"
+        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers on "
+        "this host, or the address of a Dask scheduler, such as 'tcp://host:8786'"
         in " ".join(capsys.readouterr().err.split())
     )
 
 
 def test_an_extra_within_a_package_that_is_not_there_is_missing() -> None:
-    assert census(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
+    assert describe_worker(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
 
 
 def test_the_table_says_who_did_what(capsys: pytest.CaptureFixture[str]) -> None:
-    _workers.table(Ledger())
+    _workers.table(WorkReport())
     assert capsys.readouterr().err == ""
-    ledger = Ledger()
-    first, second = ledger.share("tcp://b"), ledger.share("tcp://a")
+    ledger = WorkReport()
+    first, second = ledger.worker("tcp://b"), ledger.worker("tcp://a")
     first.tasks, first.seconds, first.lost = 1200, 3.25, 1
     second.tasks, second.seconds = 3, 1.0
     _workers.table(ledger)

@@ -18,11 +18,11 @@ from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.given import given
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.plan import SUMS
+from warploom.kernels.plan import ACCUMULATORS
 
 CASES = list(cases(1, 2000))
 FEATURES = {
-    *(f"{a} by {b}, sums {s}" for (a, b), each in SUMS.items() for s in each),
+    *(f"{a} by {b}, sums {s}" for (a, b), each in ACCUMULATORS.items() for s in each),
     *(f"result {word}" for word in ("f32", "f16", "bf16", "e4m3", "e5m2", "s32")),
     *(f"majors {a}{b}" for a, b in product("km", "kn")),
     *(f"{name} lies {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),
@@ -128,16 +128,16 @@ def test_a_product_that_is_missing_is_too_far(kind: str) -> None:
 
 def altered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     """Let the first run of each case, which is the GPU's, be changed."""
-    perform, runs = campaign.perform, Counter[str]()
+    original, runs = campaign.run_gemm, Counter[str]()
 
     def changed(ask: Any, arrays: Any, *rest: Any) -> Any:
-        d = perform(ask, arrays, *rest)
+        d = original(ask, arrays, *rest)
         runs["all"] += 1
         if runs["all"] == 1:
             change(d, arrays)
         return d
 
-    monkeypatch.setattr(campaign, "perform", changed)
+    monkeypatch.setattr(campaign, "run_gemm", changed)
 
 
 def test_what_differs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise UsageError("no such GPU", code="gpu.none")
 
-    monkeypatch.setattr(campaign, "perform", refuse)
+    monkeypatch.setattr(campaign, "run_gemm", refuse)
     found = compare(Task(1, 0, "cpu"))
     assert found.lost
     assert found.wrong == "UsageError: no such GPU"

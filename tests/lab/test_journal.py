@@ -43,7 +43,7 @@ def refusal(path: Path, about: dict[str, Any] | None = None) -> str:
     with pytest.raises(UsageError) as caught:
         Journal(path, about or ABOUT)
     (said,) = caught.value.diagnostics
-    assert said.code == "farm.journal"
+    assert said.code == "checkpoint.file"
     assert (path.read_bytes() if path.is_file() else b"") == before
     return f"{said.message} | {said.hint}".replace(str(path), NAMED)
 
@@ -158,7 +158,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path, monkeypatch
             journal.add([(3, "a result of some length")])
         (said,) = caught.value.diagnostics
         assert (said.code, said.message, said.hint) == (
-            "farm.disk",
+            "checkpoint.disk",
             f"{path} cannot be written: no space left on device; it has 1 of 9 results",
             "free some space, and start the same command again",
         )

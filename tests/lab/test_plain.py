@@ -18,7 +18,7 @@ from warploom_lab.nvcc.compiler import Answer as Said
 from warploom_lab.plain import of_plain, plain
 from warploom_lab.ptxas.assembler import Verdict
 
-from warploom.kernels.plan import Tile
+from warploom.kernels.hopper.plan import Tile
 
 LEFT = Answer("done", (0, 3), np.arange(6, dtype=np.uint8).reshape(2, 3), np.zeros(0, np.uint8), "words")
 RESULTS: list[tuple[Any, Any]] = [

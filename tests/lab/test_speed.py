@@ -12,8 +12,8 @@ from lab.numpy_peer import Clock, NumPy
 import warploom as wl
 from warploom.gpu import State, Timing
 from warploom.kernels import Compressed, decompress, gemm
-from warploom.kernels.timing.cublas import KINDS, Kind, Matrices, refusals, usual
-from warploom.kernels.timing.speed import Bench, Case, Compared, Wrong, compare, record, summary
+from warploom.kernels.timing.cublas import KINDS, Kind, Matrices, default_kinds, library_errors
+from warploom.kernels.timing.speed import Bench, Case, Comparison, WrongResult, compare, record, summary
 
 STATE = State(1500, 3201, 690.0, None)
 
@@ -22,14 +22,14 @@ def on_cpu(a: Any, b: Any, *, out: Any, fast: bool) -> Any:
     return gemm(a, b, out=out, fast=fast, device="cpu")
 
 
-def bench(clock: Clock, ours: Any = on_cpu, peer: Any = None) -> Bench:
-    return Bench("a GPU", peer or NumPy(), ours, clock, lambda: None, lambda: STATE, 7)
+def compared_by(clock: Clock, case: Case, ours: Any = on_cpu, peer: Any = None) -> Any:
+    return compare(Bench("a GPU", peer or NumPy(), clock, lambda: None, 7), case, ours, lambda: STATE)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_our_kernels_agree_with_float64_in_every_kind(name: str) -> None:
-    found = compare(bench(Clock()), Case(KINDS[name], 80, 48, 128))
-    assert isinstance(found, Compared)
+    found = compared_by(Clock(), Case(KINDS[name], 80, 48, 128))
+    assert isinstance(found, Comparison)
     assert found.difference <= KINDS[name].tolerance / 4
 
 
@@ -40,8 +40,8 @@ def test_both_sides_get_the_same_calls_through_matrices_that_take_turns() -> Non
         seen.append((id(a), id(out)))
         out[...] = a.astype(np.float64) @ b.astype(np.float64)
 
-    found = compare(bench(clock, ours), Case(KINDS["tf32"], 8, 8, 8))
-    assert isinstance(found, Compared)
+    found = compared_by(clock, Case(KINDS["tf32"], 8, 8, 8), ours)
+    assert isinstance(found, Comparison)
     (_, tries), (calls, repetitions) = clock.given
     assert (tries, repetitions) == (3, 7)
     assert found.sets == 8  # small matrices: as many as there may be
@@ -63,15 +63,15 @@ def test_a_sparse_kind_is_compared_with_the_library_and_timed_beside_our_dense_k
         dense = decompress(a) if isinstance(a, Compressed) else a
         out[...] = dense.astype(np.float64) @ b.astype(np.float64)
 
-    found = compare(bench(clock, ours, peer), Case(KINDS["f16-sparse"], 8, 8, 16))
-    assert isinstance(found, Compared)
+    found = compared_by(clock, Case(KINDS["f16-sparse"], 8, 8, 16), ours, peer)
+    assert isinstance(found, Comparison)
     assert taken == [Compressed]
     taken.clear()
     calls, _ = clock.given[-1]
     for side in ("ours", "theirs"):
         calls[side][0](None)
     assert taken == [Compressed, np.ndarray]
-    assert "f16-sparse" not in usual(KINDS)
+    assert "f16-sparse" not in default_kinds(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_matrices_that_take_turns_pass_the_cache(size: tuple[int, int, int], set
     def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
         peer.multiply(KINDS["bf16"])(a, b, out)
 
-    compare(bench(Clock(), ours, peer), Case(KINDS["bf16"], *size))
+    compared_by(Clock(), Case(KINDS["bf16"], *size), ours, peer)
     assert peer.made == sets
 
 
@@ -99,11 +99,11 @@ def test_a_wrong_result_is_not_timed(fault: Any) -> None:
         fault(out)
 
     clock = Clock()
-    found = compare(bench(clock, ours), Case(KINDS["bf16"], 64, 64, 64))
-    assert isinstance(found, Wrong)
+    found = compared_by(clock, Case(KINDS["bf16"], 64, 64, 64), ours)
+    assert isinstance(found, WrongResult)
     assert not clock.given
-    assert str(found).startswith("bf16 64x64x64 is wrong: an element is ")
-    assert str(found).endswith("of their root mean square from NumPy's, more than 0.1; it is not timed")
+    assert str(found).startswith("bf16 64x64x64 is wrong: an element differs from NumPy's by ")
+    assert str(found).endswith("of the root mean square, more than 0.1; it is not timed")
 
 
 @pytest.mark.parametrize("lazy", ["ours", "theirs"])
@@ -124,7 +124,7 @@ def test_what_was_there_before_is_no_result(lazy: str) -> None:
             out[...] = a.astype(np.float64) @ b.astype(np.float64)
 
     with np.errstate(divide="ignore"):
-        assert isinstance(compare(bench(Clock(), ours, Filled()), Case(KINDS["bf16"], 32, 32, 64)), Wrong)
+        assert isinstance(compared_by(Clock(), Case(KINDS["bf16"], 32, 32, 64), ours, Filled()), WrongResult)
 
 
 def test_whole_numbers_must_be_the_same() -> None:
@@ -132,7 +132,7 @@ def test_whole_numbers_must_be_the_same() -> None:
         out[...] = a.astype(np.int32) @ b.astype(np.int32)
         out[1, 1] += 1
 
-    assert isinstance(compare(bench(Clock(), ours), Case(KINDS["s8"], 32, 32, 64)), Wrong)
+    assert isinstance(compared_by(Clock(), Case(KINDS["s8"], 32, 32, 64), ours), WrongResult)
 
 
 def test_what_a_library_refuses_is_a_sentence() -> None:
@@ -144,19 +144,19 @@ def test_what_a_library_refuses_is_a_sentence() -> None:
             return multiply
 
     with pytest.raises(wl.UsageError) as error:
-        compare(bench(Clock(), peer=Refusing()), Case(KINDS["s8"], 8, 64, 64))
+        compared_by(Clock(), Case(KINDS["s8"], 8, 64, 64), peer=Refusing())
     assert str(error.value) == "NumPy refuses s8 8x64x64: self.size(0) needs to be greater than 16"
     assert error.value.diagnostics[0].code == "bench.peer"
 
 
 def test_our_own_mistakes_are_not_laid_to_the_library() -> None:
-    with pytest.raises(KeyError), refusals("NumPy", "it"):
+    with pytest.raises(KeyError), library_errors("NumPy", "it"):
         raise KeyError("x")
 
 
-def made(name: str, size: tuple[int, int, int], ours: float, theirs: float) -> Compared:
-    found = compare(bench(Clock()), Case(KINDS[name], 64, 64, 64))
-    assert isinstance(found, Compared)
+def made(name: str, size: tuple[int, int, int], ours: float, theirs: float) -> Comparison:
+    found = compared_by(Clock(), Case(KINDS[name], 64, 64, 64))
+    assert isinstance(found, Comparison)
     return replace(found, case=Case(KINDS[name], *size), ours=Timing((ours,)), theirs=Timing((theirs,)))
 
 
@@ -183,6 +183,6 @@ def test_the_figures() -> None:
 def test_the_plan_of_a_kind_is_the_one_that_gemm_makes() -> None:
     """Promoted where bits are kept, ragged where rows of D are."""
     accurate, fast = KINDS["e4m3-accurate"], KINDS["e4m3"]
-    assert accurate.plan(accurate.problem(64, 64, 64)).promoted == 4
-    assert fast.plan(fast.problem(64, 64, 64)).promoted == 0
-    assert fast.plan(fast.problem(64, 61, 64)).ragged
+    assert accurate.plan(accurate.problem(64, 64, 64)).promotion_stages == 4
+    assert fast.plan(fast.problem(64, 64, 64)).promotion_stages == 0
+    assert fast.plan(fast.problem(64, 61, 64)).unaligned

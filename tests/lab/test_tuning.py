@@ -10,14 +10,14 @@ import pytest
 from lab.numpy_peer import Clock, NumPy
 
 from warploom.kernels import Compressed, Tile, decompress
-from warploom.kernels.cost import choose, microseconds, ways
-from warploom.kernels.device import Ready
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.problem import Arrays
+from warploom.kernels.hopper.cost_model import choose, configurations, microseconds
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.tuned_tiles import Tuned, choose_tuned, keep, key_of, read
+from warploom.kernels.prepared import PreparedGemm
+from warploom.kernels.problem import Operands
 from warploom.kernels.timing.cublas import KINDS
-from warploom.kernels.timing.speed import SIZES, Case
-from warploom.kernels.timing.tuning import MOST, Tuner, candidates, tune
-from warploom.kernels.tuned import Tuned, chosen, keep, key_of, tuned_tile
+from warploom.kernels.timing.speed import SIZES, Bench, Case
+from warploom.kernels.timing.tuning import MAX_CANDIDATES, candidates, tune
 
 GPU = "NVIDIA H200"
 CASE = Case(KINDS["bf16"], 256, 192, 128)
@@ -30,17 +30,21 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
 
 
+def kept() -> Tuned | None:
+    return read().get(GPU, {}).get(key_of(PROBLEM, PLAN))
+
+
 class Launches:
     """Launches that multiply at once; those whose tile is among the `wrong` forget a column."""
 
     def __init__(self, *wrong: Tile) -> None:
         self.wrong = wrong
-        self.made: list[Dispatch] = []
+        self.made: list[HopperDispatch] = []
 
-    def __call__(self, dispatch: Dispatch, _: Arrays) -> Any:
+    def __call__(self, dispatch: HopperDispatch, _: Operands) -> Any:
         self.made.append(dispatch)
 
-        def launch(arrays: Arrays) -> None:
+        def launch(arrays: Operands) -> None:
             arrays.out[...] = arrays.a.astype(np.float64) @ arrays.b.astype(np.float64)
             if dispatch.plan.tile in self.wrong:
                 arrays.out[:, 3] = 0
@@ -51,9 +55,9 @@ class Launches:
 def tuned(launches: Launches, **times: float) -> tuple[Any, list[tuple[str, int, int]]]:
     """The outcome, and what was told on the way; each candidate takes as long as its place says, or as is said here."""
     told: list[tuple[str, int, int]] = []
-    clock = Clock(**{str(place): 10.0 + place for place in range(MOST + 1)} | times)
-    tuner = Tuner(GPU, NumPy(), launches, clock, lambda: None, 5)
-    return tune(tuner, CASE, lambda *step: told.append(step)), told
+    clock = Clock(**{str(place): 10.0 + place for place in range(MAX_CANDIDATES + 1)} | times)
+    bench = Bench(GPU, NumPy(), clock, lambda: None, 5)
+    return tune(bench, CASE, launches, lambda *step: told.append(step)), told
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -63,24 +67,29 @@ def test_candidates_are_those_the_model_takes_to_be_near(name: str, size: tuple[
     plan = KINDS[name].plan(problem)
     found = candidates(problem, plan)
     best = found[0]
-    assert (best.plan, best.share) == choose(problem, plan)
-    assert len(found) == len(set(found)) <= MOST
-    assert [each.told for each in found] == sorted(each.told for each in found)
-    assert found[-1].told <= 1.4 * best.told
-    assert size != (8192, 8192, 8192) or {each.share.even for each in found} == {True, False}
-    near = [time for way in ways(problem, plan) if (time := microseconds(problem, *way)) <= 1.4 * best.told]
-    assert len(found) == min(len(near), MOST)
+    assert (best.plan, best.schedule) == choose(problem, plan)
+    assert len(found) == len(set(found)) <= MAX_CANDIDATES
+    assert [each.estimate for each in found] == sorted(each.estimate for each in found)
+    assert found[-1].estimate <= 1.4 * best.estimate
+    assert size != (8192, 8192, 8192) or {each.schedule.split == 0 for each in found} == {True, False}
+    near = [
+        time
+        for way in configurations(problem, plan)
+        if (time := microseconds(problem, *way)) <= 1.4 * best.estimate
+    ]
+    assert len(found) == min(len(near), MAX_CANDIDATES)
 
 
 def test_the_quickest_is_kept_and_chosen_from_then_on() -> None:
     before = candidates(PROBLEM, PLAN)
     outcome, told = tuned(Launches(), **{"5": 3.0})
     assert (outcome.before, outcome.now) == (before[0], before[5])
-    assert [each.microseconds for each in outcome.tried] == sorted(
-        each.microseconds for each in outcome.tried
+    assert [each.microseconds for each in outcome.trials] == sorted(
+        each.microseconds for each in outcome.trials
     )
-    assert tuned_tile(GPU, key_of(PROBLEM, PLAN)) == (before[5].plan.tile, before[5].share.split)
-    assert chosen(GPU, PROBLEM, PLAN) == (before[5].plan, before[5].share)
+    assert kept() is not None
+    assert (kept().tile, kept().split) == (before[5].plan.tile, before[5].schedule.split)
+    assert choose_tuned(GPU, PROBLEM, PLAN) == (before[5].plan, before[5].schedule)
     again, _ = tuned(Launches())
     assert (again.before, again.now) == (before[5], before[0])
     assert told[0] == (f"building tile 1 of {len(before)}", 0, len(before) + 1)
@@ -100,46 +109,57 @@ def test_every_candidate_is_run_with_its_own_share() -> None:
     launches = Launches()
     tuned(launches)
     found = candidates(PROBLEM, PLAN)
-    assert [(each.plan, each.share) for each in launches.made] == [(each.plan, each.share) for each in found]
+    assert [(each.plan, each.schedule) for each in launches.made] == [
+        (each.plan, each.schedule) for each in found
+    ]
 
 
 def test_a_wrong_candidate_is_never_chosen() -> None:
     quick = candidates(PROBLEM, PLAN)[2].plan.tile
     outcome, _ = tuned(Launches(quick), **{"2": 0.5})
-    wrong = [each for each in outcome.tried if each.timing is None]
+    wrong = [each for each in outcome.trials if each.timing is None]
     assert wrong
     assert all(each.candidate.plan.tile == quick for each in wrong)
-    assert outcome.tried[-1] in wrong
+    assert outcome.trials[-1] in wrong
     assert outcome.now.plan.tile != quick
 
 
 def test_nothing_is_kept_where_all_are_wrong() -> None:
     outcome, _ = tuned(Launches(*(each.plan.tile for each in candidates(PROBLEM, PLAN))))
     assert outcome.now is None
-    assert tuned_tile(GPU, key_of(PROBLEM, PLAN)) is None
+    assert kept() is None
 
 
 def test_a_launch_takes_what_the_command_gives_it() -> None:
     """The signature that `warploom tune` calls, which no machine without a GPU can run."""
     from inspect import signature
 
-    assert [*signature(Ready).parameters] == ["dispatch", "kernel", "arrays"]
-    assert [*signature(Ready.__call__).parameters][1:] == ["alpha", "beta", "a", "b", "c", "out", "vectors"]
-    assert Arrays._fields[:4] == ("a", "b", "c", "out")
+    assert [*signature(PreparedGemm).parameters] == ["dispatch", "kernel", "operands"]
+    assert [*signature(PreparedGemm.__call__).parameters][1:] == [
+        "alpha",
+        "beta",
+        "a",
+        "b",
+        "c",
+        "out",
+        "vectors",
+    ]
+    assert Operands._fields[:4] == ("a", "b", "c", "out")
 
 
 def test_a_sparse_kind_is_tuned_by_what_is_stored_of_a() -> None:
-    def prepare(dispatch: Dispatch, _: Arrays) -> Any:
+    def prepare(dispatch: HopperDispatch, _: Operands) -> Any:
         assert dispatch.plan.sparse
 
-        def launch(arrays: Arrays) -> None:
+        def launch(arrays: Operands) -> None:
             a = decompress(Compressed(arrays.a, arrays.metadata, CASE.k))
             arrays.out[...] = a.astype(np.float64) @ arrays.b.astype(np.float64)
 
         return launch
 
-    clock = Clock(**{str(place): 10.0 + place for place in range(MOST + 1)})
+    clock = Clock(**{str(place): 10.0 + place for place in range(MAX_CANDIDATES + 1)})
     case = Case(KINDS["f16-sparse"], CASE.m, CASE.n, CASE.k)
-    outcome = tune(Tuner(GPU, NumPy(), prepare, clock, lambda: None, 5), case, lambda *_: None)
+    bench = Bench(GPU, NumPy(), clock, lambda: None, 5)
+    outcome = tune(bench, case, prepare, lambda *_: None)
     assert outcome.now is not None
-    assert all(each.timing is not None for each in outcome.tried)
+    assert all(each.timing is not None for each in outcome.trials)

@@ -290,7 +290,7 @@ def test_both_ways() -> None:
         ),
         (
             lambda: sparsity(half(128, 32, sparse=True), 2),
-            "by a pair of CTAs is only a figure of the manual; expected M = 256",
+            "M = 128 by a pair of CTAs is only a figure of the manual; expected M = 256",
         ),
         (lambda: sparsity(half(128, 32, sparse=True, selector=2), 1), "selector is 2; expected 0 or 1"),
         (
@@ -300,7 +300,10 @@ def test_both_ways() -> None:
         (lambda: scales(scaled(2, 128, 32, 1), "A", 2, 1), "id of scale A is 1; expected 0, 2 for 2 factors"),
         (lambda: scales(scaled(4, 128, 32, 2), "B", 4, 1), "id of scale B is 2; expected 0 for 4 factors"),
         (lambda: scales(scaled(4, 128, 32), "B", 2, 1), "2 scale factors are of type ue4m3; expected ue8m0"),
-        (lambda: scales(scaled(1, 128, 32), "B", 1, 2), "the sources disagree on the layout of scale B"),
+        (
+            lambda: scales(scaled(1, 128, 32), "B", 1, 2),
+            "the sources disagree on the layout of scale B for M = 128 by a pair of CTAs",
+        ),
         (lambda: scales(scaled(2, 128, 32, k96=True), "B", 2, 1), "scale B for K = 96 is only a figure"),
         (
             lambda: transfer_fragment("16x32b", 1),

@@ -1,4 +1,4 @@
-"""Builtins as operations of the nvvm dialect: verified, read again, and the same instruction as PTX."""
+"""Builtins lowered to operations of the nvvm dialect: verified, parsed again, and lowered to the same PTX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.calls import Pointer, Variable
-from warploom.nvvm.builtins.lowering import lower_call, understand
+from warploom.nvvm.builtins.lowering import lower_call, read_and_select
 from warploom.ptx import Instruction, parse
 
 SM_90A = read_target("sm_90a")
@@ -22,7 +22,7 @@ OWN = ("wmma", "wgmma")
 
 
 def binding_of(ptx: str) -> Binding:
-    """The multiplication, load or store of a module, bound to its Form."""
+    """Return the bound multiplication, load or store of a module."""
     functions = parse(ptx).functions.values()
     found = [
         instruction
@@ -37,11 +37,11 @@ def binding_of(ptx: str) -> Binding:
 
 
 @pytest.mark.parametrize("builtin", BUILTINS, ids=lambda builtin: builtin.name)
-def test_every_builtin_is_an_operation(builtin: Builtin) -> None:
+def test_every_builtin_lowers_to_an_operation(builtin: Builtin) -> None:
     taken = [call for call in calls_of(builtin) if "?" not in call and ours(Case("sm_90a", call)).instruction]
     for call in taken[:2]:
         text = kernel(call)
-        choice = understand(text, SM_90A)[1]
+        choice = read_and_select(text, SM_90A)[1]
         operations = lower(text, source="builtin", to="nvvm")
         assert lower(operations, source="nvvm", to="nvvm") == operations
         found = binding_of(lower(operations, source="nvvm", to="ptx"))
@@ -51,7 +51,7 @@ def test_every_builtin_is_an_operation(builtin: Builtin) -> None:
         assert same == {slot: word for slot, word in direct.slots.items() if slot != "rnd"}
 
 
-def test_the_four_operations_of_a_warpgroup_stand_in_order() -> None:
+def test_warpgroup_call_lowers_to_four_operations() -> None:
     text = lower("__wgmma_mma_async_tf32(64, 8, 8, 1, 0, 1, d, a, b);", source="builtin", to="nvvm")
     names = re.findall(r"nvvm\.wgmma\.\w+", text)
     assert [name.rpartition(".")[2] for name in names] == ["fence", "mma_async", "commit", "wait"]
@@ -71,14 +71,14 @@ llvm.func @load(%d: !llvm.ptr, %s: !llvm.ptr<{space}>, %ldm: i32) attributes {{n
 
 
 @pytest.mark.parametrize(("space", "word"), [(0, ".global"), (1, ".global"), (3, ".shared")])
-def test_a_call_in_mlir_text_is_the_call(space: int, word: str) -> None:
+def test_call_from_mlir_text(space: int, word: str) -> None:
     text = LOAD.format(space=space, layout=1).replace("<0>", "")
     ptx = lower(text, source="builtin")
     assert f"ld.a.sync.aligned.col.m16n16k16{word}.f16" in ptx.replace("load", "ld")
     assert ".entry load(" in ptx
 
 
-def test_a_call_in_mlir_text_is_refused_at_its_place() -> None:
+def test_error_in_mlir_text_has_a_position() -> None:
     with pytest.raises(LowerError) as refused:
         lower(LOAD.format(space=1, layout=2), source="builtin", name="load.mlir")
     (found,) = refused.value.diagnostics
@@ -86,7 +86,7 @@ def test_a_call_in_mlir_text_is_refused_at_its_place() -> None:
     assert found.place.startswith("load.mlir:4:")
 
 
-def test_a_constant_of_an_operation_may_overflow() -> None:
+def test_constant_of_more_than_64_bits_overflows() -> None:
     text = "__wgmma_mma_async_tf32"
     arguments = [64, 1 << 70, 8, 0, 0, 0, Pointer(), Variable(), Variable()]
     with pytest.raises(LowerError, match="unexpected constant overflow in __wgmma_mma_async operand"):
@@ -94,12 +94,12 @@ def test_a_constant_of_an_operation_may_overflow() -> None:
 
 
 @pytest.mark.parametrize(("space", "word"), [("global", ".global"), ("shared", ".shared"), ("", "")])
-def test_a_call_in_python_is_the_call(space: str, word: str) -> None:
+def test_call_from_python_arguments(space: str, word: str) -> None:
     ptx = lower_call("__hmma_m8n32k16_ld_b", Pointer(), Pointer(space), 32, False)
     assert f".row.m8n32k16{word}.f16 " in ptx
     ptx = lower_call("__wgmma_mma_async_bf16", 64, 16, 16, *[True] * 5, Pointer(), Pointer(), Variable())
     assert ".m64n16k16.f32.bf16.bf16 " in ptx
-    with pytest.raises(UsageError, match="there is no builtin '__hmma_m8n32k16_ld_q'"):
+    with pytest.raises(UsageError, match="unknown builtin '__hmma_m8n32k16_ld_q'"):
         lower_call("__hmma_m8n32k16_ld_q")
     with pytest.raises(LowerError, match="too few arguments in function call"):
         lower_call("__hmma_m8n32k16_ld_b", Pointer())

@@ -1,4 +1,4 @@
-"""Builtins lowered to PTX and run: matrices from memory into fragments, multiplied, and back into memory."""
+"""Builtins lowered to PTX and executed: matrices loaded to fragments, multiplied, and stored."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from warploom.isa.model.types import bits_of
 from warploom.layout import Descriptor, tiled_fragment, warpgroup_fragment
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
-from warploom.nvvm.builtins.choose import choose
-from warploom.nvvm.builtins.lowering import understand
+from warploom.nvvm.builtins.lowering import read_and_select
+from warploom.nvvm.builtins.selection import select
 
 SM_90A = read_target("sm_90a")
 MULTIPLICATIONS = [each for each in BUILTINS if each.kind == "multiply"]
@@ -24,7 +24,7 @@ WORDS = {"f32": np.float32, "f64": np.float64}
 
 
 def mover(kind: str, matrix: str, shape: str, element: str) -> Builtin:
-    """The builtin that moves a matrix; accumulators of bf16 are those of f16."""
+    """Return the builtin that moves a matrix; bf16 uses the accumulators of f16."""
     return next(
         each
         for each in BUILTINS
@@ -33,14 +33,14 @@ def mover(kind: str, matrix: str, shape: str, element: str) -> Builtin:
 
 
 def lowered(text: str) -> str:
-    """The PTX of a call, which `check` has nothing against."""
+    """Return the PTX of a call, which must pass `check`."""
     ptx = lower(text, source="builtin", to="ptx")
     assert not list(wl.check(ptx))
     return ptx
 
 
 def bytes_of(matrix: Array, element: str, by: str) -> Array:
-    """A matrix in memory, its lines side by side."""
+    """Return the memory of a matrix with contiguous lines."""
     lines = matrix if by == "row" else matrix.T
     bits = encode(np.ascontiguousarray(lines), element)
     if bits_of(element) == 4:
@@ -49,13 +49,13 @@ def bytes_of(matrix: Array, element: str, by: str) -> Array:
 
 
 def fragment_words(builtin: Builtin, element: str) -> tuple[int, Any]:
-    """How many registers a lane has of a matrix that a builtin moves, and their type."""
+    """Return the number and type of a lane's registers of a matrix."""
     matrix = builtin.matrix.upper()
     return tiled_fragment("wmma", matrix, builtin.shape, element).registers, WORDS.get(element, np.int32)
 
 
 def run_load(builtin: Builtin, matrix: Array, by: str) -> Array:
-    """The fragments of every lane."""
+    """Return the fragments of all lanes."""
     element = builtin.types[builtin.matrix]
     count, word = fragment_words(builtin, element)
     found = np.zeros(32 * count, word)
@@ -66,7 +66,7 @@ def run_load(builtin: Builtin, matrix: Array, by: str) -> Array:
 
 
 def run_store(builtin: Builtin, fragments: Array, extents: tuple[int, int]) -> Array:
-    """The matrix that is in memory after, stored by rows."""
+    """Return the matrix in memory after a store by rows."""
     element = builtin.types["d"]
     count, word = fragment_words(builtin, element)
     width = bits_of(element) // 8
@@ -77,7 +77,7 @@ def run_store(builtin: Builtin, fragments: Array, extents: tuple[int, int]) -> A
 
 
 def layouts_of(builtin: Builtin) -> set[int]:
-    """The layouts that are run: all where builtins are few, of others two; of less than 8 bits the one there is."""
+    """Return the layouts to run: all for units of few builtins, two for others, one below 8 bits."""
     if builtin.shape in ("m8n8k32", "m8n8k128"):
         return {1}
     return {0, 1, 2, 3} if builtin.unit in ("dmma", "tf32") else {1, builtin.number % 4}
@@ -88,7 +88,7 @@ def layouts_of(builtin: Builtin) -> set[int]:
     [(builtin, rowcol) for builtin in MULTIPLICATIONS for rowcol in sorted(layouts_of(builtin))],
     ids=lambda each: each.name if isinstance(each, Builtin) else str(each),
 )
-def test_loaded_multiplied_and_stored(builtin: Builtin, rowcol: int) -> None:
+def test_load_multiply_store(builtin: Builtin, rowcol: int) -> None:
     random = np.random.default_rng(builtin.number)
     m, n, k = map(int, re.findall(r"\d+", builtin.shape))
     types = builtin.types
@@ -114,7 +114,7 @@ def test_loaded_multiplied_and_stored(builtin: Builtin, rowcol: int) -> None:
 
 
 @pytest.mark.parametrize(("unit", "largest"), [("s8", 127), ("u8", 255)])
-def test_saturation_keeps_sums_in_range(unit: str, largest: int) -> None:
+def test_saturation(unit: str, largest: int) -> None:
     name = f"__imma_m16n16k16_mma_{unit}"
     full = np.full(32 * 2, int.from_bytes(bytes([largest] * 4), "little"), np.uint32).view(np.int32)
     c = np.full(32 * 8, 2**31 - 1, np.int32)
@@ -152,7 +152,7 @@ $copy:
 
 
 def with_tiles(ptx: str) -> str:
-    """The kernel with a last parameter, 8192 bytes that are in shared memory when the call begins."""
+    """Return the kernel with a last parameter: 8192 bytes to copy to shared memory before the call."""
     head, body = ptx.split("\n)\n{", 1)
     return f"{head},\n\t.param .u64 kernel_param_tile\n)\n{{{PROLOGUE}{body}"
 
@@ -169,7 +169,7 @@ WARPGROUP = [
 
 @pytest.mark.parametrize("n", [8, 64])
 @pytest.mark.parametrize(("operation", "booleans", "in_registers"), WARPGROUP)
-def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, n: int) -> None:
+def test_warpgroup_multiplication(operation: str, booleans: str, in_registers: bool, n: int) -> None:
     random = np.random.default_rng(n)
     k = {"tf32": 8, "f8": 32}.get(operation, 16)
     a_argument = "&a[threadIdx.x * 4]" if in_registers else "a"
@@ -179,7 +179,7 @@ def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, 
         f"__global__ void kernel(float *d, {kind}a, unsigned long long b) {{"
         f" __wgmma_mma_async_{operation}(64, {n}, {k}, {flags}, &d[threadIdx.x * {n // 2}], {a_argument}, b); }}"
     )
-    call, choice = understand(text, SM_90A)
+    call, choice = read_and_select(text, SM_90A)
     given = dict(zip(call.builtin.booleans, map(int, booleans), strict=True))
     types = {name: choice.words[f"{name}type"] for name in "abd"}
     a, b = numbers(random, (64, k), types["a"]), numbers(random, (k, n), types["b"])
@@ -215,13 +215,13 @@ def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, 
     np.testing.assert_array_equal(decode(matrix.reshape(64, n), types["d"]), expected)
 
 
-def test_every_choice_of_the_record_is_the_instruction_of_its_kernel() -> None:
+def test_selected_instruction_equals_the_instruction_of_the_kernel() -> None:
     for text in (
         "__hmma_m8n32k16_ld_c_f32(d, s, 32, 1);",
         "__wgmma_mma_async_bf16(64, 8, 16, 1, 0, 0, 1, 0, d, a, b);",
     ):
-        call, choice = understand(text, SM_90A)
-        again = choose(call.builtin, [argument.value for argument in call.arguments], SM_90A)
+        call, choice = read_and_select(text, SM_90A)
+        again = select(call.builtin, [argument.value for argument in call.arguments], SM_90A)
         shape = re.sub(r"%\w+", "%", again.text())
         assert choice == again
         assert shape in re.sub(r"%\w+", "%", lower(text, source="builtin"))

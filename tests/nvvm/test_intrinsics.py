@@ -1,4 +1,4 @@
-"""Names of intrinsics, both ways, against the names that LLVM has."""
+"""Names of intrinsics in both directions, compared with LLVM's names."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from warploom.isa.binding.compose import form_named
 from warploom.nvvm.intrinsics import all_names, name_of, read_name
 
 SAME = {"llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta": "llvm.nvvm.mbarrier.test.wait.shared"}
-"""Intrinsics that are the instruction of another."""
+"""Intrinsics with the instruction of another one."""
 NAMES = (Path(__file__).parents[1] / "evidence" / "llvm" / "names.txt").read_text().split()
 
 
-def test_rules_make_the_names_that_llvm_has_and_no_others() -> None:
+def test_patterns_generate_exactly_the_names_of_llvm() -> None:
     made = set(all_names())
     own = {name for name in made if ".wgmma.mma_async." in name}
     assert made - own == set(NAMES)
     assert {read_name(name).origin for name in own} == {"nvidia"}
 
 
-def test_every_name_is_read_and_written_again() -> None:
+def test_names_round_trip() -> None:
     for name in NAMES:
         found = read_name(name)
         assert found.origin == "llvm"
@@ -66,7 +66,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "form", "words", "targets", "ptx"), KNOWN, ids=str)
-def test_a_name_says_form_words_and_availability(name, form, words, targets, ptx) -> None:
+def test_name_implies_form_words_and_availability(name, form, words, targets, ptx) -> None:
     found = read_name(f"llvm.nvvm.{name}")
     assert found.form is form_named(form)
     assert words.items() <= found.words.items()
@@ -89,12 +89,12 @@ def test_a_name_says_form_words_and_availability(name, form, words, targets, ptx
         "",
     ],
 )
-def test_what_is_no_intrinsic_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="there is no intrinsic"):
+def test_unknown_names_are_errors(name: str) -> None:
+    with pytest.raises(UsageError, match="unknown intrinsic"):
         read_name(name)
 
 
-def test_what_has_no_intrinsic_is_refused() -> None:
+def test_instruction_without_an_intrinsic_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"LLVM has no intrinsic of mma.double with .* rnd=rn"):
         name_of(form_named("mma.double"), {"shape": "m8n8k4", "rnd": "rn", "dtype": "f64", "atype": "f64"})
 
@@ -109,5 +109,5 @@ def test_what_has_no_intrinsic_is_refused() -> None:
         ("wait_group.sync.aligned", "llvm"),
     ],
 )
-def test_intrinsics_of_the_operations_of_warpgroups(name: str, origin: str) -> None:
+def test_origin_of_warpgroup_intrinsics(name: str, origin: str) -> None:
     assert read_name(f"llvm.nvvm.wgmma.{name}").origin == origin

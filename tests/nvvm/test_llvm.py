@@ -1,4 +1,4 @@
-"""The llvm dialect: calls of intrinsics and inline PTX, from nvvm and on to PTX, and mistakes in both."""
+"""The llvm dialect: calls of intrinsics and inline PTX from nvvm, lowered to PTX, and errors in both."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CALLED = {
     "nvvm.tcgen05.fence", "nvvm.tcgen05.wait", "nvvm.tcgen05.shift", "nvvm.tcgen05.commit", "nvvm.tcgen05.cp",
     "nvvm.tcgen05.ld", "nvvm.tcgen05.st",
 }  # fmt: skip
-"""The operations of which a sample is the call of an intrinsic; the others are inline PTX."""
+"""Operations that lower to an intrinsic; the others lower to inline PTX."""
 NAMES = sorted(operation.name for operation in OPERATIONS)
 STRUCT = "!llvm.struct<(f32, f32, f32, f32)>"
 
 
 def sample(name: str) -> Answer:
-    """One answer of an operation; a mask is a vector, which inline PTX cannot have."""
+    """Return one answer about an operation, without a mask, which inline PTX does not support."""
     found = [each for each in ANSWERS if each.operation == name and not masked(each)]
     return found[len(found) // 2]
 
@@ -48,7 +48,7 @@ def masked(answer: Answer) -> bool:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "nvvm.inline_ptx"])
-def test_over_llvm_is_the_same_ptx(name: str) -> None:
+def test_lowering_through_llvm_gives_the_same_ptx(name: str) -> None:
     answer = sample(name)
     llvm = wl.lower(answer.text, to="llvm")
     assert f"{name} " not in llvm
@@ -61,9 +61,9 @@ def test_over_llvm_is_the_same_ptx(name: str) -> None:
     assert tuple(instructions(parse(over))) == tuple(instructions(parse(straight)))
 
 
-def test_a_mask_is_refused() -> None:
+def test_mask_has_no_lowering_to_llvm() -> None:
     with pytest.raises(
-        LowerError, match=r"'nvvm\.tcgen05\.mma.*' has a value of type vector<.* no intrinsic with one"
+        LowerError, match=r"cannot lower 'nvvm\.tcgen05\.mma.*' to LLVM: .* a value of type vector<"
     ):
         wl.lower(next(each for each in ANSWERS if masked(each)).text, to="llvm")
 
@@ -77,7 +77,7 @@ def ptx(*lines: str, target: str = "sm_90a") -> str:
     return wl.lower(function(*lines), "llvm", "ptx", target)
 
 
-def test_a_call_says_name_types_and_constants() -> None:
+def test_call_has_name_types_and_constants() -> None:
     wait = function("nvvm.wgmma.wait.group.sync.aligned 2")
     assert '"llvm.nvvm.wgmma.wait_group.sync.aligned"(%0) : (i64) -> ()' in wl.lower(wait, to="llvm")
     load = function("%0 = nvvm.ldmatrix %p {num = 2 : i32, layout = #nvvm.mma_layout<row>,"
@@ -87,8 +87,8 @@ def test_a_call_says_name_types_and_constants() -> None:
     assert call in wl.lower(load, to="llvm")
 
 
-def test_an_accumulator_stays_in_its_registers() -> None:
-    """What goes through structs from one inline PTX to the next is never moved: it is still being written."""
+def test_accumulator_stays_in_its_registers() -> None:
+    """A struct between two inline PTX texts is not copied, because the registers are still being written."""
     multiply = (
         "nvvm.wgmma.mma_async %d, %d, {}, <m = 64, n = 8, k = 16>, D[<f32>, <one>], A[<f16>, <one>, <row>],"
         f" B[<f16>, <one>, <col>] : {STRUCT} -> {STRUCT}"
@@ -102,7 +102,7 @@ def test_an_accumulator_stays_in_its_registers() -> None:
     assert multiplies[0].partition("}")[0] == multiplies[1].partition("}")[0]
 
 
-def test_a_part_that_is_used_again_is_copied() -> None:
+def test_reused_element_is_copied() -> None:
     again = 'llvm.inline_asm "add.f32 $0, $0, $2;", "=f,0,f" %x, %x : (f32, f32) -> f32'
     text = function(f"%x = llvm.extractvalue %c[1] : {STRUCT}", f"%y = {again}", params=f"%c: {STRUCT}")
     assert "mov.f32" in wl.lower(text, "llvm", "ptx")
@@ -116,7 +116,7 @@ def test_a_part_that_is_used_again_is_copied() -> None:
     assert wl.lower(whole, "llvm", "ptx").count("mov.f32") == 2
 
 
-def test_text_as_mlir_writes_it() -> None:
+def test_inline_ptx_of_mlir() -> None:
     wait = (
         r"llvm.inline_asm has_side_effects asm_dialect = att"
         r' "{\0A\09.reg .pred       P1; \0A\09LAB_WAIT: \0A\09mbarrier.try_wait.parity.shared.b64 P1, [$0], $1, $2; '
@@ -128,7 +128,7 @@ def test_text_as_mlir_writes_it() -> None:
     assert wl.check(twice).ok
 
 
-def test_constants_stand_in_the_text() -> None:
+def test_constants_are_immediates() -> None:
     lines = (
         "%c = llvm.mlir.constant(7 : i32) : i32",
         '%x = llvm.inline_asm "add.u32 $0, ${1}, $2", "=r,r,n" %i, %c',
@@ -136,7 +136,7 @@ def test_constants_stand_in_the_text() -> None:
     assert "add.u32 %r1, %r0, 7;" in ptx(lines[0], f"{lines[1]} : (i32, i32) -> i32")
 
 
-def test_several_results_are_a_struct() -> None:
+def test_several_results_form_a_struct() -> None:
     lines = (
         '%s = llvm.inline_asm "mov.b64 {$0, $1}, $2;", "=r,=r,l" %l : (i64) -> !llvm.struct<(i32, i32)>',
         "%x = llvm.extractvalue %s[1] : !llvm.struct<(i32, i32)>",
@@ -148,7 +148,7 @@ def test_several_results_are_a_struct() -> None:
 
 CALL = "llvm.call_intrinsic"
 MISTAKES = [
-    ('llvm.inline_asm "add.u32 $0, $1, 1;", "=x,r" %i : (i32) -> i32', "has constraint 'x'"),
+    ('llvm.inline_asm "add.u32 $0, $1, 1;", "=x,r" %i : (i32) -> i32', "has the unknown constraint 'x'"),
     ('llvm.inline_asm "neg.f32 $0, $1;", "=f,f" %i : (i32) -> f32', "operand 0 in a register of type .b32"),
     ('llvm.inline_asm "neg.f32 $0, $1;", "=r,f" %f : (f32) -> f32', "result 0 in a register of type .f32"),
     ('llvm.inline_asm "not.b32 $0, $2;", "=r,r" %i : (i32) -> i32', "has no operand for '$2;'"),
@@ -159,11 +159,14 @@ MISTAKES = [
         "results in 1 registers and constraints for 0",
     ),
     ('llvm.inline_asm "not.b32 $0, $0;", "=r,4" %i : (i32) -> i32', "tied to no result of its own"),
-    ('llvm.inline_asm "add.u32 $0, $0, $1;", "=r,n" %i : (i32) -> i32', "has no constant as operand 0"),
+    (
+        'llvm.inline_asm "add.u32 $0, $0, $1;", "=r,n" %i : (i32) -> i32',
+        "has a computed operand 0; expected a constant",
+    ),
     ('llvm.inline_asm "%%%", "" : () -> ()', "has no PTX"),
-    ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "does not stay in its function"),
+    ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "has a text with unbalanced braces"),
     ('llvm.inline_asm "not.b33 $0, $1;", "=r,r" %i : (i32) -> i32', "not.b33"),
-    (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "there is no intrinsic 'llvm.nvvm.mma.m9n9k9'"),
+    (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
     (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "is called as () -> ()"),
     (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()', "takes a constant as N"),
     (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "is called as (i64) -> ()"),
@@ -173,7 +176,7 @@ MISTAKES = [
     ),
     (
         f'{CALL} "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16"(%i) : (i32) -> i32',
-        "i32 is no pointer that an intrinsic takes",
+        "expected a pointer as an argument of an intrinsic, got i32",
     ),
     (
         f'{CALL} "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"() : () -> ()',
@@ -183,7 +186,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("line", "message"), MISTAKES, ids=[message for _, message in MISTAKES])
-def test_mistakes_have_places(line: str, message: str) -> None:
+def test_errors_have_positions(line: str, message: str) -> None:
     shown = f"%r = {line}" if "-> ()" not in line else line
     with pytest.raises(LowerError) as caught:
         ptx(shown)
@@ -194,7 +197,7 @@ def test_mistakes_have_places(line: str, message: str) -> None:
     assert found.source.text[found.span.start : found.span.end] == shown
 
 
-def test_check_judges_what_calls_and_texts_are() -> None:
+def test_check_errors_of_calls_are_reported() -> None:
     with pytest.raises(LowerError) as caught:
         ptx(f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"() : () -> ()', target="sm_80")
     assert caught.value.diagnostics[0].code == "wgmma.fence/target"
@@ -232,13 +235,13 @@ IN_ORDER = [
         "sm_100a",
     ),
 ]  # fmt: skip
-"""Calls of LLVM's intrinsics, and the operands of the PTX that llc 22 makes of them."""
+"""Calls of LLVM's intrinsics, and the operands in the PTX of llc 22."""
 
 
 @pytest.mark.parametrize(
     ("params", "call", "operands", "target"), IN_ORDER, ids=[f"{row[1][:45]}" for row in IN_ORDER]
 )
-def test_arguments_are_in_llvm_s_order(params: str, call: str, operands: str, target: str) -> None:
+def test_arguments_have_the_order_of_llvm(params: str, call: str, operands: str, target: str) -> None:
     text = function(
         "%k = llvm.mlir.constant(1 : i32) : i32",
         "%o = llvm.mlir.constant(2 : i64) : i64",

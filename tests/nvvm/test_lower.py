@@ -1,4 +1,4 @@
-"""`wl.lower` and `warploom lower`: functions, constants, structs, LLVM, the wgmma protocol, and mistakes."""
+"""`wl.lower` and `warploom lower`: functions, constants, structs, LLVM, the wgmma protocol, and errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ pytest.importorskip("xdsl")
 
 import warploom as wl
 from warploom.cli import main
-from warploom.nvvm import LowerError, remarks
+from warploom.nvvm import LowerError, protocol_warnings
 
 STRUCT = "!llvm.struct<(f32, f32, f32, f32)>"
 MULTIPLY = (
@@ -33,20 +33,20 @@ WHOLE = function(
 )
 
 
-def test_the_ptx_is_legal() -> None:
+def test_ptx_is_legal() -> None:
     ptx = wl.lower(WHOLE)
     assert not list(wl.check(ptx))
     assert ptx.startswith(".version 8.0\n.target sm_90a")
 
 
-def test_a_chain_keeps_its_accumulator_in_its_registers() -> None:
+def test_chained_multiplications_share_accumulator_registers() -> None:
     lines = [line.strip() for line in wl.lower(WHOLE).splitlines()]
     first, second = (line for line in lines if line.startswith("wgmma.mma_async"))
     assert first.partition("}")[0] == second.partition("}")[0]
     assert not any(line.startswith("mov") for line in lines)
 
 
-def test_an_accumulator_that_is_used_again_is_copied() -> None:
+def test_reused_accumulator_is_copied() -> None:
     text = function(FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%c')}", COMMIT, WAIT)
     assert wl.lower(text).count("mov.f32") == 8
 
@@ -65,7 +65,7 @@ def test_constants_and_structs() -> None:
     assert wl.check(ptx).ok
 
 
-def test_a_kernel_is_an_entry() -> None:
+def test_kernel_becomes_an_entry() -> None:
     text = "llvm.func @k(%i: i32) attributes {nvvm.kernel} {\n  nvvm.griddepcontrol wait\n  llvm.return\n}\n"
     assert ".visible .entry k(" in wl.lower(text)
     with pytest.raises(LowerError, match="returns a value"):
@@ -80,7 +80,7 @@ def test_to_llvm() -> None:
     assert "nvvm.wgmma.mma_async %" not in text
 
 
-def test_to_nvvm_is_the_canonical_text() -> None:
+def test_lowering_to_nvvm_prints_canonical_text() -> None:
     once = wl.lower(WHOLE, to="nvvm")
     assert wl.lower(once, to="nvvm") == once
 
@@ -96,26 +96,29 @@ def test_inline_ptx() -> None:
 @pytest.mark.parametrize(
     ("lines", "missing"),
     [
-        ([f"%0 = {MULTIPLY.format('%c')}", COMMIT, WAIT], "no 'nvvm.wgmma.fence.aligned' stands before it"),
+        (
+            [f"%0 = {MULTIPLY.format('%c')}", COMMIT, WAIT],
+            "needs a 'nvvm.wgmma.fence.aligned' after the writes of its accumulator",
+        ),
         (
             [FENCE, f"%0 = {MULTIPLY.format('%c')}"],
-            "no 'nvvm.wgmma.commit.group.sync.aligned' stands between",
+            "before its multiplication is complete: add 'nvvm.wgmma.commit.group.sync.aligned'",
         ),
         (
             [FENCE, f"%0 = {MULTIPLY.format('%c')}", COMMIT],
-            "no 'nvvm.wgmma.wait.group.sync.aligned' stands between",
+            "before its multiplication is complete: add 'nvvm.wgmma.wait.group.sync.aligned'",
         ),
-        ([FENCE, f"%0 = {MULTIPLY.format('%c')}", WAIT, COMMIT], "no 'nvvm.wgmma.wait.group.sync.aligned'"),
+        ([FENCE, f"%0 = {MULTIPLY.format('%c')}", WAIT, COMMIT], "add 'nvvm.wgmma.wait.group.sync.aligned'"),
     ],
 )
-def test_the_protocol(lines: list[str], missing: str) -> None:
-    (found,) = remarks(function(*lines, result="%0"))
+def test_protocol_warnings(lines: list[str], missing: str) -> None:
+    (found,) = protocol_warnings(function(*lines, result="%0"))
     assert missing in found.message
     assert found.span is not None
 
 
-def test_the_protocol_kept() -> None:
-    assert not remarks(WHOLE)
+def test_legal_protocol_has_no_warnings() -> None:
+    assert not protocol_warnings(WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -127,20 +130,20 @@ def test_the_protocol_kept() -> None:
         ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:"),
     ],
 )
-def test_mistakes_are_sentences(text: str, message: str) -> None:
+def test_illegal_text_is_an_error(text: str, message: str) -> None:
     with pytest.raises(LowerError) as caught:
         wl.lower(text)
     assert message in str(caught.value)
 
 
-def test_unknown_targets_and_ways_are_misuse() -> None:
-    with pytest.raises(wl.UsageError, match="'sm_1' is no target"):
+def test_unknown_targets_and_levels_are_usage_errors() -> None:
+    with pytest.raises(wl.UsageError, match="unknown target 'sm_1'"):
         wl.lower(WHOLE, target="sm_1")
-    with pytest.raises(wl.UsageError, match="no way from ptx to llvm"):
+    with pytest.raises(wl.UsageError, match="cannot lower ptx to llvm"):
         wl.lower(WHOLE, "ptx", "llvm")
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "k.mlir"
     path.write_text(WHOLE)
     assert main(["lower", str(path)]) == 0

@@ -1,4 +1,4 @@
-"""What is refused, and in which words: MLIR's where it has some."""
+"""Errors about operations, in MLIR's words if MLIR reports them."""
 
 # ruff: noqa: E501 - an operation is a line
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_wgmma_scale_out_is_constant() -> None:
     )
 
 
-def test_wgmma_descriptors_are_words_of_64_bits() -> None:
+def test_wgmma_descriptors_have_64_bits() -> None:
     text, _, struct = wgmma().partition(" // ")
     assert refusal(text, f"%d: i32, %c: {struct}")
 
@@ -138,12 +138,12 @@ I4 = accumulator(4, "i32")
         ("nvvm.tcgen05.mma.block_scale %t, %h, %h, %i, %b, %t, %t {kind = #nvvm.block_scale_kind<mxf4nvf4>, ctaGroup = #nvvm.cta_group<cta_1>} : (!llvm.ptr<6>, i64, i64, i32, i1, !llvm.ptr<6>, !llvm.ptr<6>)", f"%t: {T}, %h: i64, %i: i32, %b: i1", "mxf4nvf4 requires block scale attribute"),
         ("nvvm.fence.proxy.acquire <gpu> %p, %i", f"%p: {P}, %i: i32", "size"),
         ("nvvm.nonsense", "", "nonsense"),
-        ("%0 = llvm.mul %i, %i : i32", "%i: i32", "'llvm.mul' has no PTX here"),
+        ("%0 = llvm.mul %i, %i : i32", "%i: i32", "cannot lower 'llvm.mul' to PTX"),
     ],
 )  # fmt: skip
 def test_operation(operation: str, arguments: str, message: str) -> None:
     assert message in refusal(operation, arguments, "sm_100a")
 
 
-def test_a_target_that_lacks_it_is_named_at_the_operation() -> None:
+def test_missing_target_feature_is_reported_at_the_operation() -> None:
     assert refusal("nvvm.wgmma.fence.aligned", "", "sm_90").endswith("needs sm_90a; the target is sm_90")

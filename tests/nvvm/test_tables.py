@@ -1,4 +1,4 @@
-"""Every table of the text on cicc's builtins, read against what the code does."""
+"""Tables of the reference text on cicc's builtins, compared with the code."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import re
 from pathlib import Path
 
 import pytest
+from warploom_lab.pages.cicc import Table, pages, tables
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
 from warploom.layout import tiled_fragment
+from warploom.layout.maps import TYPE_BITS
 from warploom.nvvm.builtins import BUILTINS, builtin_named, builtin_numbered
-from warploom.nvvm.builtins.choose import Refused, choose, gate_message
-from warploom.nvvm.builtins.lowering import understand
-from warploom.nvvm.builtins.registry import table_of
-from warploom.nvvm.builtins.source import read_call
+from warploom.nvvm.builtins.cuda_parser import parse_call
+from warploom.nvvm.builtins.lowering import read_and_select
+from warploom.nvvm.builtins.selection import RefusedCall, gate_message, select
 from warploom.nvvm.builtins.tokens import BuiltinError
-from warploom.nvvm.identifiers import describe, identify
-from warploom.nvvm.texts import Table, pages, tables
-from warploom.nvvm.words import WORDS
-from warploom.nvvm.words.enums import BITS, SHAPES, TYPES, first_targets
-from warploom.nvvm.words.tcgen05 import COLLECTORS, KINDS, SCALED
-from warploom.nvvm.words.warp import MMA, MOVE
+from warploom.nvvm.forms import MMA_DENSE, WMMA
+from warploom.nvvm.intrinsic_numbers import describe, identify
+from warploom.nvvm.packed import WORDS
+from warploom.nvvm.packed.enums import SHAPES, TYPES
+from warploom.nvvm.packed.matrix import MMA, MOVE
+from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS, SCALED
 
 DOCS = Path(__file__).parents[2] / "docs"
 CICC = tables()
@@ -38,24 +39,24 @@ def span(text: str) -> range:
 
 
 def expand(pattern: str) -> list[str]:
-    """The names of `__x_{a,b}`, in order."""
+    """Return the names of `__x_{a,b}` in order."""
     found = re.fullmatch(r"(.*)\{(.*)\}(.*)", pattern)
     return [pattern] if found is None else [f"{found[1]}{word}{found[3]}" for word in found[2].split(",")]
 
 
 def choice_of(text: str):
-    return understand(text, SM_90A)[1]
+    return read_and_select(text, SM_90A)[1]
 
 
 # Pages --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_pages_are_what_the_tables_say() -> None:
+def test_pages_are_current() -> None:
     for name, text in pages().items():
         assert (DOCS / name).read_text(encoding="utf-8") == text
 
 
-def test_every_correction_corrects_and_shows() -> None:
+def test_corrections_are_shown() -> None:
     for table in CICC.values():
         page = table.markdown()
         for (row, head), right in table.corrections.items():
@@ -135,12 +136,12 @@ def test_imma_operations() -> None:
     [*rows(CICC["bmma"]), *rows(CICC["dmma"]), *rows(CICC["tf32"])],
     ids=lambda row: row["name"],
 )
-def test_numbers_of_names(row: dict[str, str]) -> None:
+def test_numbers_by_name(row: dict[str, str]) -> None:
     numbers = span(row.get("number") or row["numbers"])
     assert [builtin_numbered(number).name for number in numbers] == expand(row["name"])
 
 
-def test_bf16_and_what_the_text_leaves_out() -> None:
+def test_bf16_and_omissions_of_the_text() -> None:
     *multiplications, loads = rows(CICC["bf16"])
     for row in multiplications:
         assert builtin_numbered(int(row["numbers"])).name == row["name"]
@@ -152,17 +153,18 @@ def test_bf16_and_what_the_text_leaves_out() -> None:
 
 @pytest.mark.parametrize("row", rows(CICC["tables"]), ids=lambda row: row["table"])
 def test_three_tables(row: dict[str, str]) -> None:
-    for entry, number in zip(span(row["entries"]), span(row["numbers"]), strict=True):
-        assert table_of(number) == (row["table"], entry)
-    with pytest.raises(UsageError, match="in none of the three tables"):
-        table_of(745)
+    builtins = [builtin_numbered(number) for number in span(row["numbers"])]
+    assert len(builtins) == len(span(row["entries"]))
+    assert {each.target for each in builtins} == {
+        {678: "sm_70", 708: "sm_72", 732: "sm_75"}[builtins[0].number]
+    }
 
 
 # Fragments ----------------------------------------------------------------------------------------------------------
 
 
 def registers(builtin_name: str) -> list[int]:
-    """Registers of the moved matrix, or of A, B, C, D."""
+    """Return the registers of the moved matrix, or of A, B, C and D."""
     builtin = builtin_named(builtin_name)
     names = "abcd" if builtin.kind == "multiply" else builtin.matrix
     return [
@@ -179,7 +181,7 @@ def test_registers_of_numbered_intrinsics(row: dict[str, str]) -> None:
             assert registers(f"__imma_{words['shape']}_{words['operation']}") == [int(row["registers"])]
 
 
-def test_registers_of_the_others() -> None:
+def test_registers_of_other_intrinsics() -> None:
     by = {row["condition"]: int(row["registers"]) for row in rows(CICC["fragments"])}
     assert registers("__hmma_m16n16k16_st_c_f16") == [by["first generation, BF16, store"]]
     assert registers("__hmma_m16n16k16_mma_f32f32") == [by["first generation"]] * 4
@@ -206,7 +208,7 @@ def test_registers_of_multiplications(row: dict[str, str]) -> None:
             assert str(count) in said.split(" or ")
 
 
-def test_which_hmma_results_have_four_registers_is_a_test_of_bits() -> None:
+def test_hmma_results_of_four_registers() -> None:
     shapes = ("m16n16k16", "m32n8k16", "m8n32k16")
     names = ["ld_a", "ld_b", "ld_c_f16", "ld_c_f32", "mma_f16f16", "mma_f16f32", "mma_f32f16", "mma_f32f32"]
     every = [f"__hmma_{shape}_{name}" for shape in shapes for name in [*names, "st_c_f16", "st_c_f32"]]
@@ -225,25 +227,25 @@ def test_gates(row: dict[str, str]) -> None:
     assert gated
     below = {70: "sm_62", 72: "sm_70", 75: "sm_72"}[first]
     for builtin in gated:
-        values = [a.value for a in read_call(_some_call(builtin)).arguments]
-        with pytest.raises(Refused) as refused:
-            choose(builtin, values, read_target(below))
-        assert refused.value.complaints[0][1] == f"{row['function']} is not supported on this architecture"
+        values = [a.value for a in parse_call(_some_call(builtin)).arguments]
+        with pytest.raises(RefusedCall) as refused:
+            select(builtin, values, read_target(below))
+        assert refused.value.errors[0][1] == f"{row['function']} is not supported on this architecture"
         lowest = "sm_75" if builtin.shape in ("m8n8k32", "m8n8k128") else f"sm_{first}"
         if "and" not in builtin.operation:
-            assert choose(builtin, values, read_target(lowest))
+            assert select(builtin, values, read_target(lowest))
 
 
-def test_sm_72_has_integers_of_8_bits_alone() -> None:
+def test_sm_72_has_only_8_bit_integers() -> None:
     for builtin in BUILTINS:
         if builtin.unit != "imma":
             continue
-        values = [a.value for a in read_call(_some_call(builtin)).arguments]
+        values = [a.value for a in parse_call(_some_call(builtin)).arguments]
         if builtin.shape == "m8n8k32":
-            with pytest.raises(Refused, match="not supported on this architecture"):
-                choose(builtin, values, read_target("sm_72"))
+            with pytest.raises(RefusedCall, match="not supported on this architecture"):
+                select(builtin, values, read_target("sm_72"))
         else:
-            assert choose(builtin, values, read_target("sm_72"))
+            assert select(builtin, values, read_target("sm_72"))
 
 
 def _some_call(builtin) -> str:
@@ -279,14 +281,14 @@ def test_warpgroup_builtins(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("row", rows(CICC["spaces"])[:4], ids=lambda row: row["numbers"])
-def test_what_the_numbers_are(row: dict[str, str]) -> None:
+def test_kinds_by_number(row: dict[str, str]) -> None:
     found = [builtin_numbered(number) for number in span(row["numbers"])]
     kinds = {"multiplication": "warpgroup", "multiplications": "multiply", "stores": "store", "loads": "load"}
     assert {each.kind for each in found} == {kinds[row["function"].split()[0]]}
 
 
 @pytest.mark.parametrize("row", rows(CICC["multiply_entries"]), ids=lambda row: row["number"])
-def test_entries_are_words_of_multiplications(row: dict[str, str]) -> None:
+def test_multiplication_entries_are_descriptor_words(row: dict[str, str]) -> None:
     builtin = builtin_numbered(int(row["number"]))
     word = MMA.encode(
         rnd=int(row["trans_a"]),
@@ -304,7 +306,7 @@ def test_entries_are_words_of_multiplications(row: dict[str, str]) -> None:
 
 
 def _field(text: str) -> tuple[str, int, int]:
-    """`aty`, 8, 15 of `aty (15-8)`."""
+    """Return ("aty", 8, 15) for `aty (15-8)`."""
     name, _, bits = text.partition(" (")
     high, _, low = bits.rstrip(")").partition("-")
     return name, int(low or high), int(high)
@@ -314,7 +316,7 @@ def _places(word: str) -> dict[str, tuple[int, int]]:
     return {each.name: (each.low, each.low + each.bits - 1) for each in WORDS[word].fields}
 
 
-def test_the_word_of_the_entries_is_that_of_a_multiplication() -> None:
+def test_multiplication_entries_have_the_fields_of_the_word() -> None:
     places = _places("mma")
     for row in rows(CICC["multiply_word"]):
         text = row["field"].partition(":")[0]
@@ -329,7 +331,7 @@ def test_the_word_of_the_entries_is_that_of_a_multiplication() -> None:
 
 
 @pytest.mark.parametrize("row", rows(CICC["load_entries"]), ids=lambda row: row["number"])
-def test_entries_are_words_of_loads(row: dict[str, str]) -> None:
+def test_load_entries_are_descriptor_words(row: dict[str, str]) -> None:
     builtin = builtin_numbered(int(row["number"]))
     word = MOVE.encode(type=int(row["nregs"]), mid=int(row["variant"]), shape=int(row["shape"]))
     found = MOVE.decode(word)
@@ -338,7 +340,7 @@ def test_entries_are_words_of_loads(row: dict[str, str]) -> None:
     assert found["type"] == builtin.types[builtin.matrix]
 
 
-def test_the_word_of_loads() -> None:
+def test_load_entries_have_the_fields_of_the_word() -> None:
     places = _places("move")
     shape, kind, matrix = rows(CICC["load_word"])
     assert shape["bits"] == "63-32"
@@ -357,16 +359,16 @@ def test_numbers_by_n(row: dict[str, str]) -> None:
     assert len(rows(CICC["n_table"])) == 32
 
 
-def test_numbers_between_those_of_n_are_not_known() -> None:
+def test_unnamed_numbers_of_n_are_errors() -> None:
     with pytest.raises(UsageError, match="names only the first two"):
         describe(10656)
-    with pytest.raises(UsageError, match="no intrinsic is known that is n n=12"):
+    with pytest.raises(UsageError, match="unknown intrinsic n n=12"):
         identify("n", n=12, element="float")
-    with pytest.raises(UsageError, match="no intrinsic that is known"):
+    with pytest.raises(UsageError, match="unknown intrinsic 1"):
         describe(1)
 
 
-def test_the_grid() -> None:
+def test_grid() -> None:
     bases = {}
     for row in rows(CICC["grid"]):
         for n, base in zip(row["N"].split(" and "), row["base"].split(" and "), strict=True):
@@ -388,7 +390,7 @@ def test_numbers_of_f16_by_size(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("row", rows(CICC["config"]), ids=lambda row: row["bit"])
-def test_the_configuration_word(row: dict[str, str]) -> None:
+def test_configuration_word(row: dict[str, str]) -> None:
     assert WORDS["config"].decode(1 << int(row["bit"]))[row["field"]] == 1
     assert any(row["field"] in each.booleans for each in BUILTINS)
 
@@ -408,30 +410,41 @@ def test_checks(row: dict[str, str]) -> None:
 # Words and enumerations ---------------------------------------------------------------------------------------------
 
 
-def test_the_packed_word() -> None:
+def test_fields_of_the_packed_word() -> None:
     places = _places("mma") | _places("move")
     for row in rows(CICC["word"]):
         high, _, low = row["bits"].partition("-")
         assert places[row["field"]] == (int(low or high), int(high))
 
 
+def first_targets(shape: str) -> dict[str, int]:
+    """Return the first target whose warps multiply a shape, by the type of A."""
+    found: dict[str, int] = {}
+    for form in (*MMA_DENSE, *WMMA):
+        for row in form.rows:
+            for element in row.cells.get("atype", ("f16",)) if row.allows("shape", shape) else ():
+                numbers = [read_target(target).number for target in row.targets]
+                found[element] = min(*numbers, found.get(element, 1000))
+    return found
+
+
 @pytest.mark.parametrize("row", rows(CICC["shapes"]), ids=lambda row: row["shape"])
 def test_shapes(row: dict[str, str]) -> None:
     assert SHAPES[int(row["number"], 16)] == row["shape"]
-    targets = {int(target[3:].rstrip("af")) for target in first_targets(row["shape"]).values()}
-    assert str(min(targets, default="none")) == row["first SM"]
+    assert str(min(first_targets(row["shape"]).values(), default="none")) == row["first SM"]
 
 
 @pytest.mark.parametrize("row", rows(CICC["types"]), ids=lambda row: row["type"])
 def test_types(row: dict[str, str]) -> None:
     assert TYPES[int(row["number"])] == row["type"]
-    assert BITS[row["type"]] == int(row["bits"])
+    significant = {"tf32": 19}  # of the 32 bits in memory
+    assert significant.get(row["type"], TYPE_BITS[row["type"]]) == int(row["bits"])
 
 
 @pytest.mark.parametrize("row", rows(CICC["availability"]), ids=lambda row: row["shape and types"])
 def test_availability(row: dict[str, str]) -> None:
     shape, element = row["shape and types"].split()
-    assert first_targets(shape).get(element, "none").removeprefix("sm_") == row["first SM"]
+    assert str(first_targets(shape).get(element, "none")) == row["first SM"]
 
 
 def test_tcgen05_tables() -> None:
@@ -460,7 +473,7 @@ def test_intrinsics() -> None:
         describe(4941)
 
 
-def test_functions_that_are_only_named() -> None:
+def test_functions_of_the_compiler() -> None:
     functions = {row["function"] for row in rows(CICC["duplicates"])}
     gated = {
         gate_message(each).split(" is")[0].split(" not")[0] for each in BUILTINS if each.kind != "warpgroup"

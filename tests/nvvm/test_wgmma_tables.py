@@ -1,4 +1,4 @@
-"""The reference text's tables of wgmma, read row by row against the dialect and the Forms."""
+"""Tables of the reference text on wgmma, compared with the dialect and the forms."""
 
 from __future__ import annotations
 
@@ -8,30 +8,34 @@ import pytest
 
 pytest.importorskip("xdsl")
 
+from warploom_lab.pages.nvvm import pages
+from warploom_lab.pages.wgmma_text import TABLES, Row
 from xdsl.irdl import IRDLOperation
 
-from warploom.isa.binding.compose import form_named
+from warploom.isa.model.table import Row as FormRow
 from warploom.nvvm.dialect import OPERATIONS
-from warploom.nvvm.dialect.vocabulary import WgmmaType
-from warploom.nvvm.pages import pages
-from warploom.nvvm.wgmma_text import TABLES, Row
+from warploom.nvvm.dialect.enums import WgmmaType
+from warploom.nvvm.forms import WGMMA_DESCRIPTORS
 
 DOCS = Path(__file__).parents[2] / "docs"
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
-BY_TITLE = {table.title: {row.about: row for row in table.rows} for table in TABLES}
+BY_TITLE = {table.title: {row.subject: row for row in table.rows} for table in TABLES}
 MULTIPLY = "nvvm.wgmma.mma_async"
-FORMS = [form_named(f"wgmma.{name}") for name in ("half", "float", "integer", "bit")]
 
 
-def held(row: Row) -> str:
-    return row.holds or row.says
+def correct(row: Row) -> str:
+    return row.correction or row.statement
+
+
+def rows_of(element: str) -> list[FormRow]:
+    return [row for form in WGMMA_DESCRIPTORS for row in form.rows if row.allows("atype", element)]
 
 
 @pytest.mark.parametrize("name", BY_TITLE["Operations and their properties"])
 def test_properties(name: str) -> None:
     definition = BY_NAME[name].get_irdl_definition()
     row = BY_TITLE["Operations and their properties"][name]
-    assert held(row) == (", ".join(definition.properties) or "none")
+    assert correct(row) == (", ".join(definition.properties) or "none")
 
 
 def definition_of(name: str) -> dict[str, str]:
@@ -43,7 +47,7 @@ def definition_of(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("about", "place"), [("descA", 1), ("descB", 2), ("accumIn", 0)])
 def test_operands(about: str, place: int) -> None:
-    name, _, position = held(BY_TITLE[f"Operands, properties and result of {MULTIPLY}"][about]).partition(
+    name, _, position = correct(BY_TITLE[f"Operands, properties and result of {MULTIPLY}"][about]).partition(
         ", "
     )
     assert definition_of(MULTIPLY)[name] == position == f"operand {place}"
@@ -51,21 +55,18 @@ def test_operands(about: str, place: int) -> None:
 
 def test_types_of_a() -> None:
     row = BY_TITLE[f"Operands, properties and result of {MULTIPLY}"]["typeA"]
-    legal = {word for form in FORMS for word in form.vocabulary["atype"]}
-    assert set(held(row).split()) == legal
-    assert legal < set(WgmmaType.words)
+    legal = {word for form in WGMMA_DESCRIPTORS for word in form.vocabulary["atype"]}
+    assert set(correct(row).split()) == legal
+    assert legal < set(WgmmaType.cases)
 
 
 def test_types_of_d() -> None:
     row = BY_TITLE[f"Operands, properties and result of {MULTIPLY}"]["typeC"]
-    assert all(word in held(row) for form in FORMS for word in form.vocabulary["dtype"])
+    assert all(word in correct(row) for form in WGMMA_DESCRIPTORS for word in form.vocabulary["dtype"])
 
 
 def test_n() -> None:
-    floats, integers = (
-        form_named("wgmma.float").rows[0].cells["n"],
-        form_named("wgmma.integer").rows[0].cells["n"],
-    )
+    floats, integers = (rows_of(element)[0].cells["n"] for element in ("tf32", "s8"))
     assert floats == tuple(map(str, range(8, 257, 8)))
     assert integers == ("8", "16", "24", *map(str, range(32, 257, 16)))
 
@@ -74,8 +75,7 @@ def test_n() -> None:
     ("word", "k"), [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32), ("s8", 32), ("b1", 256)]
 )
 def test_k(word: str, k: int) -> None:
-    rows = [row for form in FORMS for row in form.rows if row.allows("atype", word)]
-    assert {row.cells["k"] for row in rows} == {(str(k),)}
+    assert {row.cells["k"] for row in rows_of(word)} == {(str(k),)}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,8 @@ def test_k(word: str, k: int) -> None:
 )
 def test_accumulator(n: int, d: str, k: int, registers: int) -> None:
     slots = {"shape": f"m64n{n}k{k}", "n": str(n), "k": str(k), "dtype": d, "atype": "f16", "btype": "f16"}
-    assert form_named("wgmma.half").operands["d"].registers(slots) == registers == n * int(d[1:]) // 64
+    counts = {form.operands["d"].registers(slots) for form in WGMMA_DESCRIPTORS}
+    assert counts == {registers} == {n * int(d[1:]) // 64}
 
 
 @pytest.mark.parametrize(
@@ -99,18 +100,18 @@ def test_groups(title: str) -> None:
 
 @pytest.mark.parametrize("name", BY_TITLE["Availability"])
 def test_availability(name: str) -> None:
-    target, version = BY_TITLE["Availability"][name].says.split(", PTX ")
-    for row in form_named(name).rows:
-        assert row.targets == (target,)
-        assert ".".join(map(str, row.ptx)) == version
+    target, version = BY_TITLE["Availability"][name].statement.split(", PTX ")
+    rows = [row for form in BY_NAME[name].FORMS for row in form.rows]
+    assert {row.targets for row in rows} == {(target,)}
+    assert ".".join(map(str, min(row.ptx for row in rows))) == version
 
 
-def test_what_the_verifier_holds_is_told() -> None:
-    assert [row.about for row in TABLES[-1].rows] == [
+def test_verifier_corrections_have_evidence() -> None:
+    assert [row.subject for row in TABLES[-1].rows] == [
         "K", "N", "descA", "descB", "accumulator", "scaleOut", "commit and wait", "wait depth",
     ]  # fmt: skip
     for row in TABLES[-1].rows:
-        assert bool(row.holds) == bool(row.known)
+        assert bool(row.correction) == bool(row.evidence)
 
 
 @pytest.mark.parametrize("name", pages())

@@ -28,7 +28,7 @@ MADE = (
     "rules",
     "nvvm",
 )  # pages that tools/make_docs.py makes of data whose tests are those of their packages
-ELSEWHERE = {"docs/triton.md": "tests/adapters/test_triton_page.py"}
+ELSEWHERE = {"docs/triton.md": "tests/integrations/test_triton_page.py"}
 """Pages whose code another test runs, in files of their own."""
 
 PAGES = [

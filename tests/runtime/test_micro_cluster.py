@@ -183,7 +183,7 @@ def test_a_multicast_tile_arrives_in_both_ctas() -> None:
 
 def test_every_small_kernel_is_tested() -> None:
     text = "".join(
-        path.read_text(encoding="utf-8") for path in kernels.CORPUS.parent.glob("launch/test_micro*.py")
+        path.read_text(encoding="utf-8") for path in kernels.CORPUS.parent.glob("runtime/test_micro*.py")
     )
     for file in ("cluster_tma_sm90a.ptx", "micro_sm90a.ptx", "wgmma_raw_sm90a.ptx"):
         for name, function in kernels.module(file).functions.items():

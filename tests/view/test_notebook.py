@@ -1,4 +1,4 @@
-"""What notebooks show: of every sort something, with the text of what it is, and nothing of it as markup."""
+"""Output of notebooks: every kind of object has a representation, and all text is escaped."""
 
 from __future__ import annotations
 
@@ -47,32 +47,32 @@ def every(kind: type[Displayed]) -> Iterator[type[Displayed]]:
         yield from every(below)
 
 
-def test_every_sort_has_a_drawing_and_every_drawing_a_sort() -> None:
-    assert {kind.display_kind for kind in every(Displayed)} == set(notebook._DRAWN)
+def test_every_kind_of_object_has_a_representation() -> None:
+    assert {kind.display_kind for kind in every(Displayed)} == set(notebook._REPRESENTATIONS)
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.ptx")), ids=lambda path: path.stem)
-def test_a_listing_is_the_text(path: Path) -> None:
+def test_a_listing_contains_the_text(path: Path) -> None:
     module = wl.parse(path.read_text())
     code = well_formed(module._repr_html_()).find("pre/code")
     assert code is not None
-    lines = path.read_text().rstrip("\n").split("\n")[: notebook.LONGEST]
+    lines = path.read_text().rstrip("\n").split("\n")[: notebook.MAX_LINES]
     assert "".join(code.itertext()) == "\n".join(lines)
 
 
-def test_a_long_line_ends_somewhere() -> None:
-    module = wl.parse(f"{HEAD}// {'x' * 10 * notebook.MOST_CHARACTERS}\n")
+def test_a_long_line_is_cut() -> None:
+    module = wl.parse(f"{HEAD}// {'x' * 10 * notebook.MAX_CHARACTERS}\n")
     html = str(module._repr_html_())
-    assert notebook.MOST_CHARACTERS < len(html) < 2 * notebook.MOST_CHARACTERS
+    assert notebook.MAX_CHARACTERS < len(html) < 2 * notebook.MAX_CHARACTERS
     assert "… and more" in html
 
 
-def test_what_tokens_are_is_seen() -> None:
+def test_tokens_are_coloured() -> None:
     text = "@%p1 add.s32 %r1, %r2, 3; // sum\n\t@!q bra $end;\n$end: ret;"
     pieces = {
         text_in(piece): piece.split('"')[1] for piece in notebook._coloured(text) if piece.startswith("<span")
     }
-    kinds = {style: kind for kind, style in notebook._TOKENS.items()}
+    kinds = {style: kind for kind, style in notebook._TOKEN_STYLES.items()}
     found = {word.strip(): kinds.get(style) for word, style in pieces.items()}
     assert found["add.s32"] == found["bra"] == found["ret"] == "opcode"
     assert found["%p1"] == found["%r1"] == found["q"] == "register"
@@ -98,14 +98,14 @@ def test_what_tokens_are_is_seen() -> None:
     ],
     ids=lambda thing: type(thing).__name__,
 )
-def test_nothing_of_a_text_is_markup(thing: Displayed) -> None:
+def test_texts_are_escaped(thing: Displayed) -> None:
     html = thing._repr_html_()
     assert "<script" not in str(html)
     assert ATTACK in text_in(str(html))
     well_formed(html)
 
 
-def test_numbers_stand_in_tables() -> None:
+def test_tables_of_descriptors_and_tensor_maps() -> None:
     cells = text_in(str(wl.Descriptor(1024, 16, 512, 0, 128)._repr_html_()))
     assert "stride byte offset512" in cells
     assert f"{wl.Descriptor(1024, 16, 512, 0, 128).encode():#018x}" in cells
@@ -116,34 +116,34 @@ def test_numbers_stand_in_tables() -> None:
     assert rows[1:] == [["0", "128", "2", "64", "1"], ["1", "64", "256", "32", "1"]]
 
 
-def test_a_layout_is_a_picture_and_a_large_one_begins_there() -> None:
+def test_a_large_layout_is_cut() -> None:
     small = ET.fromstring(str(wl.layout(MMA, "A")._repr_svg_()))
     assert len(small.findall(".//*[@data-row]")) == 256
     product = wl.InstructionDescriptor("f16", 128, 16, "bf16", "bf16")
     in_tensor_memory = wl.layout("tcgen05.mma.cta_group::1.kind::f16", "D", idesc=product)
-    assert str(in_tensor_memory._repr_svg_()).count("data-row") == notebook.MOST * 16
+    assert str(in_tensor_memory._repr_svg_()).count("data-row") == notebook.MAX_SIDE * 16
     large = wl.layout("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "D")
     picture = str(large._repr_svg_())
-    assert len(ET.fromstring(picture).findall(".//*[@data-row]")) == 64 * notebook.MOST
+    assert len(ET.fromstring(picture).findall(".//*[@data-row]")) == 64 * notebook.MAX_SIDE
     assert "the first 64 rows and 64 columns of 64 by 256" in picture
 
 
-def test_a_form_is_its_page() -> None:
+def test_a_form_is_shown_as_its_page() -> None:
     form = next(iter(forms()))
     assert form._repr_markdown_() == form_section(form)
     assert form._repr_html_() is None
     assert form._repr_svg_() is None
 
 
-def test_a_page_is_markdown() -> None:
+def test_a_page_is_shown_as_markdown() -> None:
     page = wl.explain(MMA)
     assert page._repr_markdown_() == page
     assert page.startswith("## mma.half")
-    with pytest.raises(wl.UsageError, match=r"there is no rule and no instruction 'mma\.snyc'"):
+    with pytest.raises(wl.UsageError, match=r"unknown rule or instruction 'mma\.snyc'"):
         wl.explain("mma.snyc")
 
 
-def test_a_trace_says_how_long_warps_wait() -> None:
+def test_a_trace_is_shown_as_a_table_of_waits() -> None:
     text = (
         f"{HEAD}.visible .entry k()\n{{\n.reg .pred %p;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\n"
         "setp.lt.u32 %p, %t, 32;\n@%p bra $late;\nbra $there;\n$late: nanosleep.u32 1;\nnanosleep.u32 1;\n"
@@ -151,6 +151,9 @@ def test_a_trace_says_how_long_warps_wait() -> None:
     )
     run = wl.launch(text, grid=1, block=64, args=[], trace=True)
     assert run.trace is not None
-    titles = [title.text for title in ET.fromstring(notebook.timeline(run.trace)).iter()]
-    assert any("waits, k, CTA 0, warp 1" in str(title) for title in titles)
-    assert "data:image/svg+xml;base64," in str(run._repr_html_())
+    table = notebook.waits(run.trace)
+    rows = [[cell.text for cell in row] for row in well_formed(table).iter("tr")]
+    assert [row[0] for row in rows] == ["warp", "warp 0", "warp 1"]
+    assert all(int(str(row[1])) > 0 for row in rows[1:])
+    assert int(str(rows[2][2])) > 0
+    assert table in str(run._repr_html_())

@@ -1,4 +1,4 @@
-"""The page of a run: its numbers are the profile's, findings stand where they are, and a browser draws it."""
+"""The report of a run: figures of the profile, findings at their lines, and behaviour in a browser."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from observe.sanitize.launches import LAUNCHES
 
 import warploom as wl
 from warploom.runtime.api import Run
+from warploom.view.html_page import asset
 from warploom.view.listing import lines_of
-from warploom.view.shell import part
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -54,7 +54,7 @@ def race() -> Run:
 
 
 def cells(html: str) -> dict[int, list[str]]:
-    """The cells of every line of the listing, as text."""
+    """Return the cells of every line of the listing as text."""
     rows = re.findall(r'<tr id="L(\d+)"[^>]*>(.*?)</tr>', html)
     return {
         int(number): [
@@ -68,10 +68,10 @@ def line_with(text: str, words: str) -> int:
     return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
 
 
-# The numbers --------------------------------------------------------------------------------------------------
+# Figures --------------------------------------------------------------------------------------------------
 
 
-def test_every_line_is_there_with_its_counts(pipeline: Run) -> None:
+def test_every_line_is_listed_with_its_counts(pipeline: Run) -> None:
     assert pipeline.profile is not None
     text = LAUNCHES["warp_specialised"].text
     shown = cells(wl.report(pipeline).html)
@@ -83,19 +83,19 @@ def test_every_line_is_there_with_its_counts(pipeline: Run) -> None:
     assert {number: row[1] for number, row in shown.items()} == expected
 
 
-def test_costs_stand_in_their_line_and_in_the_table(race: Run) -> None:
+def test_costs_are_shown_at_their_line_and_in_the_table(race: Run) -> None:
     html, text = wl.report(race).html, kernel(RACE)
     shown = cells(html)
     store, load, beyond = (line_with(text, each) for each in ("st.shared", "ld.shared", "st.global"))
-    assert shown[store][1:4] == ["2", "32", "32-way bank conflict: 64 wavefronts, 2 would do"]
-    assert shown[beyond][3] == "16 sectors, 8 would do (50% used)"
+    assert shown[store][1:4] == ["2", "32", "32-way bank conflict: 64 wavefronts instead of 2"]
+    assert shown[beyond][3] == "16 sectors instead of 8 (50% used)"
     table = html[html.index("Bank conflicts") : html.index("Coalescing")]
     assert re.findall(r'href="#L(\d+)"', table) == [str(store), str(load)]
     assert "<td>62</td><td>64</td><td>2</td>" in table
     assert f'href="#L{beyond}"' in html[html.index("Coalescing") : html.index('id="listing"')]
 
 
-def test_a_line_with_several_instructions_has_all_their_costs() -> None:
+def test_a_line_with_several_instructions_has_the_sum_of_their_costs() -> None:
     body = RACE.replace(";\n    xor", "; st.shared.u32 [%r2], %r0; @%p9 st.shared.u32 [%r2], %r0;\n    xor")
     run = launched(kernel(body))
     assert run.profile is not None
@@ -104,7 +104,7 @@ def test_a_line_with_several_instructions_has_all_their_costs() -> None:
     assert (line.row["executions"], line.row["wavefronts"], line.row["ways"]) == (2, 128, 32)
 
 
-def test_findings_stand_on_both_sides(race: Run) -> None:
+def test_findings_are_shown_at_both_lines(race: Run) -> None:
     html, text = wl.report(race).html, kernel(RACE)
     store, load = line_with(text, "st.shared"), line_with(text, "ld.shared")
     (found,) = race.findings
@@ -117,13 +117,13 @@ def test_findings_stand_on_both_sides(race: Run) -> None:
     assert found.message in unescape(after[str(load)])
 
 
-def test_what_ended_a_run_is_a_finding_too() -> None:
+def test_a_deadlock_is_a_finding() -> None:
     run = launched(kernel("mov.u32 %r1, 1;\nbar.sync 0, 128;\nret;"))
     html = wl.report(run).html
     assert "deadlock" in html[html.index('id="findings"') : html.index('id="timeline"')]
 
 
-def test_places_of_the_compilers_source() -> None:
+def test_locations_in_the_compilers_source() -> None:
     body = "mov.u32 %r1, 1;\n.loc 1 12 3\nmov.u32 %r2, 1;\n\nmov.u32 %r3, 1;\n.loc 1 14 3\nret;"
     run = launched(kernel(body, before='.file 1 "gemm.py"\n'))
     assert run.profile is not None
@@ -135,14 +135,14 @@ def test_places_of_the_compilers_source() -> None:
         *["gemm.py:12"] * 4,
         *["gemm.py:14"] * 2,
     ]
-    assert [line.number for line in lines if line.plain and line.number >= first] == [
+    assert [line.number for line in lines if line.is_filler and line.number >= first] == [
         first,
         first + 2,
         first + 4,
     ]
 
 
-def test_occupancy_is_what_the_text_declares() -> None:
+def test_factors_of_occupancy() -> None:
     body = ".shared .align 8 .b8 tile[640];\nmov.u32 %r1, tile;\nsetmaxnreg.dec.sync.aligned.u32 24;\nret;"
     run = launched(kernel(body, directives=".maxntid 128, 1, 1 .maxnreg 168"), block=128, shared=1024)
     html = wl.report(run).html
@@ -161,14 +161,14 @@ def test_occupancy_is_what_the_text_declares() -> None:
 # The page -----------------------------------------------------------------------------------------------------
 
 
-def test_the_page_asks_for_nothing(pipeline: Run) -> None:
+def test_the_page_loads_nothing(pipeline: Run) -> None:
     html = wl.report(pipeline).html
     elements = read(html)
     assert not re.search(r"https?:|\bsrc=|@import|url\(|\bfetch\(|XMLHttpRequest", html)
     assert not [tag for tag, _ in elements.found if tag in ("link", "img", "iframe")]
 
 
-def test_whatever_a_text_says_stays_text() -> None:
+def test_texts_are_escaped() -> None:
     hostile = "</script><img src=x onerror=\"document.title='x'\">&'<!--"
     text = kernel(
         f"mov.u32 %r1, 1; // {hostile}\n.loc 1 12 3\nret;",
@@ -179,7 +179,7 @@ def test_whatever_a_text_says_stays_text() -> None:
     assert json.loads(elements.scripts["data"])["timeline"]["tracks"]
 
 
-def test_what_is_headed_is_said(pipeline: Run) -> None:
+def test_sections_tables_and_links_are_labelled(pipeline: Run) -> None:
     html = wl.report(pipeline).html
     elements = read(html).found
     assert [tag for tag, _ in elements if tag in ("header", "nav", "main")] == ["header", "nav", "main"]
@@ -191,16 +191,16 @@ def test_what_is_headed_is_said(pipeline: Run) -> None:
     assert all(str(each["href"])[1:] in targets for tag, each in elements if tag == "a")
 
 
-def test_without_a_profile_there_is_no_report() -> None:
+def test_a_run_without_profile_is_refused() -> None:
     with pytest.raises(wl.UsageError, match="this run has none"):
         wl.report(Run())
 
 
-def test_without_a_text_there_is_no_report() -> None:
+def test_a_kernel_without_text_is_refused() -> None:
     module = wl.parse(kernel("ret;"))
     made = type(module).build(module.version, module.target, tuple(module.functions.values()))
     run = wl.launch(made, grid=1, block=32, args=[np.zeros(32, np.uint32)], profile=True)
-    with pytest.raises(wl.UsageError, match="was made by program"):
+    with pytest.raises(wl.UsageError, match="was built by a program"):
         wl.report(run)
 
 
@@ -219,9 +219,9 @@ def _luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast(theme: str) -> None:
-    """Text at 4.5 to 1, and what is drawn at 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11)."""
+    """Compare with WCAG 2.2: 4.5 to 1 for text (1.4.3), 3 to 1 for graphics (1.4.11)."""
     colours: dict[str, str] = {}
-    for style in (part("page.css"), part("report.css")):
+    for style in (asset("page.css"), asset("report.css")):
         light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
         colours |= re.findall(r"--([\w-]+): (#[0-9a-f]{6})", light)
         if theme == "dark":
@@ -259,7 +259,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Timeline:
-    """The timeline of a page that is shown, and its data."""
+    """Timeline of an open page, and its data."""
 
     def __init__(self, shown: Page) -> None:
         self.shown = shown
@@ -268,11 +268,11 @@ class Timeline:
         self.canvas.scroll_into_view_if_needed()
 
     @property
-    def said(self) -> str:
-        return self.shown.locator("#said").inner_text()
+    def status(self) -> str:
+        return self.shown.locator("#status").inner_text()
 
-    def words(self, k: int) -> str:
-        """What is said of an event, its track and name first."""
+    def description(self, k: int) -> str:
+        """Return the first line of the status of an event: its track and name."""
         data = self.data
         return f"{data['tracks'][data['track'][k]][2]}: {data['strings'][data['name'][k]]}\n"
 
@@ -280,7 +280,7 @@ class Timeline:
         return f"L{self.data['line'][k]}"
 
     def spot(self, k: int) -> tuple[float, float]:
-        """The middle of an event, in the canvas, when everything is shown."""
+        """Return the middle of an event in the canvas, when everything is shown."""
         data, width = self.data, self.canvas.evaluate("canvas => canvas.clientWidth")
         share = (data["begin"][k] + data["end"][k]) / 2 / max(data["end"])
         return GUTTER + share * (width - GUTTER), AXIS + ROW * (data["track"][k] + 0.5)
@@ -296,7 +296,7 @@ class Timeline:
         return max(of_it, key=lambda k: data["end"][k] - data["begin"][k])
 
     def colours(self, y: float, *places: float) -> list[str]:
-        """The colours of pixels of a row, which is read once: a browser complains of more."""
+        """Return the colours of pixels of a row, read once because browsers warn of repeated reads."""
         read = "(canvas, [y, wide]) => [...canvas.getContext('2d').getImageData(0, y, wide, 1).data]"
         row = self.canvas.evaluate(read, [round(y), round(max(places)) + 1])
         return ["#" + "".join(f"{part:02x}" for part in row[4 * round(x) :][:3]) for x in places]
@@ -309,34 +309,34 @@ def timeline(pipeline: Run, browser: Browser, tmp_path: Path) -> Iterator[Timeli
 
 
 def at(shown: Page) -> tuple[str, str]:
-    """The fragment of the page's address, and the element that has the focus."""
+    """Return the fragment of the page's address and the ID of the focused element."""
     return shown.evaluate("[location.hash, document.activeElement.id]")
 
 
 @needs_browser
 @pytest.mark.parametrize("dark", [False, True])
-def test_events_are_drawn_on_the_ground_that_is_asked_for(
+def test_events_are_drawn_in_the_colours_of_the_theme(
     pipeline: Run, browser: Browser, tmp_path: Path, dark: bool
 ) -> None:
     html = wl.report(pipeline).html
     with opened(browser, html, tmp_path / "page.html", dark=dark, size=(1400, 1000)) as shown:
         timeline = Timeline(shown)
         x, y = timeline.spot(timeline.longest("copy"))
-        # Below the name of an event is its colour, beside the rows the ground.
+        # A pixel of the event below its name, and one of the ground beside the rows.
         assert timeline.colours(y + 6, x, GUTTER - 2) == [COPY[dark], GROUND[dark]]
         timeline.point(x, y)
         keep(shown, f"report-{'dark' if dark else 'light'}")
 
 
 @needs_browser
-def test_pointing_says_what_is_there_and_a_click_goes_to_its_line(timeline: Timeline) -> None:
-    assert timeline.said == ""
+def test_pointing_describes_an_event_and_a_click_shows_its_line(timeline: Timeline) -> None:
+    assert timeline.status == ""
     k = timeline.longest("copy")
     timeline.point(*timeline.spot(k))
-    assert timeline.said.startswith(timeline.words(k))
-    assert "bytes" in timeline.said
+    assert timeline.status.startswith(timeline.description(k))
+    assert "bytes" in timeline.status
     timeline.point(5, 5)
-    assert timeline.said == ""
+    assert timeline.status == ""
     timeline.point(*timeline.spot(k))
     timeline.shown.mouse.down()
     timeline.shown.mouse.up()
@@ -351,20 +351,20 @@ def test_keys_move_between_events(timeline: Timeline) -> None:
     first.sort(key=lambda k: (data["begin"][k], -data["end"][k]))
     timeline.canvas.focus()
     for key, expected in (
-        ("ArrowRight", timeline.words(first[0])),
-        ("ArrowRight", timeline.words(first[1])),
-        ("End", timeline.words(first[-1])),
+        ("ArrowRight", timeline.description(first[0])),
+        ("ArrowRight", timeline.description(first[1])),
+        ("End", timeline.description(first[-1])),
         ("ArrowDown", f"{data['tracks'][1][2]}: "),
         ("ArrowUp", f"{data['tracks'][0][2]}: "),
-        ("Home", timeline.words(first[0])),
+        ("Home", timeline.description(first[0])),
     ):
         press(key)
-        assert timeline.said.startswith(expected), key
+        assert timeline.status.startswith(expected), key
     press("Enter")
     assert at(timeline.shown) == [f"#{timeline.line(first[0])}", timeline.line(first[0])]
     timeline.canvas.focus()
     press("Escape")
-    assert timeline.said == ""
+    assert timeline.status == ""
 
 
 @needs_browser
@@ -375,18 +375,18 @@ def test_zooming_and_panning(timeline: Timeline) -> None:
     def seen() -> str:
         timeline.point(5, 5)
         timeline.point(x, y)
-        return timeline.said
+        return timeline.status
 
     whole = seen()
-    assert whole.startswith(timeline.words(k))
+    assert whole.startswith(timeline.description(k))
     timeline.canvas.focus()
-    # Nearer around its middle, which stays where it is in the share of the width that it has.
+    # Zoom in around the middle of the event, which keeps its place.
     shown.keyboard.down("Control")
     for _ in range(12):
         shown.mouse.wheel(0, -100)
     shown.keyboard.up("Control")
     assert seen() == whole
-    assert timeline.colours(y + 6, GUTTER + 3) == [COPY[False]], "it fills its row"
+    assert timeline.colours(y + 6, GUTTER + 3) == [COPY[False]], "the event fills its row"
     for _ in range(30):
         shown.keyboard.press("Shift+ArrowRight")
     assert seen() != whole
@@ -398,14 +398,14 @@ def test_zooming_and_panning(timeline: Timeline) -> None:
     shown.mouse.down()
     timeline.point(x - 300, y)
     shown.mouse.up()
-    assert at(shown)[0] == "", "a drag goes nowhere"
+    assert at(shown)[0] == "", "a drag does not follow a link"
     for _ in range(4):
         shown.get_by_role("button", name="Zoom out").click()
     assert seen() == whole
 
 
 @needs_browser
-def test_rows_come_into_view(pipeline: Run, browser: Browser, tmp_path: Path) -> None:
+def test_keys_scroll_rows_into_view(pipeline: Run, browser: Browser, tmp_path: Path) -> None:
     with opened(browser, wl.report(pipeline).html, tmp_path / "page.html", size=(1000, 300)) as shown:
         timeline = Timeline(shown)
         tracks = timeline.data["tracks"]
@@ -414,7 +414,7 @@ def test_rows_come_into_view(pipeline: Run, browser: Browser, tmp_path: Path) ->
         for key, track in (("ArrowDown", tracks[-1]), ("ArrowUp", tracks[0])):
             for _ in range(len(tracks) + 1):
                 shown.keyboard.press(key)
-            assert timeline.said.startswith(f"{track[2]}: ")
+            assert timeline.status.startswith(f"{track[2]}: ")
             top, height = timeline.canvas.evaluate(scrolled)
             hidden = AXIS + ROW * len(tracks) - height
             assert hidden > 0
@@ -434,12 +434,12 @@ def test_findings_and_lines_in_a_browser(race: Run, browser: Browser, tmp_path: 
 
 
 @needs_browser
-def test_lines_that_say_nothing_fold(timeline: Timeline) -> None:
-    plain = timeline.shown.locator("tr.plain")
-    assert plain.count() > 0
-    assert not plain.first.is_visible()
+def test_filler_lines_are_hidden(timeline: Timeline) -> None:
+    filler = timeline.shown.locator("tr.filler")
+    assert filler.count() > 0
+    assert not filler.first.is_visible()
     timeline.shown.get_by_label("Show blank lines").check()
-    assert plain.first.is_visible()
+    assert filler.first.is_visible()
 
 
 @needs_browser
@@ -448,4 +448,4 @@ def test_a_hostile_text_without_a_trace_in_a_browser(browser: Browser, tmp_path:
     html = wl.report(launched(text, trace=False)).html
     with opened(browser, html, tmp_path / "page.html") as shown:
         assert shown.title() == "k: report"
-        assert shown.get_by_text("No trace was recorded.").is_visible()
+        assert shown.get_by_text("The launch recorded no trace.").is_visible()

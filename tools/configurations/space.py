@@ -1,6 +1,6 @@
-"""The kernels that the library can emit, field by field: those for Hopper, and those whose warps multiply.
+"""Spaces of all GEMM plans: the Hopper kernels, and the warp-level kernels of other targets.
 
-What is not an axis here does not change the text of a kernel. A plan says itself whether it is legal.
+A field that is not an axis here does not change the PTX of a kernel. The plan itself refuses illegal values.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Any
 
 from configurations.covering import Space
 from warploom.diagnostics import UsageError
-from warploom.kernels import cost
-from warploom.kernels.plan import PROMOTED, SCALED, SPAN, SUMS, Blocks, Epilogue, Plan, Tile, size_of
-from warploom.kernels.warp_level import plan as warp_level
+from warploom.kernels.ampere.plan import TILES, WarpPlan
+from warploom.kernels.hopper.cost_model import tiled_plans
+from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.plan import ACCUMULATORS, Epilogue, size_of
 
-_TYPES = tuple((a, b, sums) for (a, b), each in SUMS.items() for sums in each)
+_TYPES = tuple((a, b, accumulator) for (a, b), each in ACCUMULATORS.items() for accumulator in each)
 _RESULTS = ("f32", "bf16", "f16", "e4m3", "e5m2", "s32")
 _MAJORS = ("kk", "kn", "mk", "mn")
 _EPILOGUE: dict[str, tuple[Any, ...]] = {
@@ -33,30 +34,32 @@ def _refuse(why: str) -> UsageError:
 
 
 def _hopper(
-    types: tuple[str, str, str], result: str, majors: str, planes: str, ragged: bool, sparse: bool,
-    blocks: tuple[bool, int], promoted: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
+    types: tuple[str, str, str], result: str, majors: str, planes: str, unaligned: bool, sparse: bool,
+    block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
     buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
-    """The plan that `gemm` or `grouped_gemm` makes. Errors: UsageError kernels.plan."""
-    a, b, sums = types
-    if promoted and (a not in ("e4m3", "e5m2") or blocks != (False, 0)):
-        raise _refuse("sums of 8-bit floats alone are promoted, unless they have factors by block")
-    common = {"a": "a", "b": "b"}.get(planes, "")
+    """Return the plan that `gemm` or `grouped_gemm` makes. Errors: UsageError kernels.plan."""
+    a, b, accumulator = types
+    if promotion and (a not in ("e4m3", "e5m2") or block_scales != (False, 0)):
+        raise _refuse("only sums of 8-bit floats without block scales are promoted")
+    broadcast = {"a": "a", "b": "b"}.get(planes, "")
     batched = planes in ("batch", "a", "b")
     if addend == "common":
         if not batched:
-            raise _refuse("a C that is common to a batch needs a batch")
-        common += "c"
+            raise _refuse("a broadcast C needs a batch")
+        broadcast += "c"
     if planes == "grouped" and epilogue["bias"] == "row":
         raise _refuse("groups have a bias along columns")
-    tall, alternate = rows
+    tall, pingpong = rows
+    if any(block_scales):
+        promotion = SCALE_BLOCK // (SPAN // size_of(a))
     plan = Plan(
-        a, b, sums, result, *majors, batched=batched, common=common, grouped=planes == "grouped", ragged=ragged,
-        sparse=sparse, blocks=Blocks(*blocks), promoted=SCALED // (SPAN // size_of(a)) if any(blocks) else promoted,
-        tile=Tile(tall, columns, stages or 2, cluster, group, alternate=alternate, buffers=buffers),
-        epilogue=Epilogue(addend=result if addend else "", **epilogue),
+        a, b, accumulator, result, *majors, unaligned, Epilogue(addend=result if addend else "", **epilogue),
+        batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
+        block_scales=BlockScales(*block_scales),
+        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers),
     )  # fmt: skip
-    return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.most_stages)))
+    return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.max_stages)))
 
 
 HOPPER = Space(
@@ -66,10 +69,10 @@ HOPPER = Space(
         "result": _RESULTS,
         "majors": _MAJORS,
         "planes": ("", "batch", "a", "b", "grouped"),
-        "ragged": (False, True),
+        "unaligned": (False, True),
         "sparse": (False, True),
-        "blocks": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
-        "promoted": (0, PROMOTED),
+        "block_scales": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
+        "promotion": (0, PROMOTION_STAGES),
         "addend": ("", "own", "common"),
         "rows": ((64, False), (128, False), (192, False), (64, True)),
         "columns": (
@@ -93,16 +96,16 @@ HOPPER = Space(
 
 
 def _warp_level(
-    target: str, types: tuple[str, str, str], result: str, majors: str, ragged: bool, addend: str,
+    target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
     tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
-) -> warp_level.Plan:  # fmt: skip
-    """The plan that a problem makes for a target. Errors: UsageError kernels.plan."""
+) -> WarpPlan:  # fmt: skip
+    """Return the plan of a problem for a target. Errors: UsageError kernels.plan."""
     rows, columns, down, across = tile
     shape = replace(
-        warp_level.TILES[0], rows=rows, columns=columns, down=down, across=across, span=span, stages=stages, group=group
-    )  # fmt: skip
+        TILES[0], rows=rows, columns=columns, down=down, across=across, span=span, stages=stages, group=group
+    )
     made = Epilogue(addend=result if addend else "", **epilogue)
-    return warp_level.Plan(target, *types, result, *majors, ragged, shape, made)
+    return WarpPlan(*types, result, *majors, unaligned, made, tile=shape, target=target)
 
 
 _WARPS = tuple((extent, extent // each) for extent in (64, 128, 256) for each in (64, 32))
@@ -127,7 +130,7 @@ WARP_LEVEL = Space(
         "types": _TYPES,
         "result": _RESULTS,
         "majors": _MAJORS,
-        "ragged": (False, True),
+        "unaligned": (False, True),
         "addend": ("", "own"),
         "tile": _TRIED,
         "span": (64, 128),
@@ -139,7 +142,7 @@ WARP_LEVEL = Space(
     ("types", "result", "target"),
 )
 
-AnyPlan = Plan | warp_level.Plan
+AnyPlan = Plan | WarpPlan
 
 _PLAIN = (
     Plan(tile=Tile(64, 64, 2)),
@@ -147,7 +150,7 @@ _PLAIN = (
     Plan("f16", "f16", "f16", "f16", tile=Tile(64, 64, 2)),
     Plan("tf32", "tf32", d="f32", tile=Tile(64, 64, 2)),
     Plan("e4m3", "e4m3", tile=Tile(64, 64, 2)),
-    Plan("e4m3", "e4m3", promoted=PROMOTED, tile=Tile(64, 64, 2)),
+    Plan("e4m3", "e4m3", promotion_stages=PROMOTION_STAGES, tile=Tile(64, 64, 2)),
     Plan("s8", "s8", "s32", "s32", tile=Tile(64, 64, 2)),
 )
 
@@ -155,11 +158,11 @@ _PLAIN = (
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
     """For each plain type every tile that the cost model chooses among, and whether it is its turn to run that."""
     for number, plan in enumerate(_PLAIN):
-        for turn, made in enumerate(cost.tiles(plan)):
+        for turn, made in enumerate(tiled_plans(plan)):
             yield turn % len(_PLAIN) == number, made
 
 
-def warp_tiles() -> Iterator[warp_level.Plan]:
+def warp_tiles() -> Iterator[WarpPlan]:
     """Every tile of warps, with stages of both lengths, few and many; and promoted sums of all 8-bit floats."""
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
@@ -177,7 +180,7 @@ def words(plan: AnyPlan) -> str:
     for holder in (plan, plan.epilogue, plan.tile):
         for each in fields(holder):
             value = getattr(holder, each.name)
-            if isinstance(value, Blocks):
+            if isinstance(value, BlockScales):
                 shared = ("rows" * value.rows, f"{value.columns} columns" * bool(value.columns))
                 value = " and ".join(filter(None, shared))
             if value not in (False, "") and each.name not in ("epilogue", "tile"):

@@ -18,15 +18,16 @@ from warploom.author import Kernel
 from warploom.diagnostics import Source
 from warploom.emulator.program import Program, load
 from warploom.gpu.logs import findings, resources
-from warploom.kernels import problem
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.cost import Share
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm
-from warploom.kernels.plan import DTYPES, SCALED, Plan
-from warploom.kernels.problem import Arrays, swapped
-from warploom.kernels.warp_level.dispatch import WarpDispatch
-from warploom.kernels.warp_level.gemm import built
+from warploom.kernels.ampere.dispatch import AmpereDispatch
+from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
+from warploom.kernels.hopper.cost_model import TileSchedule
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.gemm import gemm
+from warploom.kernels.hopper.plan import SCALE_BLOCK, Plan
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.prepared import Dispatch
+from warploom.kernels.problem import Operands, grouped_problem, problem_of, transposed
+from warploom.kernels.sparse import compress, prune
 from warploom.runtime.api import execute
 
 _OPERANDS: dict[str, Any] = {
@@ -42,7 +43,7 @@ _NEAR = 2.0**-9  # of the approximate activations, for each unit of what they ar
 @lru_cache(maxsize=1)
 def kernel_of(plan: AnyPlan) -> Kernel:
     """The kernel of a plan, built."""
-    return gemm.at(plan=plan) if isinstance(plan, Plan) else built(plan)
+    return gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
 
 
 @lru_cache(maxsize=1)
@@ -56,10 +57,10 @@ def assembled(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
     status, log = ptxas.run(kernel.text, target, ("-v", "-o", os.devnull))
-    said = [each.message for each in findings(log, Source(kernel.name, kernel.text))]
+    said = [each.message for each in findings(log, Source(kernel.entry, kernel.text))]
     if status:
         return [0, 0, *(said or [log])]
-    used = resources(log)[kernel.name]
+    used = resources(log)[kernel.entry]
     return [used.registers, used.spill_stores + used.spill_loads, *said]
 
 
@@ -88,7 +89,7 @@ class Instance:
     m: int
     n: int
     k: int
-    arrays: Arrays
+    arrays: Operands
     wanted: Any
 
 
@@ -106,45 +107,45 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
         np.array((3, 3, 70, m), np.int32) if grouped else None
     )  # an empty one, and one that ends inside a tile
     wide = batched and cluster != 2
-    n = tile.columns + (13 if plan.ragged else 16) - (16 if plan.ragged else 32) * wide
-    k = plan.depth * max(1, plan.promoted if hopper else 3) + 11
-    own = {name: () if hopper and name in plan.common else planes for name in "abc"}
+    n = tile.columns + (13 if plan.unaligned else 16) - (16 if plan.unaligned else 32) * wide
+    k = plan.stage_k * max(1, plan.promotion_stages if hopper else 3) + 11
+    own = {name: () if hopper and name in plan.broadcast else planes for name in "abc"}
     a = numbers(rng, _OPERANDS[plan.a], *own["a"], *((m, k) if plan.a_major == "k" else (k, m)))
     if hopper and plan.sparse:
         a[...] = prune(a)
-    a = a if plan.a_major == "k" else swapped(a)
+    a = a if plan.a_major == "k" else transposed(a)
     of_b = (4,) if grouped else own["b"]
     b = numbers(rng, _OPERANDS[plan.b], *of_b, *((n, k) if plan.b_major == "k" else (k, n)))
-    b = swapped(b) if plan.b_major == "k" else b
+    b = transposed(b) if plan.b_major == "k" else b
     epilogue = plan.epilogue
     of_columns = (4,) if grouped else ()
     c = numbers(rng, DTYPES[plan.d], *own["c"], m, n) if epilogue.addend else None
     rows = halves(rng, m) if epilogue.row_scales else None
     columns = halves(rng, *of_columns, n) if epilogue.column_scales else None
-    if hopper and plan.blocks.rows:
-        rows = halves(rng, *planes, m, ceil(k / SCALED))
-    if hopper and plan.blocks.columns:
-        columns = halves(rng, *planes, ceil(n / plan.blocks.columns), ceil(k / SCALED))
+    if hopper and plan.block_scales.rows:
+        rows = halves(rng, *planes, m, ceil(k / SCALE_BLOCK))
+    if hopper and plan.block_scales.columns:
+        columns = halves(rng, *planes, ceil(n / plan.block_scales.columns), ceil(k / SCALE_BLOCK))
     bias = None
     if epilogue.bias:
         bias = numbers(rng, np.float32, *of_columns, m if epilogue.bias == "row" else n).copy()
-    arrays = Arrays(a, b, c, row_scales=rows, column_scales=columns, bias=bias, ends=ends)
+    arrays = Operands(a, b, c, row_scales=rows, column_scales=columns, bias=bias, ends=ends)
     return Instance(m, n, k, arrays, _exact(plan, arrays, k))
 
 
-def _exact(plan: AnyPlan, arrays: Arrays, k: int) -> Any:
+def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
     """D before it is rounded, in float64, which holds every number on the way."""
     a, b = arrays.a.astype(np.float64), arrays.b.astype(np.float64)
     epilogue, ends = plan.epilogue, arrays.ends
     group = None if ends is None else np.searchsorted(ends, np.arange(a.shape[0]), side="right")
     found: Any = 0.0
-    for begin in range(0, k, SCALED):
-        here = slice(begin, begin + SCALED)
+    for begin in range(0, k, SCALE_BLOCK):
+        here = slice(begin, begin + SCALE_BLOCK)
         if group is not None:
             part = np.einsum("mk,mkn->mn", a[:, here], b[group][:, here])
         else:
             part = a[..., here] @ b[..., here, :]
-        found = found + part * _of_block(plan, arrays, begin // SCALED, part.shape)
+        found = found + part * _of_block(plan, arrays, begin // SCALE_BLOCK, part.shape)
     if epilogue.scaled:
         found = found * _ALPHA
     if epilogue.row_scales:
@@ -160,16 +161,16 @@ def _exact(plan: AnyPlan, arrays: Arrays, k: int) -> Any:
     return found
 
 
-def _of_block(plan: AnyPlan, arrays: Arrays, block: int, shape: tuple[int, ...]) -> Any:
+def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
     """What the products of a block of K are multiplied by."""
     if not isinstance(plan, Plan):
         return 1.0
     factor: Any = 1.0
-    if plan.blocks.rows:
+    if plan.block_scales.rows:
         factor = factor * arrays.row_scales[..., block, None].astype(np.float64)
-    if plan.blocks.columns:
+    if plan.block_scales.columns:
         columns = arrays.column_scales[..., block].astype(np.float64)
-        factor = factor * np.repeat(columns, plan.blocks.columns, -1)[..., None, : shape[-1]]
+        factor = factor * np.repeat(columns, plan.block_scales.columns, -1)[..., None, : shape[-1]]
     return factor
 
 
@@ -212,7 +213,7 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     whole[...] = _UNTOUCHED
     dispatch, arrays = _dispatch(plan, made, cut)
     run = execute(
-        _program(plan), grid=dispatch.ctas, block=plan.tile.threads, shared=kernel_of(plan).shared_bytes,
+        _program(plan), grid=dispatch.grid, block=plan.tile.threads, shared=kernel_of(plan).shared,
         args=dispatch.arguments(arrays, d, whole, _ALPHA, _BETA), schedule=schedule, sanitize=True,
     )  # fmt: skip
     found = [f"{each.code}: {each.message}" for each in run.findings]
@@ -223,21 +224,21 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     return found
 
 
-def _dispatch(plan: AnyPlan, made: Instance, cut: bool) -> tuple[Dispatch | WarpDispatch, Arrays]:
+def _dispatch(plan: AnyPlan, made: Instance, cut: bool) -> tuple[Dispatch, Operands]:
     """What the host would do to launch it, and the arrays that it is given."""
     arrays = made.arrays
     if not isinstance(plan, Plan):
-        return WarpDispatch(problem.read(arrays.a, arrays.b), plan), arrays
+        return AmpereDispatch(problem_of(arrays.a, arrays.b), plan), arrays
     if plan.sparse:
         stored = compress(arrays.a)
         arrays = arrays._replace(a=stored.values, metadata=stored.metadata)
-        asked = problem.read(stored.values, arrays.b, made.k)
+        asked = problem_of(stored.values, arrays.b, made.k)
     else:
-        asked = (problem.grouped if plan.grouped else problem.read)(arrays.a, arrays.b)
+        asked = (grouped_problem if plan.grouped else problem_of)(arrays.a, arrays.b)
     tile = plan.tile
     across = ceil(made.n / tile.columns)
     tiles = ceil(made.m / (tile.rows * tile.cluster)) * across * asked.batch
     clusters = 2 if cut or tiles > 2 else 1
     split = tiles - 1 if cut and not plan.grouped else 0
-    share = Share(clusters * tile.cluster, split, tiles, ceil(made.k / plan.depth))
-    return Dispatch(replace(asked, common=plan.common), plan, share), arrays
+    share = TileSchedule(clusters * tile.cluster, split, tiles, ceil(made.k / plan.stage_k))
+    return HopperDispatch(replace(asked, broadcast=plan.broadcast), plan, share), arrays

@@ -1,4 +1,4 @@
-"""Every instruction by its Python name: the Forms, and the keywords and places of each."""
+"""All instructions by Python name, with the Forms, keywords and operands of each."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from warploom.isa.model.syntax import Word
 
 @cache
 def python_name(word: str) -> str:
-    """A word of the language as a Python name: `L2::cache_hint` as `L2_cache_hint`, `and` as `and_`."""
+    """Return a PTX word as a Python name: `L2::cache_hint` as `L2_cache_hint`, `and` as `and_`."""
     name = re.sub(r"\W+", "_", word)
     return name + "_" if keyword.iskeyword(name) else name
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form under one of its names: `fixed` are the slots that the name says."""
+    """A form under one of its Python names. The name itself determines the slots in `fixed`."""
 
     form: Form
     fixed: tuple[tuple[str, str], ...]
-    keywords: Mapping[str, Word]  # by Python name: slots, parts of composite words, literal words
-    places: Mapping[str, str]  # operands by Python name
+    keywords: Mapping[str, Word]  # slots, parts of composite words and literal words by Python name
+    operands: Mapping[str, str]  # operands by Python name
 
 
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
-    """Every instruction by its Python name."""
+    """Return the candidates of every instruction by Python name."""
     found: dict[str, list[Candidate]] = {}
     for form in forms():
         for name, words, fixed in _names(form):
@@ -42,8 +42,8 @@ def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
 
 
 def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
-    """The names of a form, with the words of each and the slots that it fixes."""
-    words = form.called
+    """Yield each name of a form, the words in it, and the slots that it determines."""
+    words = form.common_name
     choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
     for spelled in product(*choices):
         name = python_name("_".join(re.sub(r"\W+", "_", each) for each in spelled))
@@ -57,5 +57,5 @@ def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], 
             keywords[python_name(word.slot or word.literal)] = word
         if word.composite is not None:
             keywords.update(dict.fromkeys(word.composite.groupindex, word))
-    places = {python_name(n): n for name in form.syntax.places for n in name.names}
-    return Candidate(form, fixed, keywords, places)
+    operands = {python_name(n): n for name in form.syntax.places for n in name.names}
+    return Candidate(form, fixed, keywords, operands)

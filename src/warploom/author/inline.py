@@ -1,184 +1,141 @@
-"""PTX in a kernel as it is: statements with slots for registers and numbers, and items of the module."""
+"""PTX text in Python kernels: statements with slots for values, and declarations before the kernel."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from warploom.author.building import AuthorError, caller, current, misuse
+from warploom.author.builder import current
+from warploom.author.errors import AuthorError, author_error, caller_place
+from warploom.author.overloads import is_vector
 from warploom.author.values import Location, Register, operand_of
 from warploom.check.bodies import Body
 from warploom.check.functions import Walk
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
-from warploom.ptx import (
-    Address,
-    Block,
-    Directive,
-    Float,
-    Function,
-    Guard,
-    Instruction,
-    Label,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Statement,
-    Symbol,
-    TopLevel,
-    Tuple,
-    Variable,
-    Vector,
-    parse_readable,
-)
+from warploom.ptx import parse_readable, tree
+from warploom.ptx.printer import operand_text
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_FILLED = re.compile(r"\$(\w+)\$")  # as long as the slot, so that places in the text stay
+_FILLED_SLOT = re.compile(
+    r"(!?)\{(\w+)\}(\s*[+-]\s*-?(?:0[xX][0-9a-fA-F]+|\d+)\b)?"
+)  # with `!` and an offset
 _HEAD = ".version 8.6\n.target sm_90\n.address_size 64\n"
-_BODY = f"{_HEAD}.entry inline()\n{{\n"
-_HEADERS = 3
+_HEAD_ITEMS = 3
 
 
 # Statements -------------------------------------------------------------------------------------------------
 
 
 def inline(text: str, /, **values: Any) -> None:
-    """Put PTX statements into the kernel. `{name}` stands for the register, number or place given as `name`.
+    """Append PTX statements to the kernel; `{name}` stands for the value passed as `name`.
 
-    The text is judged as the rest of the kernel is. What it declares in `.reg`, and its labels, are its own;
-    variables in other state spaces are the kernel's.
+    A value is a register, a number, a location, a name or a vector of registers. Registers that the text declares
+    in `.reg` and its labels are local to it; variables in other state spaces belong to the kernel.
 
-    Errors: AuthorError with the checker's and the parser's diagnostics, in the text
+    Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
     """
-    building = current()
-    slots = {found[1] for found in _SLOT.finditer(text)}
+    builder = current()
+    slots = set(_SLOT.findall(text))
     for name in values:
         if name not in slots:
-            raise misuse(f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}")
-    if building.guard is not None:
-        raise misuse(
-            "inline PTX stands in a guarded block", "author.guard", "write the guard in the text: @{p}"
-        )
-    filled = _SLOT.sub(lambda found: f"${found[1]}$" if found[1] in values else found[0], text)
-    module, wrong = parse_readable(f"{_BODY}{filled}\n}}\n", "<inline>")
-    _refuse(wrong, text, len(_BODY))
+            raise author_error(
+                f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}"
+            )
+    if builder.guard is not None:
+        message = "inline PTX is not allowed in a guarded block"
+        raise author_error(message, "author.guard", "write the guard in the text: @{p}")
+    filled, starts, ends = _fill(text, values)
+    prefix = f"{_HEAD}.entry inline()\n{{\n"
+
+    def refuse(found: Iterable[Diagnostic]) -> None:
+        _refuse(found, text, len(prefix), starts, ends)
+
+    module, errors = parse_readable(f"{prefix}{filled}\n}}\n", "<inline>")
+    refuse(errors)
     function = None if module is None else next(iter(module.functions.values()), None)
     if function is None or function.body is None:
         return
-    statements = tuple(_filled(statement, values) for statement in function.body.statements)
-    if any(isinstance(each, Label) or _is_register(each) for each in statements):
-        statements = (Block(statements),)
-    before = len(building.walk.found)
-    building.walk.block(statements, building.names, Body(function, building.target, building.version))
-    _refuse(building.walk.found[before:], text, len(_BODY))
-    building.put(bare(statement) for statement in statements)
+    statements = function.body.statements
+    if any(
+        isinstance(s, tree.Label) or (isinstance(s, tree.Variable) and s.space == "reg") for s in statements
+    ):
+        statements = (tree.Block(statements),)
+    before = len(builder.walk.found)
+    builder.walk.block(statements, builder.names, Body(function, builder.target, builder.version))
+    refuse(builder.walk.found[before:])
+    builder.append(without_origin(statement) for statement in statements)
 
 
-def _is_register(statement: Statement) -> bool:
-    return isinstance(statement, Variable) and statement.space == "reg"
+def without_origin(statement: tree.Statement) -> tree.Statement:
+    """Return a copy of a statement that prints in canonical form instead of its source text."""
+    if isinstance(statement, tree.Block):
+        return tree.Block(tuple(map(without_origin, statement.statements)))
+    return replace(statement)
 
 
-def _filled(statement: Statement, values: Mapping[str, Any]) -> Statement:
-    """A statement with its slots filled, that still knows its place in the text."""
-    made: Statement
-    match statement:
-        case Instruction(guard, opcode, operands):
-            made = Instruction(
-                _guard(guard, values), opcode, tuple(_operand(each, values) for each in operands)
-            )
-        case Block(statements):
-            made = Block(tuple(_filled(each, values) for each in statements))
-        case _:
-            return statement
-    object.__setattr__(made, "origin", statement.origin)
-    return made
+def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
+    """Return a text with its slots filled, and the range in `text` that each of its characters comes from."""
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    position = 0
+    for slot in _FILLED_SLOT.finditer(text):
+        negation, name, offset = slot.groups()
+        if name not in values:
+            continue
+        value, end = values[name], slot.end(2) + 1
+        if offset and isinstance(value, int | Location):
+            value, end = value + int("".join(offset.split()).replace("+-", "-"), 0), slot.end()
+        filled = _slot_text(value, negation)
+        if isinstance(value, Location) and text[: slot.start()].rstrip().endswith("["):
+            filled = filled[1:-1]  # the text has the brackets
+        parts += [text[position : slot.start()], filled]
+        starts += [*range(position, slot.start()), *[slot.start(2) - 1] * len(parts[-1])]
+        ends += [*range(position + 1, slot.start() + 1), *[slot.end(2) + 1] * len(parts[-1])]
+        position = end
+    tail = range(position, len(text) + 1)
+    return "".join([*parts, text[position:]]), [*starts, *tail], [*ends, *(each + 1 for each in tail)]
 
 
-def bare(statement: Statement) -> Statement:
-    """A statement without a place: it prints what it holds."""
-    match statement:
-        case Block(statements):
-            return Block(tuple(map(bare, statements)))
-        case _:
-            return replace(statement)
+def _slot_text(value: Any, negation: str = "") -> str:
+    """Return the PTX text of a value in a slot, which `!` may precede."""
+    if isinstance(value, Register):
+        return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
+    if is_vector(value):
+        return f"{{{', '.join(map(_slot_text, value))}}}"
+    return negation + operand_text(
+        tree.Float.decimal(value) if isinstance(value, float) else operand_of(value)
+    )
 
 
-def _value(name: str, values: Mapping[str, Any]) -> Any:
-    found = _FILLED.fullmatch(name)
-    return values.get(found[1]) if found is not None else None
-
-
-def _guard(guard: Guard | None, values: Mapping[str, Any]) -> Guard | None:
-    value = None if guard is None else _value(guard.name, values)
-    if guard is None or value is None:
-        return guard
-    if not isinstance(value, Register) or value.type != "pred":
-        raise misuse(f"the guard {{{guard.name[1:-1]}}} is {value!r}; expected a predicate", "author.guard")
-    return Guard(value.name, guard.negated != value.negated)
-
-
-def _operand(operand: Operand, values: Mapping[str, Any]) -> Operand:
-    match operand:
-        case Name(text):
-            value = _value(text, values)
-            return operand if value is None else _given(value)
-        case Negated(name, sign):
-            value = _value(name, values)
-            if value is None:
-                return operand
-            if not isinstance(value, Register):
-                raise misuse(f"'{sign}' stands before {value!r}; expected a register", "author.inline")
-            return Name(value.name) if value.negated and sign == "!" else Negated(value.name, sign)
-        case Symbol(name, offset):
-            value = _value(name, values)
-            return operand if value is None else Symbol(str(value), offset)
-        case Address(base, offset, extra, unified):
-            further = tuple(_operand(each, values) for each in extra)
-            value = _value(base.text, values) if isinstance(base, Name) else None
-            if isinstance(value, Location):
-                made = operand_of(value)
-                assert isinstance(made, Address)
-                return Address(made.base, made.offset + offset, made.extra + further, unified)
-            if isinstance(value, int):
-                return Address(None, value + offset, further, unified)
-            return Address(base if value is None else operand_of(value), offset, further, unified)
-        case Vector(items):
-            return Vector(tuple(_operand(each, values) for each in items))
-        case Tuple(items):
-            return Tuple(tuple(_operand(each, values) for each in items))
-        case Pair(first, second):
-            return Pair(_operand(first, values), _operand(second, values))
-        case _:
-            return operand
-
-
-def _given(value: Any) -> Operand:
-    return Float.decimal(value) if isinstance(value, float) else operand_of(value)
-
-
-# Items of the module ----------------------------------------------------------------------------------------
+# Module items and declarations ------------------------------------------------------------------------------
 
 
 def declare(text: str) -> Any:
-    """Put PTX before the kernel: variables in `.global`, `.const` or `.shared`, functions, directives.
+    """Insert PTX before the kernel: variables in `.global`, `.const` or `.shared`, functions, directives.
 
-    The result is where a variable lies, or the name of a function; of several, one each.
+    Return the location of a variable, or the name of a function; a tuple if the text declares several.
 
-    Errors: AuthorError with the checker's and the parser's diagnostics, in the text
+    Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
     """
-    building = current()
-    items = declared(text, building.walk)
-    building.items += items
-    return _named(items)
+    builder = current()
+    items = checked_items(text, builder.walk)
+    builder.items += items
+    found: list[Any] = []
+    for item in items:
+        if isinstance(item, tree.Variable):
+            found.append(Location(item.name, 0, "shared::cta" if item.space == "shared" else item.space))
+        elif isinstance(item, tree.Function):
+            found.append(item.name)
+    return found[0] if len(found) == 1 else tuple(found)
 
 
-def declared(text: str, walk: Walk) -> tuple[TopLevel, ...]:
-    """The items in a text, which what is walked through knows from now on."""
-    module, wrong = parse_readable(f"{_HEAD}{text}\n", "<declare>")
-    _refuse(wrong, text, len(_HEAD))
-    items = () if module is None else module.items[_HEADERS:]
+def checked_items(text: str, walk: Walk) -> tuple[tree.TopLevel, ...]:
+    """Parse module items, check them and declare them in `walk`. Errors: AuthorError."""
+    module = _parse(_HEAD, text, "\n", "<declare>")
+    items = () if module is None else module.items[_HEAD_ITEMS:]
     before = len(walk.found)
     for item in items:
         walk.item(item)
@@ -186,52 +143,62 @@ def declared(text: str, walk: Walk) -> tuple[TopLevel, ...]:
     return items
 
 
-def _named(items: Iterable[TopLevel]) -> Any:
-    found: list[Any] = []
-    for item in items:
-        if isinstance(item, Variable):
-            found.append(Location(item.name, 0, "shared::cta" if item.space == "shared" else item.space))
-        elif isinstance(item, Function):
-            found.append(item.name)
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-def read_parameter(text: str) -> Variable:
-    """A parameter as PTX declares it. Errors: AuthorError."""
-    start = len(_HEAD) + len(".entry inline(")
-    module, wrong = parse_readable(f"{_HEAD}.entry inline({text}\n) {{ }}\n", "<parameter>")
-    _refuse(wrong, text, start)
+def read_parameter(text: str) -> tree.Variable:
+    """Parse one kernel parameter: `.param .u32 n`. Errors: AuthorError."""
+    module = _parse(f"{_HEAD}.entry inline(", text, "\n) { }\n", "<parameter>")
     found = () if module is None else module.functions["inline"].params
     if len(found) != 1:
-        raise misuse(f"{text!r} declares {len(found)} parameters; expected one", "author.parameter")
+        raise author_error(f"{text!r} declares {len(found)} parameters; expected one", "author.parameter")
     return found[0]
 
 
-def read_directives(text: str) -> tuple[Directive, ...]:
-    """The directives of a kernel in a text: `.maxnreg 128`. Errors: AuthorError."""
-    start = len(_HEAD) + len(".entry inline()\n")
-    module, wrong = parse_readable(f"{_HEAD}.entry inline()\n{text}\n{{ }}\n", "<directive>")
-    _refuse(wrong, text, start)
+def read_directives(text: str) -> tuple[tree.Directive, ...]:
+    """Parse directives of a kernel: `.maxnreg 128`. Errors: AuthorError."""
+    module = _parse(f"{_HEAD}.entry inline()\n", text, "\n{ }\n", "<directive>")
     return () if module is None else module.functions["inline"].directives
 
 
-# Places -----------------------------------------------------------------------------------------------------
+def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None:
+    module, errors = parse_readable(prefix + text + suffix, name)
+    _refuse(errors, text, len(prefix))
+    return module
 
 
-def _refuse(found: Iterable[Diagnostic], text: str, start: int) -> None:
-    """Refuse a text that begins at `start` of a source, where there are errors in it."""
+# Diagnostics ------------------------------------------------------------------------------------------------
+
+
+def _refuse(
+    found: Iterable[Diagnostic],
+    text: str,
+    prefix: int,
+    starts: Sequence[int] = (),
+    ends: Sequence[int] = (),
+) -> None:
+    """Raise the errors among diagnostics whose source has a text after `prefix` characters.
+
+    `starts` and `ends` give the range in `text` of each character of a filled text.
+    """
     errors = [each for each in found if each.severity is Severity.ERROR]
-    if errors:
-        raise AuthorError([_placed(each, text, start) for each in errors])
+    moved: list[Diagnostic] = []
+    for each in errors:
+        span = each.span
+        if span is not None:
+            limit = len(starts) - 1 if starts else len(text)
+            first = min(max(span.start - prefix, 0), limit)
+            last = min(max(span.end - prefix, first + 1), limit)
+            span = Span(starts[first], ends[last - 1]) if starts else Span(first, last)
+        moved.append(_in_python(replace(each, span=span), text))
+    if moved:
+        raise AuthorError(moved)
 
 
-def _placed(found: Diagnostic, text: str, start: int) -> Diagnostic:
-    """A diagnostic in the Python line that holds the text: at the very characters, where they stand there."""
-    source, span = caller()
+def _in_python(found: Diagnostic, text: str) -> Diagnostic:
+    """Move a diagnostic of a text to the Python expression, or to the characters of a literal text in it."""
+    source, span = caller_place()
     if found.span is None or source is None or span is None:
         return replace(found, source=source, span=span)
     inner = Source("<inline>", text)
-    line, column = inner.position(min(max(found.span.start - start, 0), len(text)))
+    line, column = inner.position(found.span.start)
     shown = inner.line_text(line)
     at = source.text.find(shown, span.start, span.end) if shown.strip() else -1
     if at < 0:

@@ -1,9 +1,9 @@
-"""One Python call an instruction: the Forms of `isa` as functions.
+"""Instructions as Python functions, derived from the Forms of `isa`.
 
-`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in new registers, or in those
-given as `out`. The name is that of the instruction, its words joined by underscores; slots of the Form are
-keywords whose values are its words, single words are keywords that are true (`ftz=True`). What is left out is
-found where only one choice fits: the type from the registers, the state space from the address.
+`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in new registers, or in those passed as
+`out`. The name is the instruction's, its words joined by underscores. Slots of the Form are keywords; a literal word
+is a keyword with the value True (`ftz=True`). The type defaults to that of the registers, the state space to that of
+the address, if only one choice fits.
 """
 
 from __future__ import annotations
@@ -12,177 +12,168 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from warploom.author.building import AuthorError, current, misuse
+from warploom.author.builder import current
+from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, usage
 from warploom.author.catalogue import Candidate, catalogue
-from warploom.author.complaints import complaint, open_word, usage
-from warploom.author.readings import NEVER, arranged, choices, is_many, misfit
+from warploom.author.errors import AuthorError, author_error, did_you_mean
+from warploom.author.overloads import IMPOSSIBLE, arrange, is_vector, mismatch, slot_choices
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
-from warploom.isa.model.operands import Place
-from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.effects import Access
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
-Reading = tuple[Candidate, dict[str, str], dict[str, Any]]
-_Known = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""A reading, its opcode, and the names of its operands in the order of the call where none was named."""
+Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
+"""A candidate, its slots, and the arguments by operand name."""
+_Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
+"""A candidate, its slots, its opcode, and its operand names in call order if none is a keyword."""
 
 
 class Instruction:
-    """The call that emits the instructions of one name."""
+    """The function that emits the instructions of one Python name."""
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
         self.candidates = candidates
-        self._known: dict[tuple[Any, ...], _Known] = {}
+        self._resolved: dict[tuple[Any, ...], _Resolved] = {}
 
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
-        """Emit it. Errors: AuthorError, with the checker's diagnostic on the Python line."""
-        building = current()
+        """Emit the instruction. Errors: AuthorError with the checker's diagnostics."""
+        builder = current()
         key = (
-            building.target.name,
-            building.version,
+            builder.target.name,
+            builder.version,
             _kind(operands),
             _kind(out),
             tuple((k, _kind(v)) for k, v in words.items()),
         )
-        if (known := self._known.get(key)) is not None:
+        if (known := self._resolved.get(key)) is not None:
             candidate, slots, opcode, order = known
-            values = (
-                dict(zip(order, operands))
-                if order is not None
-                else arranged(candidate, slots, operands, words) or {}
-            )
-            return _emit(self.name, candidate, slots, opcode, values, out)
-        refused: list[AuthorError] = []
-        for candidate, slots, values in self.readings(operands, words):
+            if order is None:
+                return self._emit(
+                    candidate, slots, opcode, arrange(candidate, slots, operands, words) or {}, out
+                )
+            return self._emit(candidate, slots, opcode, dict(zip(order, operands)), out)
+        refused: AuthorError | None = None
+        for candidate, slots, values in self.overloads(operands, words):
             opcode = opcode_of(candidate, slots)
             try:
-                made = _emit(self.name, candidate, slots, opcode, values, out)
+                made = self._emit(candidate, slots, opcode, values, out)
             except AuthorError as error:
-                refused.append(error)
+                refused = refused or error
                 continue
-            by_place = words.keys().isdisjoint(candidate.places)
-            self._known[key] = candidate, slots, opcode, tuple(values) if by_place else None
+            by_position = words.keys().isdisjoint(candidate.operands)
+            self._resolved[key] = candidate, slots, opcode, tuple(values) if by_position else None
             return made
-        if refused:
-            raise refused[0]
-        message, hint = complaint(self.name, self.candidates, operands, words)
-        raise misuse(message, "author.call", hint)
+        if refused is not None:
+            raise refused
+        message, hint = explain_mismatch(self.name, self.candidates, operands, words)
+        raise author_error(message, "author.call", hint)
 
-    def readings(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[Reading]:
-        """What the call may mean, the plainest first. Errors: AuthorError author.open where two are as plain."""
-        found: list[tuple[tuple[int, int], Reading]] = []
+    def overloads(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[Overload]:
+        """Return the overloads that a call matches, the best first. Errors: AuthorError author.open."""
+        found: list[tuple[tuple[int, int], Overload]] = []
         for order, candidate in enumerate(self.candidates):
-            for slots, cost in choices(candidate, operands, words):
-                values = arranged(candidate, slots, operands, words)
-                if values is not None and (bad := misfit(candidate, slots, values)) < NEVER:
+            for slots, cost in slot_choices(candidate, operands, words):
+                values = arrange(candidate, slots, operands, words)
+                if values is None:
+                    continue
+                bad = sum(mismatch(candidate, slots, name, value) for name, value in values.items())
+                if bad < IMPOSSIBLE:
                     found.append(((bad + cost, order), (candidate, slots, values)))
         found.sort(key=lambda each: each[0])
-        self._decided([reading for rank, reading in found if rank == found[0][0]])
-        return [reading for _, reading in found]
+        self._refuse_ambiguous([overload for rank, overload in found if rank == found[0][0]])
+        return [overload for _, overload in found]
 
-    def _decided(self, plainest: Sequence[Reading]) -> None:
-        """Refuse a call whose plainest readings differ in a word that nothing decides."""
-        if len(plainest) < 2:
+    def _refuse_ambiguous(self, best: Sequence[Overload]) -> None:
+        """Raise if overloads of equal rank differ in a word."""
+        if len(best) < 2:
             return
-        candidate = plainest[0][0]
+        candidate = best[0][0]
         for slot in candidate.form.columns:
-            legal = dict.fromkeys(slots[slot] for _, slots, _ in plainest)
+            legal = dict.fromkeys(slots[slot] for _, slots, _ in best)
             if len(legal) > 1:
-                raise misuse(open_word(self.name, slot, legal), "author.open", usage([candidate]))
+                message = ambiguous_word(self.name, slot, legal)
+                raise author_error(message, "author.open", usage([candidate]))
+
+    def _emit(
+        self, candidate: Candidate, slots: Mapping[str, str], opcode: str, values: Mapping[str, Any], out: Any
+    ) -> Any:
+        operands, results = spell_operands(self.name, candidate, slots, values, out)
+        current().emit(opcode, operands)
+        return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:
         return f"<instruction {self.name}>"
 
 
 def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
-    """The opcode of a form with its slots filled."""
+    """Return the opcode of a form with its slots filled."""
     words = (slots[word.slot] if word.slot else word.literal for word in candidate.form.syntax.words)
     return ".".join(word for word in words if word)
 
 
-def _emit(
-    name: str,
-    candidate: Candidate,
-    slots: Mapping[str, str],
-    opcode: str,
-    values: Mapping[str, Any],
-    out: Any,
-) -> Any:
-    operands, results = spelled(name, candidate, slots, values, out)
-    current().emit(opcode, operands)
-    return None if not results else results[0] if len(results) == 1 else tuple(results)
-
-
-def spelled(
+def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """The operands of a reading, and its results: registers that were given, or new ones.
+    """Return the PTX operands of an overload, and its results: the registers of `out`, or new ones.
 
-    Errors: AuthorError author.out, author.misaligned
+    Errors: AuthorError author.out, author.misaligned.
     """
     form = candidate.form
     results: list[Any] = []
     given: list[Any] = [*out] if type(out) is tuple else [out]
     operands: list[Operand] = []
     for where in form.syntax.places:
-        place = form.operands[where.names[0]]
-        if place.kind == "sink":
+        operand = form.operands[where.names[0]]
+        if operand.kind == "sink":
             operands.append(operand_of(None))
-        elif place.access == "write" and place.kind != "tuple":
-            wanted = where.names if out is not None and len(given) > 1 else results_of(where)
-            made = [_result(form.operands[each], slots, given) for each in wanted]
+        elif operand.access == "write" and operand.kind != "tuple":
+            has_second = not where.second_optional or (out is not None and len(given) > 1)
+            names = where.names if has_second else where.names[:1]
+            made = [_result(form.operands[each], slots, given) for each in names]
             results += made
             parts = [operand_of(each) for each in made]
-            operands.append(
-                Vector(tuple(parts)) if where.parts else parts[0] if len(parts) == 1 else Pair(*parts)
-            )
+            whole = Vector(tuple(parts)) if where.parts else parts[0] if len(parts) == 1 else Pair(*parts)
+            operands.append(whole)
         elif where.names[0] in values:
             value = values[where.names[0]]
-            _aligned(name, place, slots, value)
-            operands.append(operand_of(value, place.type_word(slots)))
+            _check_alignment(name, form, where.names[0], slots, value)
+            operands.append(operand_of(value, operand.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
-        raise misuse(f"{name} has {count}; out has {len(results) + len(given)}", "author.out")
+        raise author_error(f"{name} has {count}; out has {len(results) + len(given)}", "author.out")
     return tuple(operands), results
 
 
-def results_of(name: PlaceName) -> tuple[str, ...]:
-    """The results of a place that a call makes registers for: not the second that may be left out."""
-    return name.names[:1] if name.second_optional else name.names
-
-
-def _aligned(name: str, place: Place, slots: Mapping[str, str], value: Any) -> None:
-    """Refuse an access to a byte of shared memory that is known not to be aligned to it."""
-    if (
-        not place.barred
-        or not isinstance(value, Location)
-        or not isinstance(value.base, str)
-        or value.base != DYNAMIC
-    ):
+def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Any) -> None:
+    """Raise if an access to a known byte of the dynamic shared memory is misaligned."""
+    accesses = () if form.collective else form.effects_of(Access)
+    is_access = any(access.address == operand and access.proxy == "generic" for access in accesses)
+    if not is_access or not isinstance(value, Location) or not isinstance(value.base, str):
         return
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
-    if value.offset % size:
-        raise misuse(
+    if value.base == DYNAMIC and value.offset % size:
+        raise author_error(
             f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}",
             "author.misaligned",
         )
 
 
-def _result(place: Place, slots: Mapping[str, str], given: list[Any]) -> Any:
-    """The registers of a result: the next that were given, or new ones."""
+def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
+    """Return the register or vector for a result: the next one of `given`, or a new one."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
-    type_word = result_type(place, slots)
-    count = place.registers(slots)
+    type_word, count = result_type(operand, slots), operand.registers(slots)
     return tuple(new(type_word) for _ in range(count)) if count else new(type_word)
 
 
-def result_type(place: Place, slots: Mapping[str, str]) -> str:
-    """The type of the registers that are made for a result: what is narrower than any is held in 32 bits."""
-    type_word = place.type_word(slots)
+def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
+    """Return the type of new result registers; types below 16 bits are widened to 32."""
+    type_word = operand.type_word(slots)
     kind = TYPES[type_word]
     if kind.bits < 16 and kind.kind != "predicate":
         return "s32" if kind.kind == "signed" else "u32"
@@ -190,15 +181,17 @@ def result_type(place: Place, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """A new register of a type, that holds a value where one is given. Errors: AuthorError author.type."""
+    """Return a new register of a type, initialised if a value is given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
-        raise misuse(f"there is no type '{type_word}'; expected one such as u32, f32 or pred", "author.type")
+        raise author_error(
+            f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type"
+        )
     made = Register(current().register(type_word), type_word)
     return made if value is None else made.set(value)
 
 
 def _kind(value: Any) -> Any:
-    """What decides how a value is read."""
+    """Return a key that is equal for values which resolve to the same overload."""
     match value:
         case Register():
             return value.type, value.negated
@@ -207,32 +200,26 @@ def _kind(value: Any) -> Any:
         case str() | bool():
             return value
         case int():
-            return "int", value  # constants are judged by their value
+            return "int", value  # the checker judges constants by value
         case _:
-            return tuple(map(_kind, value)) if is_many(value) else type(value).__name__
+            return tuple(map(_kind, value)) if is_vector(value) else type(value).__name__
 
 
 class UnknownInstruction(AuthorError, AttributeError):
-    """There is no instruction of this name."""
+    """Use of an instruction name that does not exist."""
 
 
 @cache
-def _named(name: str) -> Instruction | None:
+def _find(name: str) -> Instruction | None:
     candidates = catalogue().get(name)
     return None if candidates is None else Instruction(name, candidates)
 
 
-def named(name: str) -> Instruction:
-    """The instruction of a Python name. Errors: UnknownInstruction author.instruction."""
-    found = _named(name)
+def instruction(name: str) -> Instruction:
+    """Return the instruction of a Python name. Errors: UnknownInstruction author.instruction."""
+    found = _find(name)
     if found is None:
-        from difflib import get_close_matches
-
-        like = next(iter(get_close_matches(name, list(catalogue()), 1)), "")
-        unknown = misuse(
-            f"there is no instruction '{name}'",
-            "author.instruction",
-            f"did you mean '{like}'?" if like else "",
-        )
+        hint = did_you_mean(name, catalogue())
+        unknown = author_error(f"unknown instruction '{name}'", "author.instruction", hint)
         raise UnknownInstruction(unknown.diagnostics)
     return found

@@ -1,33 +1,35 @@
-"""A ring of stages between a producer and its consumers, each with two mbarriers: full, and empty again."""
+"""Ring of stages between a producer and its consumers; each stage has a full and an empty mbarrier."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.author.building import misuse
-from warploom.author.flow import forever, guarded, when
-from warploom.author.instructions import named, new
-from warploom.author.memory import Shared, shared
+from warploom.author import ptx
+from warploom.author.control_flow import forever, guarded, when
+from warploom.author.errors import author_error
+from warploom.author.instructions import new
+from warploom.author.shared_memory import Shared, shared
 from warploom.author.values import Location, Register
 
-_OBJECT = 8  # bytes of an mbarrier
+_MBARRIER = 8  # bytes
 
 
 def wait(barrier: Location, parity: Register | int) -> None:
-    """Wait until the phase of an mbarrier with this parity is complete."""
-    with forever() as turn:
-        turn.leave(named("mbarrier_try_wait")(barrier, parity, parity=True))
+    """Wait until the phase with this parity of an mbarrier completes."""
+    with forever() as loop:
+        loop.leave(ptx.mbarrier_try_wait(barrier, parity, parity=True))
 
 
 def arrive(barrier: Location) -> None:
-    """Arrive at an mbarrier, once."""
-    named("mbarrier_arrive")(barrier)
+    """Arrive at an mbarrier once."""
+    ptx.mbarrier_arrive(barrier)
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """`stages` slots of shared memory. A slot is full after one arrival and the bytes it announces, and empty
-    after `consumers` arrivals, which come from every CTA of a cluster of `cluster` CTAs.
+    """Ring of stages. A stage is full after one arrival and the transaction bytes that it announces.
+
+    A stage is empty after `consumers` arrivals from every CTA of a cluster of `cluster` CTAs.
     """
 
     stages: int
@@ -37,20 +39,20 @@ class Ring:
     cluster: int
 
     def start(self) -> None:
-        """Initialise the mbarriers. One thread does it, and a barrier of the CTA or cluster follows."""
+        """Initialise the mbarriers. One thread calls it; a CTA or cluster barrier must follow."""
         for stage in range(self.stages):
-            named("mbarrier_init")(self.full.at(_OBJECT * stage), 1)
-            named("mbarrier_init")(self.empty.at(_OBJECT * stage), self.consumers * self.cluster)
-        named("fence")(op_restrict="mbarrier_init", sem="release", scope="cluster")
+            ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
+            ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)
+        ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
 
-    def place(self) -> Place:
-        """A place in the ring for one role, at its begin."""
-        return Place(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
+    def state(self) -> RingState:
+        """Return a position in the ring for one role, at the first stage."""
+        return RingState(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a role stands in the ring: its stage, and the parity of its turn around."""
+class RingState:
+    """Position of one role in the ring: its stage, and the phase parity of its mbarriers."""
 
     ring: Ring
     stage: Register
@@ -59,52 +61,51 @@ class Place:
     empty: Register
 
     def barrier(self, space: str = "shared::cta") -> Location:
-        """The mbarrier that says that the stage is full."""
-        return (self.full + self.stage * _OBJECT).at(space=space)
+        """Return the full mbarrier of the stage."""
+        return (self.full + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
-        """Wait until the consumers have given the stage back; at once in the first turn."""
-        wait((self.empty + self.stage * _OBJECT).at(space="shared::cta"), self.phase ^ 1)
+        """Wait until the consumers have released the stage; does not block in the first round."""
+        wait((self.empty + self.stage * _MBARRIER).at(space="shared::cta"), self.phase ^ 1)
 
     def wait_full(self) -> None:
-        """Wait until what the producer announced is there."""
+        """Wait until the stage is full."""
         wait(self.barrier(), self.phase)
 
     def release(self, stage: Register, thread: Register) -> None:
-        """Give a stage back. `thread` counts the threads of the consumer: as many tell the CTAs of the cluster."""
-        place = self.empty + stage * _OBJECT
+        """Release a stage in all CTAs of the cluster. `thread` is the thread's number in its consumer."""
+        barrier = self.empty + stage * _MBARRIER
         if self.ring.cluster == 1:
             with guarded(thread == 0):
-                arrive(place.at(space="shared::cta"))
+                arrive(barrier.at(space="shared::cta"))
             return
         with when(thread < self.ring.cluster):
-            remote = named("mapa")(place, thread, space="shared::cluster", type="u32")
+            remote = ptx.mapa(barrier, thread, space="shared::cluster", type="u32")
             arrive(remote.at(space="shared::cluster"))
 
     def advance(self) -> None:
-        """Go on to the next stage."""
-        named("add")(self.stage, 1, type="u32", out=self.stage)
-        around = self.stage == self.ring.stages
-        with guarded(around):
+        """Advance to the next stage."""
+        ptx.add(self.stage, 1, type="u32", out=self.stage)
+        wraps = self.stage == self.ring.stages
+        with guarded(wraps):
             self.stage.set(0)
-        with guarded(around):
-            named("xor")(self.phase, 1, type="b32", out=self.phase)
+        with guarded(wraps):
+            ptx.xor(self.phase, 1, type="b32", out=self.phase)
 
     def skip(self, count: Register) -> None:
-        """Go on by several stages, which another consumer has."""
+        """Advance by several stages."""
         total = self.stage + count
-        around = total // self.ring.stages
-        self.stage.set(total - around * self.ring.stages)
-        named("xor")(self.phase, around & 1, type="b32", out=self.phase)
+        rounds = total // self.ring.stages
+        self.stage.set(total - rounds * self.ring.stages)
+        ptx.xor(self.phase, rounds & 1, type="b32", out=self.phase)
 
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
-    """A ring of stages. Errors: AuthorError author.ring."""
+    """Allocate a ring of stages in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
-        raise misuse(
-            f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected some of each",
+        raise author_error(
+            f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each",
             "author.ring",
         )
-    return Ring(
-        stages, consumers, shared(_OBJECT * stages, align=8), shared(_OBJECT * stages, align=8), cluster
-    )
+    full, empty = (shared(_MBARRIER * stages, align=8) for _ in range(2))
+    return Ring(stages, consumers, full, empty, cluster)

@@ -1,21 +1,21 @@
-"""Every instruction of the language as a function: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
+"""The instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
 
-`ptx.pyi` beside this file, which editors read, is made from the Forms by `tools/make_stubs.py`.
+`tools/make_stubs.py` generates `ptx.pyi` beside this file from the Forms, for editors and type checkers.
 """
 
 from __future__ import annotations
 
 from warploom.author.catalogue import catalogue
 from warploom.author.inline import inline
-from warploom.author.instructions import Instruction, named
+from warploom.author.instructions import Instruction, instruction
 
 __all__ = ["inline"]
 
 
 def __getattr__(name: str) -> Instruction:
     if name.startswith("__"):
-        raise AttributeError(name)  # what Python itself looks for
-    return named(name)
+        raise AttributeError(name)  # Python looks up dunder names of modules
+    return instruction(name)
 
 
 def __dir__() -> list[str]:

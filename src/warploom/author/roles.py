@@ -1,71 +1,84 @@
-"""Who a thread is, and whom it waits for: warps, warpgroups, named barriers, clusters."""
+"""Identity and synchronisation of threads: special registers, warps, named barriers, clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from warploom.author.building import misuse
-from warploom.author.instructions import named
-from warploom.author.kernel import special
+from warploom.author import ptx
+from warploom.author.errors import author_error, did_you_mean
 from warploom.author.values import Register
 from warploom.isa.model.capacity import MAX_THREADS
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
+from warploom.ptx import Symbol
 
-_ALL = -1  # every lane of a warp
+_ALL_LANES = -1
 _BARRIERS = 16
 
 
+def special(name: str) -> Register:
+    """Read a special register, `special("tid.x")` for `%tid.x`. Errors: AuthorError author.special."""
+    known = SPECIAL_REGISTERS.get(f"%{name}")
+    if known is None:
+        hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS))
+        raise author_error(f"unknown special register '%{name}'", "author.special", hint)
+    type_word: Any = known.type
+    return ptx.mov(Symbol(known.name), type=type_word)
+
+
 def warp() -> Register:
-    """The number of the thread's warp in its CTA; one value in all lanes, as compilers can see."""
+    """Return the warp's number in its CTA, as a value that compilers treat as uniform."""
     return _uniform(special("tid.x") >> 5)
 
 
 def warpgroup() -> Register:
-    """The number of the thread's warpgroup in its CTA; one value in all lanes, as compilers can see."""
+    """Return the warpgroup's number in its CTA, as a value that compilers treat as uniform."""
     return _uniform(special("tid.x") >> 7)
 
 
 def _uniform(value: Register) -> Register:
-    return named("shfl_idx")(value, 0, 31, _ALL).view("u32")
+    return ptx.shfl_idx(value, 0, 31, _ALL_LANES).view("u32")
 
 
 def elected() -> Register:
-    """Whether the thread is the one that its warp elects. Every lane of the warp asks."""
-    return named("elect")(_ALL)[1]
+    """Return a predicate that is true in one lane of the warp. All lanes must call it."""
+    return ptx.elect(_ALL_LANES)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A named barrier of the CTA for `threads` of its threads."""
+    """A named barrier for `threads` threads of the CTA."""
 
     number: Register | int
     threads: int
 
     def wait(self) -> None:
-        """Arrive, and wait for the others."""
-        named("bar")(self.number, self.threads)
+        """Arrive and wait for all threads of the barrier."""
+        ptx.bar(self.number, self.threads)
 
     def arrive(self) -> None:
-        """Arrive, and go on."""
-        named("bar_arrive")(self.number, self.threads)
+        """Arrive without waiting."""
+        ptx.bar_arrive(self.number, self.threads)
 
 
 def barrier(number: Register | int, threads: int) -> Barrier:
-    """A named barrier; number 0 is that of the whole CTA. Errors: AuthorError author.barrier."""
+    """Return a named barrier; number 0 is the CTA's barrier. Errors: AuthorError author.barrier."""
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
-        raise misuse(
-            f"barrier {number} of {threads} threads; expected a number from 0 to {_BARRIERS - 1}, and whole warps",
+        raise author_error(
+            f"barrier {number} of {threads} threads; expected a number from 0 to {_BARRIERS - 1}, "
+            f"and a multiple of 32 threads up to {MAX_THREADS}",
             "author.barrier",
         )
     return Barrier(number, threads)
 
 
 def cluster_rank() -> Register:
-    """The number of the CTA in its cluster."""
+    """Return the rank of the CTA in its cluster."""
     return special("cluster_ctarank")
 
 
 def cluster_sync() -> None:
-    """Wait for all threads of the cluster; what they wrote before is seen."""
-    named("barrier_cluster_arrive")()
-    named("barrier_cluster_wait")()
+    """Synchronise all threads of the cluster; their earlier writes become visible."""
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()

@@ -1,105 +1,65 @@
-"""What a kernel under construction computes with: registers, addresses, and operators that emit instructions."""
+"""Operands of a kernel under construction: registers with Python operators, and memory locations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from warploom.author.building import misuse
+from warploom.author.builder import current
+from warploom.author.errors import author_error
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector
 
+Value: TypeAlias = "int | float | bool | Register | Location | Symbol | Sequence[Value] | None"
 _FLOATS = {32: "<f4", 64: "<f8"}
 DYNAMIC = "shared_memory"
-"""The name of a kernel's dynamic shared memory."""
+"""Name of the dynamic shared memory of every kernel."""
 
 
-class Number:
-    """What arithmetic operators work on: each emits one instruction and gives a new register."""
+def _operator(
+    symbol: str,
+    instruction: Callable[[Any], Any],
+    result: Literal["common", "bits", "pred"] = "common",
+    *,
+    signed: bool = False,
+    rounded: bool = False,
+    shift: bool = False,
+    reverse: bool = False,
+    in_place: bool = False,
+    **words: str,
+) -> Callable[[Any, Value], Register]:
+    """Return a Python operator that emits one instruction.
 
-    __slots__ = ()
+    `result`: the instruction takes the common type of the operands, takes their bit type, or compares them.
+    `signed`: the operands must agree in sign. `rounded`: floats get an explicit `.rn`, since ptxas may fuse
+    operations without it. `shift`: the right operand has a type of its own.
+    """
 
-    def __add__(self, other: Value) -> Register:
-        return _binary("add", self, other)
+    def apply(self: Register, other: Value) -> Register:
+        a, b = (other, self) if reverse else (self, other)
+        common = _common_type(symbol, a, 0 if shift else b, signed=signed)
+        type_word = _bit_type(common) if result == "bits" else common
+        rounding = {"rnd": "rn"} if rounded and TYPES[type_word].kind == "float" else {}
+        out = self if in_place else None
+        made = instruction(current().ptx)(a, b, type=type_word, out=out, **rounding, **words)
+        if result == "bits" and not in_place:
+            made.type = common
+        return made
 
-    def __radd__(self, other: Value) -> Register:
-        return _binary("add", self, other)
-
-    def __sub__(self, other: Value) -> Register:
-        return _binary("sub", self, other)
-
-    def __rsub__(self, other: Value) -> Register:
-        return _binary("sub", other, self)
-
-    def __mul__(self, other: Value) -> Register:
-        return _product(self, other)
-
-    def __rmul__(self, other: Value) -> Register:
-        return _product(self, other)
-
-    def __floordiv__(self, other: Value) -> Register:
-        return _binary("div", self, other, signed=True)
-
-    def __mod__(self, other: Value) -> Register:
-        return _binary("rem", self, other, signed=True)
-
-    def __and__(self, other: Value) -> Register:
-        return _binary("and_", self, other, bits=True)
-
-    def __or__(self, other: Value) -> Register:
-        return _binary("or_", self, other, bits=True)
-
-    def __xor__(self, other: Value) -> Register:
-        return _binary("xor", self, other, bits=True)
-
-    def __lshift__(self, other: Value) -> Register:
-        return _shift("shl", self, other, bits=True)
-
-    def __rshift__(self, other: Value) -> Register:
-        return _shift("shr", self, other)
-
-    def __neg__(self) -> Register:
-        return _instruction("neg")(self, type=type_of(self))
-
-    def __lt__(self, other: Value) -> Register:
-        return _compare("lt", self, other)
-
-    def __le__(self, other: Value) -> Register:
-        return _compare("le", self, other)
-
-    def __gt__(self, other: Value) -> Register:
-        return _compare("gt", self, other)
-
-    def __ge__(self, other: Value) -> Register:
-        return _compare("ge", self, other)
-
-    def __eq__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compare("eq", self, other)
-
-    def __ne__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compare("ne", self, other)
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- equality emits code
-
-    def __bool__(self) -> bool:
-        raise misuse(
-            "a register has no value while the kernel is built",
-            "author.truth",
-            "`with when(...)` branches when the kernel runs; & and | join predicates",
-        )
-
-    def __index__(self) -> int:
-        raise misuse(
-            "a register has no value while the kernel is built",
-            "author.truth",
-            "`for i in loop(...)` repeats when the kernel runs",
-        )
+    return apply
 
 
-class Register(Number):
-    """One register of a type, `name` in the text. In-place operators (`i += 1`) write to it."""
+_equal = _operator("==", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="eq")
+_unequal = _operator("!=", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="ne")
+
+
+class Register:
+    """One register: `name` in the text and its type. Each operator emits one instruction.
+
+    `a + b` returns a new register, `a += b` writes to `a`. A predicate is negated by `~`.
+    """
 
     __slots__ = ("name", "negated", "type")
 
@@ -108,42 +68,72 @@ class Register(Number):
         self.type = type
         self.negated = negated
 
+    __add__ = __radd__ = _operator("+", lambda ptx: ptx.add, rounded=True)
+    __sub__ = _operator("-", lambda ptx: ptx.sub, rounded=True)
+    __rsub__ = _operator("-", lambda ptx: ptx.sub, rounded=True, reverse=True)
+    __floordiv__ = _operator("//", lambda ptx: ptx.div, rounded=True, signed=True)
+    __mod__ = _operator("%", lambda ptx: ptx.rem, signed=True)
+    __and__ = _operator("&", lambda ptx: ptx.and_, "bits")
+    __or__ = _operator("|", lambda ptx: ptx.or_, "bits")
+    __xor__ = _operator("^", lambda ptx: ptx.xor, "bits")
+    __lshift__ = _operator("<<", lambda ptx: ptx.shl, "bits", shift=True)
+    __rshift__ = _operator(">>", lambda ptx: ptx.shr, shift=True)
+    __iadd__ = _operator("+=", lambda ptx: ptx.add, rounded=True, in_place=True)
+    __isub__ = _operator("-=", lambda ptx: ptx.sub, rounded=True, in_place=True)
+    __iand__ = _operator("&=", lambda ptx: ptx.and_, "bits", in_place=True)
+    __ior__ = _operator("|=", lambda ptx: ptx.or_, "bits", in_place=True)
+    __ixor__ = _operator("^=", lambda ptx: ptx.xor, "bits", in_place=True)
+    __lt__ = _operator("<", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="lt")
+    __le__ = _operator("<=", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="le")
+    __gt__ = _operator(">", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="gt")
+    __ge__ = _operator(">=", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="ge")
+
+    def __eq__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _equal(self, cast("Value", other))
+
+    def __ne__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _unequal(self, cast("Value", other))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- equality emits code
+
+    def __mul__(self, other: Value) -> Register:
+        type_word, ptx = _common_type("*", self, other), current().ptx
+        if TYPES[type_word].kind == "float":
+            return ptx.mul(self, other, type=type_word, rnd="rn")
+        return ptx.mul_lo(self, other, type=type_word)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Register:
+        return current().ptx.neg(self, type=self.type)
+
     def __invert__(self) -> Register:
-        """Of a predicate its opposite, wherever a source may be negated; of bits their complement."""
+        """Return the negated predicate, or the bitwise complement of another type."""
         if self.type == "pred":
             return Register(self.name, self.type, negated=not self.negated)
-        return _instruction("not_")(self, type=_bits(self.type))
+        return current().ptx.not_(self, type=_bit_type(self.type))
+
+    def __bool__(self) -> bool:
+        raise _no_value("`with when(...)` branches when the kernel runs; & and | join predicates")
+
+    def __index__(self) -> int:
+        raise _no_value("`for i in loop(...)` repeats when the kernel runs")
 
     def set(self, value: Value) -> Register:
         """Move a value into the register."""
-        return _instruction("mov")(value, type=self.type, out=self)
-
-    def __iadd__(self, other: Value) -> Register:
-        return _binary("add", self, other, out=self)
-
-    def __isub__(self, other: Value) -> Register:
-        return _binary("sub", self, other, out=self)
-
-    def __ixor__(self, other: Value) -> Register:
-        return _binary("xor", self, other, bits=True, out=self)
-
-    def __iand__(self, other: Value) -> Register:
-        return _binary("and_", self, other, bits=True, out=self)
-
-    def __ior__(self, other: Value) -> Register:
-        return _binary("or_", self, other, bits=True, out=self)
+        return current().ptx.mov(value, type=self.type, out=self)
 
     def view(self, type: str) -> Register:
-        """The same register, read as another type of its width. Errors: AuthorError author.type."""
+        """Return the same register with another type of its width. Errors: AuthorError author.type."""
         if type not in TYPES or TYPES[type].bits != TYPES[self.type].bits:
-            raise misuse(
-                f"a register of {self.type} is viewed as {type}; expected a type of {TYPES[self.type].bits} bits",
+            raise author_error(
+                f"cannot view a register of {self.type} as {type}; expected a type of {TYPES[self.type].bits} bits",
                 "author.type",
             )
         return Register(self.name, type)
 
     def at(self, offset: int = 0, space: str = "?") -> Location:
-        """The memory that the register points to, `offset` bytes on."""
+        """Return the location `offset` bytes behind the address in the register."""
         return Location(self, offset, space)
 
     def __repr__(self) -> str:
@@ -152,7 +142,10 @@ class Register(Number):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in memory: a base, bytes from it on, the state space; `coordinates` in a tensor of a tensor map."""
+    """A memory location: a base, an offset in bytes, and a state space ("?" if unknown).
+
+    `coordinates` select an element of the tensor of a tensor map.
+    """
 
     base: Register | Symbol | str
     offset: int = 0
@@ -163,117 +156,71 @@ class Location:
         return Location(self.base, self.offset + more, self.space, self.coordinates)
 
 
-Value: TypeAlias = "int | float | bool | Number | Location | Symbol | Sequence[Value] | None"
-
-
-def _instruction(name: str) -> Any:
-    """The call that emits an instruction; instructions are made of values, so they are met at call time."""
-    from warploom.author.instructions import named
-
-    return named(name)
-
-
 def type_of(value: object) -> str:
-    """The type of a register; "" for what has none of its own."""
+    """Return the type of a register, or "" for any other value."""
     return value.type if isinstance(value, Register) else ""
 
 
-def _bits(type: str) -> str:
+def _no_value(hint: str) -> Exception:
+    return author_error("a register has no value while the kernel is built", "author.truth", hint)
+
+
+def _bit_type(type: str) -> str:
     return "pred" if type == "pred" else f"b{TYPES[type].bits}"
 
 
-def _common(name: str, a: object, b: object, *, signed: bool = False) -> str:
-    """The type of an operator's operands. With `signed` their sign decides what comes out."""
+def _common_type(symbol: str, a: object, b: object, *, signed: bool = False) -> str:
+    """Return the type in which an operator computes."""
     first, second = type_of(a), type_of(b)
-    if first and second and not _alike(first, second, signed=signed):
-        raise misuse(
-            f"{name} of {first} and {second}; expected one type",
+    if first and second and not _are_compatible(first, second, signed=signed):
+        raise author_error(
+            f"operands of '{symbol}' have types {first} and {second}; expected one type",
             "author.type",
             "`ptx.cvt` converts a value, `.view(type)` reads the same bits as another type",
         )
     word = second if TYPES[first or second].kind == "bits" and second else first or second
-    return f"u{word[1:]}" if TYPES[word].kind == "bits" else word  # arithmetic needs a sign or none
+    return f"u{word[1:]}" if TYPES[word].kind == "bits" else word  # arithmetic has no bit types
 
 
-def _alike(first: str, second: str, *, signed: bool) -> bool:
+def _are_compatible(first: str, second: str, *, signed: bool) -> bool:
     one, other = TYPES[first], TYPES[second]
     if one.bits != other.bits or "bits" in (one.kind, other.kind):
         return one.bits == other.bits
     return one.kind == other.kind or (not signed and {one.kind, other.kind} == {"signed", "unsigned"})
 
 
-# What is said to be rounded is: without it an assembler may make one fma of a product and a sum.
-_ROUNDED = {"rnd": "rn"}
-
-
-def _binary(
-    name: str, a: object, b: object, *, bits: bool = False, signed: bool = False, out: Register | None = None
-) -> Register:
-    type_word = _common(name.rstrip("_"), a, b, signed=signed)
-    word = _bits(type_word) if bits else type_word
-    extra = _ROUNDED if name in ("add", "sub", "div") and TYPES[word].kind == "float" else {}
-    made = _instruction(name)(a, b, type=word, out=out, **extra)
-    if out is None:
-        made.type = type_word
-    return made
-
-
-def _shift(name: str, a: object, b: object, *, bits: bool = False) -> Register:
-    """Of the left operand's type, by an amount of 32 bits."""
-    type_word = _common(name, a, 0)
-    made = _instruction(name)(a, b, type=_bits(type_word) if bits else type_word)
-    made.type = type_word
-    return made
-
-
-def _product(a: object, b: object) -> Register:
-    type_word = _common("mul", a, b)
-    if TYPES[type_word].kind == "float":
-        return _instruction("mul")(a, b, type=type_word, **_ROUNDED)
-    return _instruction("mul_lo")(a, b, type=type_word)
-
-
-def _compare(how: str, a: object, b: object) -> Register:
-    return _instruction("setp")(a, b, CmpOp=how, type=_common("a comparison", a, b, signed=True))
-
-
-# The same names and numbers come again and again; a tree may hold one more than once.
+# A tree may contain one node several times, so names and numbers are created once.
 _name = lru_cache(maxsize=4096)(Name)
 _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """The operand that a value is in the text, where a type is expected. Errors: AuthorError author.operand."""
+    """Return the PTX operand of a value for an expected type. Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)
         case bool():
             return _integer(int(value))
-        case int():
-            if type_word in TYPES and TYPES[type_word].kind == "float":
-                return _float(float(value), TYPES[type_word].bits)
+        case int() if type_word not in TYPES or TYPES[type_word].kind != "float":
             return _integer(value)
-        case float():
-            bits = TYPES[type_word].bits if type_word in TYPES else 32
-            return _float(value, bits)
+        case int() | float():
+            return _float(float(value), TYPES[type_word].bits if type_word in TYPES else 32)
         case Location():
             base: Any = value.base
             operand = _name(base.name if isinstance(base, Register | Symbol) else str(base))
             extra = (Vector(tuple(map(operand_of, value.coordinates))),) if value.coordinates else ()
             return Address(operand, value.offset, extra)
-        case Symbol():
-            return value
         case None:
             return Name("_")
         case str():
             return Name(value)
         case Sequence():
             return Vector(tuple(operand_of(each, type_word) for each in cast("Sequence[Any]", value)))
-        case Integer() | Float() | Name() | Address():
+        case Integer() | Float() | Name() | Address() | Symbol():
             return value
         case _:
-            raise misuse(
-                f"{value!r} is no operand; expected a register, a number or an address", "author.operand"
+            raise author_error(
+                f"{value!r} is not an operand; expected a register, a number or an address", "author.operand"
             )
 
 

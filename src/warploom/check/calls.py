@@ -38,7 +38,7 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
     for name, bound in operands.items():
         if bound.place.kind != "symbol" or not isinstance(bound.operand, Name):
             continue
-        text, wanted = bound.operand.text, bound.place.also.split()
+        text, wanted = bound.operand.text, list[str](bound.place.allowed(match.slots))
         wrong = ""
         if "function" in wanted:
             indirect = any(other.place.kind == "symbol" and other is not bound for other in operands.values())

@@ -9,10 +9,12 @@ from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
-from warploom.isa.binding.operands import BoundOperand, Problem, describe
+from warploom.check.operand_rule import COORDINATE, PREDICATE, Rule
+from warploom.check.ptxas import operands as ptxas
+from warploom.check.ptxas.fragment_registers import FragmentRegisters
+from warploom.isa.binding.operands import BoundOperand, Extensions, Problem, describe, no_extensions
 from warploom.isa.model.availability import Target, Version, read_target
 from warploom.isa.model.form import Match
-from warploom.isa.model.operands import Hold, Place
 from warploom.isa.model.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.isa.model.types import TYPES
@@ -35,7 +37,6 @@ from warploom.ptx import (
 
 _GENERIC = frozenset({"global", "shared", "local"})
 _INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
-_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -76,12 +77,25 @@ class Judge:
         self.lenient = lenient
         self.eased: set[str] = set()
 
+    def extensions(self, match: Match) -> Extensions:
+        """Return the syntax beyond the manual that operands may use when they are bound."""
+        if not self.lenient:
+            return no_extensions
+
+        def found(name: str) -> Collection[str]:
+            rule = ptxas.fragment_rule(match.form, name)
+            if rule is not None:
+                return rule(match.slots, self.target.number).extensions
+            return ptxas.extensions_of(match.form, name, match.slots, self.target.number)
+
+        return found
+
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
         """What is wrong with operands in their places."""
         found: list[Problem] = []
         together = self._judged_together(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in () if name in together else self._judge(match, bound):
+            for what, expected, index in () if name in together else self._judge(match, name, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
                 where = (
                     ("operand", *bound.at)
@@ -98,24 +112,33 @@ class Judge:
         found: set[str] = set()
         for place in match.form.syntax.places:
             parts = {name: operands[name] for name in place.parts if name in operands}
-            declared = [self._declared(part.operand, part.place) for part in parts.values()]
+            declared = [
+                self._declared(part.operand, Rule.on_target(match, name, part.place, self.target.number))
+                for name, part in parts.items()
+            ]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
             if "pred" not in declared and all(inferred in holders(part.type) for part in parts.values()):
                 found |= parts.keys()
         return found
 
-    def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        place, operand = bound.place, bound.operand
-        needed = read_target(place.target) if place.target else None
+    def _judge(self, match: Match, name: str, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+        operand, place = bound.operand, Rule.on_target(match, name, bound.place, self.target.number)
+        target = bound.place.legal.target
+        needed = read_target(target) if target else None
         if needed is not None and not self.target.has(needed):
-            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
-        hold = place.hold(match.slots, self.target.number) if place.hold else None
+            yield f"stands only on {target}; the target is {self.target.name}", "", None
+        rule = ptxas.fragment_rule(match.form, name)
+        hold = None if rule is None else rule(match.slots, self.target.number)
         if hold is not None:
-            place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
-            bound = replace(bound, place=place, type=hold.type)
+            accepts = "own" if hold.type != "u32" else "same"
+            place = replace(
+                place, extensions=hold.extensions, accepts=accepts, implied=accepts == "own" or place.implied,
+                is_fragment=True,
+            )  # fmt: skip
+            bound = replace(bound, type=hold.type)
         match place.kind:
             case "address":
-                yield from self._address(match, bound)
+                yield from self._address(match, bound, place)
             case "label":
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
@@ -126,16 +149,16 @@ class Judge:
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
                     odd = list(self._unavailable(operand))
-                    odd += [] if hold is None else self._odd_items(operand, bound, hold)
-                    yield from odd or self._vector(operand, bound)
+                    odd += [] if hold is None else self._odd_items(operand, bound.type, place, hold)
+                    yield from odd or self._vector(operand, bound.type, place)
                     return
                 if bound.registers != 0 and operand != Name("_") and not self._eases(place, "bare"):
                     yield f"is {describe(operand)}", "a vector", None
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
-                operand = self._whole(operand, place.parts_pattern(match.slots))
+                operand = self._whole(operand, place.selector)
                 wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
-                    operand, bound, place.space_word(match.slots)
+                    operand, bound.type, place, bound.place.space_word(match.slots)
                 )
                 if wrong is not None:
                     yield (*wrong, None)
@@ -161,13 +184,12 @@ class Judge:
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        place = bound.place
+    def _vector(self, operand: Vector, type_word: str, place: Rule) -> Iterator[tuple[str, str, int | None]]:
         declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type(declared, constants)
-        accepted = not (place.plain and "pred" in declared) and (
-            inferred in holders(bound.type, place.accepts, place.implied)
+        accepted = not (place.registers_only and "pred" in declared) and (
+            inferred in holders(type_word, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
         )
         if place.access == "read" and any(constants) and "special" in map(self._sort, operand.items):
@@ -175,11 +197,11 @@ class Judge:
             return
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read" and not place.plain)):
+            if accepted and (name or (constant and place.access == "read" and not place.registers_only)):
                 continue  # what makes the type of the vector is judged together
-            if item == Name("_") and "gap" in place.also:
+            if item == Name("_") and "gap" in place.allows:
                 continue
-            wrong = self._value(item, place, bound.type, in_vector=True)
+            wrong = self._value(item, place, type_word, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
@@ -187,7 +209,7 @@ class Judge:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
-        if clean and place.plain and not any(declared) and "s64" in constants:
+        if clean and place.registers_only and not any(declared) and "s64" in constants:
             yield "has nothing but numbers", "at least one register", None
         sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
@@ -202,13 +224,13 @@ class Judge:
                 yield (*lack, k)
 
     def _odd_items(
-        self, operand: Vector, bound: BoundOperand, hold: Hold
+        self, operand: Vector, type_word: str, place: Rule, hold: FragmentRegisters
     ) -> Iterator[tuple[str, str, int | None]]:
         """What a vector may not hold, in a place that says what it may."""
-        expected = _expected_type(bound.place, bound.type)
-        taken = holders(bound.type, bound.place.accepts, bound.place.implied)
+        expected = _expected_type(place, type_word)
+        taken = holders(type_word, place.accepts, place.implied)
         sorts = [self._sort(item) for item in operand.items]
-        declared = [self._declared(item, bound.place) for item in operand.items]
+        declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
             coded = isinstance(item, Float) and item.width == 32 and "coded" in hold.words
@@ -241,10 +263,10 @@ class Judge:
             case _:
                 return ""
 
-    def _declared(self, item: Operand, place: Place) -> str:
+    def _declared(self, item: Operand, place: Rule) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        hard = place.plain and "special" not in place.eased
+        hard = place.registers_only and "special" not in place.extensions
         if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return "pred" if meaning.type == "pred" else f"b{TYPES[meaning.type].bits}"
@@ -253,7 +275,7 @@ class Judge:
         return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
-        self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
+        self, operand: Operand, place: Rule, type_word: str, *, in_vector: bool
     ) -> tuple[str, str] | None:
         expected = _expected_type(place, type_word)
         match operand:
@@ -265,14 +287,14 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
-                is_minus = sign == "-" and "minus" in place.also
+                is_minus = sign == "-" and "minus" in place.allows
                 is_read = place.access == "read"
                 if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
-                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
+                    return self._name(name, PREDICATE, "pred", in_vector)
                 is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
                 if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
-                return self._name(name, replace(place, eased=""), type_word, in_vector)
+                return self._name(name, replace(place, extensions=()), type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
@@ -294,7 +316,7 @@ class Judge:
                 if isinstance(meaning, Function):
                     return f"is an address made from the function '{name}'", expected
                 if isinstance(meaning, Variable) and meaning.space == "reg":
-                    if not self.lenient or in_vector or place.parts:
+                    if not self.lenient or in_vector or place.selector:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     is_number = meaning.type[0] in "bus" and type_word != "pred"
@@ -302,34 +324,27 @@ class Judge:
                     return (
                         None if is_number and not is_judged else self._name(name, place, type_word, in_vector)
                     )
-                is_plain = place.plain or bool(place.parts)
+                is_plain = place.registers_only or bool(place.selector)
                 if meaning is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
                 return f"is {describe(operand)}", expected
 
-    def _eased_in(self, place: Place) -> Iterator[str]:
-        for entry in place.eased.split():
-            what, _, name = entry.partition("@")
-            needed = read_target(name)
-            if needed is None or self.target.has(needed):
-                yield what
-
-    def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in self._eased_in(place):
+    def _eases(self, place: Rule, what: str) -> bool:
+        if not self.lenient or what not in place.extensions:
             return False
         self.eased.add(what)
         return True
 
-    def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
+    def _sink(self, place: Rule, in_vector: bool) -> tuple[str, str] | None:
+        if place.access == "write" and ("sink" in place.allows or (in_vector and not place.registers_only)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
         return "is the sink '_'", "a register, for the result may not be dropped here"
 
-    def _name(self, text: str, place: Place, type_word: str, in_vector: bool) -> tuple[str, str] | None:
+    def _name(self, text: str, place: Rule, type_word: str, in_vector: bool) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         expected = _expected_type(place, type_word)
         match meaning:
@@ -344,7 +359,7 @@ class Judge:
                     return None
                 if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
                     return None
-                stands = place.hold is None and ("integers" in place.also or type_word == "f64")
+                stands = not place.is_fragment and ("integers" in place.allows or type_word == "f64")
                 if in_vector and stands and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
@@ -357,7 +372,7 @@ class Judge:
                     return f"is the variable '{text}'", expected
                 if isinstance(meaning, Function) and not in_vector and self._eases(place, "function"):
                     return None
-                if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
+                if "symbol" not in place.allows or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
                 if (
                     isinstance(meaning, Variable)
@@ -369,11 +384,11 @@ class Judge:
             case Label():
                 return f"is the label '{text}'", expected
 
-    def _special(self, register: SpecialRegister, place: Place, type_word: str) -> tuple[str, str] | None:
+    def _special(self, register: SpecialRegister, place: Rule, type_word: str) -> tuple[str, str] | None:
         expected = _expected_type(place, type_word)
         if place.access != "read":
             return f"is the special register '{register.name}', which cannot be written", expected
-        if "special" not in place.also:
+        if "special" not in place.allows:
             return f"is the special register '{register.name}', which only a move can read", expected
         lack = self._lack(register)
         wide = place.accepts == "wide" and TYPES[type_word].kind != "float"
@@ -393,17 +408,17 @@ class Judge:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         return None
 
-    def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
+    def _symbol(self, operand: Operand, type_word: str, place: Rule, space: str) -> tuple[str, str] | None:
         """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
         name = (
             operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
         )
-        meaning = self.names.find(name) if "symbol" in bound.place.also else None
+        meaning = self.names.find(name) if "symbol" in place.allows else None
         wanted = space.partition("::")[0]
         if isinstance(meaning, Variable) and meaning.space != "reg":
             if wanted not in ("", "?", meaning.space):
                 return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
-            if meaning.space == "global" and TYPES[bound.type].bits == 32:
+            if meaning.space == "global" and TYPES[type_word].bits == 32:
                 return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
         elif isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased:
             return f"is the address of '{name}'", f"a variable in .{wanted}"
@@ -424,10 +439,11 @@ class Judge:
         elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
-    def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand, place = bound.operand, bound.place
-        space = place.space_word(match.slots)
-        barred = place.barred_widths(match.slots, self.target.number)
+    def _address(
+        self, match: Match, bound: BoundOperand, place: Rule
+    ) -> Iterator[tuple[str, str, int | None]]:
+        operand, barred = bound.operand, place.refused_bases
+        space = bound.place.space_word(match.slots)
         if not isinstance(operand, Address):
             if self._eases(place, "bare") and isinstance(operand, Name):
                 wrong = self._base(operand.text, space, place, barred)
@@ -442,7 +458,7 @@ class Judge:
             yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
             if space == "tensor":
-                wrong = self._tensor_base(base.text, bound)
+                wrong = self._tensor_base(base.text, bound.type, place)
             else:
                 wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
@@ -453,25 +469,24 @@ class Judge:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
             if isinstance(vector, Vector):
-                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
-                for what, expected, _ in self._vector(vector, coordinates):
+                for what, expected, _ in self._vector(vector, "s32", COORDINATE):
                     yield f"has a coordinate that {what}", expected, 1
 
-    def _may_be_unified(self, base: Operand | None, space: str, place: Place) -> bool:
+    def _may_be_unified(self, base: Operand | None, space: str, place: Rule) -> bool:
         meaning = self.names.find(base.text) if isinstance(base, Name) else None
         held = isinstance(meaning, Variable) and meaning.space == "reg"
-        return held and space in ("", "global") and "unified" in place.also
+        return held and space in ("", "global") and "unified" in place.allows
 
-    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
+    def _tensor_base(self, text: str, type_word: str, place: Rule) -> tuple[str, str] | None:
         meaning = self.names.find(text)
-        taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
+        taken = holders(type_word) if place.accepts == "same" else {f"b{TYPES[type_word].bits}"}
         if meaning is None or (
             isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
         ):
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
 
-    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Rule, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
@@ -501,12 +516,12 @@ class Judge:
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
 
-    def _parameter(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
+    def _parameter(self, text: str, space: str, place: Rule) -> tuple[str, str] | None:
         """A kernel's parameters, a function's, and those of a call are spaces apart; what goes in is not
         written.
         """
         role = self.names.role(text)
-        if "output" in place.also and role in ("entry", "input"):
+        if "output" in place.allows and role in ("entry", "input"):
             return f"has the parameter '{text}' for a base, which is not written", "one that goes out"
         if space == "param::entry" and role != "entry":
             return f"has '{text}' for a base", "a parameter of the kernel"
@@ -540,7 +555,7 @@ def _what(text: str, meaning: object) -> str:
             return f"'{text}'"
 
 
-def _expected_type(place: Place, type_word: str) -> str:
+def _expected_type(place: Rule, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
     return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"

@@ -13,8 +13,8 @@ from warploom.check.rules import Rule, rules
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
 from warploom.isa.model.form import Form, forms
-from warploom.isa.model.operand_layout import NOTHING_GIVEN
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operand_layout import DEFAULT_INPUTS
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.table import Row
 
 _SAMPLES = 12
@@ -145,8 +145,8 @@ def _operands_table(form: Form) -> str:
             notes.append(f"stands with `.{place.when}`")
         elif name in optional:
             notes.append("may be absent")
-        if place.target:
-            notes.append(f"needs `{place.target}`")
+        if place.legal.target:
+            notes.append(f"needs `{place.legal.target}`")
         typed = place.kind in ("register", "immediate", "any")
         lines.append(
             [f"`{shown}`", "; ".join(note for note in notes if note), _types(types) if typed else ""]
@@ -158,7 +158,7 @@ def _types(types: list[str]) -> str:
     return " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
 
 
-def _kind(place: Place) -> str:
+def _kind(place: OperandSpec) -> str:
     match place.kind:
         case "register":
             return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
@@ -178,7 +178,7 @@ def _kind(place: Place) -> str:
             return other
 
 
-def _counts(place: Place, samples: list[dict[str, str]]) -> str:
+def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
     counts = sorted({place.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
@@ -188,7 +188,7 @@ def _counts(place: Place, samples: list[dict[str, str]]) -> str:
     return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
 
 
-def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
+def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
     """How many registers hold each fragment, and which lane holds what, for samples of the rows."""
     keyed = [
         word
@@ -215,10 +215,10 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
         (
             name.replace("_", "-"),
-            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.lying.map(slots, NOTHING_GIVEN).legend}`",
+            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.layout.map(slots, DEFAULT_INPUTS).legend}`",
         )
         for name, place in form.operands.items()
-        if place.lying is not None and place.is_fragment
+        if place.layout is not None and place.is_fragment
     ]
 
 

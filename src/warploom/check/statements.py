@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from warploom.check.names import Meaning, Names, Part
 from warploom.check.operands import Judge, names_in
+from warploom.check.ptxas.extension import match_extensions
 from warploom.check.ptxas.ignored_words import bare
 from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
 from warploom.diagnostics import Severity
@@ -17,7 +18,7 @@ from warploom.isa.binding.operands import Problem, Where, place_operands, takes_
 from warploom.isa.binding.unjudged import is_unjudged
 from warploom.isa.binding.vectors import spread
 from warploom.isa.model.availability import EVER, Target, Version, lacking, read_target, word_lack
-from warploom.isa.model.form import LONGEST_OPCODE, Match, match_lenient, match_opcode
+from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.ptx import (
     Address,
@@ -192,7 +193,7 @@ class Statements:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places, 4 to another number of places.
         """
-        bound = place_operands(match, instruction.operands, lenient=judge.lenient)
+        bound = place_operands(match, instruction.operands, judge.extensions(match))
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
@@ -260,7 +261,7 @@ def _readings(
     return tuple(
         (eased, why, match)
         for eased, why in _eased(instruction, tolerances)
-        for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode))
+        for match in (*match_opcode(eased.opcode), *match_extensions(eased.opcode))
         if is_named_alike(match.form, bare(instruction.words), eased.words)
     )
 

@@ -46,8 +46,8 @@ def sizes(option: str, texts: Iterable[str]) -> list[Size]:
 def in_words(tile: Tile, split: int) -> str:
     """A tile and how many of them are cut, short: `128x256, cluster 2, 124 cut`."""
     parts = [f"{tile.rows}x{tile.columns}"]
-    if tile.alternate:
-        parts.append("alternating")
+    if tile.pingpong:
+        parts.append("pingpong")
     if tile.cluster > 1:
         parts.append(f"cluster {tile.cluster}")
     if split:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.runtime.spreading import Ledger, Spread
+    from warploom.runtime.distribution import Distribution, WorkReport
 
 _NUMBER = re.compile(r"-?\d{1,6}")
 
@@ -31,13 +31,13 @@ def declare(
 
 
 def chosen(text: str) -> int | str:
-    """A number of threads or processes, or what a crew is made of, as `farm.crew.parse` reads it."""
+    """A number of threads or processes, or what a crew is made of, as `dask.worker_pool.parse_workers` reads it."""
     if _NUMBER.fullmatch(text):
         return int(text)
-    from warploom.integrations.dask.crew import parse
+    from warploom.integrations.dask.worker_pool import parse_workers
 
     try:
-        parse(text)
+        parse_workers(text)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
@@ -48,31 +48,31 @@ def say(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def spread(found: Spread | None) -> None:
+def spread(found: Distribution | None) -> None:
     """Say who did what of a launch, and why its CTAs ran together if they did."""
     if found is None:
         return
-    if found.together:
-        say(f"on one worker, because {found.together}")
-    table(found.ledger)
+    if found.single_worker_reason:
+        say(f"on one worker, because {found.single_worker_reason}")
+    table(found.report)
 
 
-def table(ledger: Ledger) -> None:
+def table(report: WorkReport) -> None:
     """Say who did what; beside the report, which is the same whoever did it."""
     from rich.console import Console
     from rich.table import Table
 
-    from warploom.runtime.spreading import Share
+    from warploom.runtime.distribution import WorkerShare
 
-    if not ledger.shares:
+    if not report.workers:
         return
     shown = Table("worker", box=None)
-    shares = sorted(ledger.shares.values(), key=lambda share: share.name)
+    shares = sorted(report.workers.values(), key=lambda share: share.name)
     counted = list(dict.fromkeys(what for share in shares for what in share.counts))
     for title in ("tasks", "seconds", "lost", *counted):
         shown.add_column(title, justify="right")
     if len(shares) > 1:
-        whole = Share("all")
+        whole = WorkerShare("all")
         for share in shares:
             whole.tasks += share.tasks
             whole.seconds += share.seconds

@@ -8,6 +8,7 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from warploom.diagnostics import UsageError, WarploomError, render
 if TYPE_CHECKING:
     from warploom.gpu import Gpu, State
     from warploom.kernels.timing.cublas import Peer
-    from warploom.kernels.timing.speed import Bench, Case, Compared, Wrong
+    from warploom.kernels.timing.speed import Bench, Case, Comparison, WrongResult
 
 OK = 0
 DIFFERENT = 1
@@ -75,14 +76,14 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare. Errors: UsageError bench.*, gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
-    from warploom.kernels.plan import HOPPER
-    from warploom.kernels.timing.cublas import PEERS, usual
+    from warploom.kernels.hopper.plan import HOPPER
+    from warploom.kernels.timing.cublas import PEERS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
 
     if options.repetitions < 1:
         raise UsageError(f"--repetitions is {options.repetitions}; expected 1 or more", code="bench.option")
     known = PEERS[options.peer].kinds
-    chosen = kinds("--types", options.types.split(",") if options.types else usual(known), known)
+    chosen = kinds("--types", options.types.split(",") if options.types else default_kinds(known), known)
     shapes = sizes("--shapes", options.shapes.split(",")) if options.shapes else SIZES
     for path in (options.json, options.svg):
         _check_folder(path)
@@ -94,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
             )
         peer = PEERS[options.peer]()
         before = state(gpu)
-        with peer.at_work():
-            found, failures = _compare(_bench(gpu, peer, options), cases)
+        with peer.settings():
+            found, failures = _compare(_bench(gpu, peer, options), cases, lambda: state(gpu))
         after = state(gpu)
         about = {
             "command": "warploom bench gemm",
@@ -116,35 +117,33 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
-    from warploom.gpu import measure, state
-    from warploom.kernels import gemm
+    from warploom.gpu import measure
     from warploom.kernels.timing.speed import Bench
 
     regime = _REGIMES[options.regime]
     return Bench(
         gpu.name,
         peer,
-        gemm,
         lambda calls, repetitions: measure(gpu, calls, repetitions=repetitions, by=options.by, **regime),
         gpu.wait,
-        lambda: state(gpu),
         options.repetitions,
     )
 
 
 def _compare(
-    bench: Bench, cases: Sequence[Case]
-) -> tuple[list[Compared | Wrong], list[tuple[Case, WarploomError]]]:
+    bench: Bench, cases: Sequence[Case], state: Callable[[], State]
+) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
     """What was found, and what could not be measured; after a fault of the GPU nothing more is tried."""
+    from warploom.kernels import gemm
     from warploom.kernels.timing.speed import compare
 
-    found: list[Compared | Wrong] = []
+    found: list[Comparison | WrongResult] = []
     failures: list[tuple[Case, WarploomError]] = []
     with progress(len(cases)) as at:
         for case in cases:
             at.begin(str(case))
             try:
-                found.append(compare(bench, case))
+                found.append(compare(bench, case, gemm, state))
             except WarploomError as error:
                 failures.append((case, error))
                 at.end(f"{case}: {error}")
@@ -155,17 +154,17 @@ def _compare(
     return found, failures
 
 
-def _line(each: Compared | Wrong) -> str:
-    from warploom.kernels.timing.speed import Wrong
+def _line(each: Comparison | WrongResult) -> str:
+    from warploom.kernels.timing.speed import WrongResult
 
-    if isinstance(each, Wrong):
+    if isinstance(each, WrongResult):
         return str(each)
     ours, theirs = _rates(each)
     return f"{each.case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
 
 
 def report(
-    found: Sequence[Compared | Wrong],
+    found: Sequence[Comparison | WrongResult],
     about: dict[str, Any],
     before: State,
     after: State,
@@ -173,14 +172,14 @@ def report(
     svg_file: Path | None = None,
 ) -> int:
     """Print the table, write the files; the result is the exit status. Errors: UsageError bench.file."""
-    from warploom.kernels.timing.speed import Wrong, plain_state, record, summary
+    from warploom.kernels.timing.speed import WrongResult, record, summary
 
-    timed = [each for each in found if not isinstance(each, Wrong)]
-    wrong = [each for each in found if isinstance(each, Wrong)]
+    timed = [each for each in found if not isinstance(each, WrongResult)]
+    wrong = [each for each in found if isinstance(each, WrongResult)]
     print(f"{about['gpu']}, driver {about['driver'] or 'unknown'}, CUDA {about['cuda']}, {about['peer']}")
     print(f"before: {before}\nafter:  {after}")
-    for beside in dict.fromkeys(each.case.kind.beside for each in timed):
-        _table([each for each in timed if each.case.kind.beside == beside], beside or about["peer"])
+    for beside in dict.fromkeys(each.case.kind.reference for each in timed):
+        _table([each for each in timed if each.case.kind.reference == beside], beside or about["peer"])
     for average, least in summary(timed).values():
         case = least.case
         size = f"{case.m}x{case.n}x{case.k}"
@@ -188,7 +187,7 @@ def report(
     for each in wrong:
         print(each)
     if json_file is not None:
-        states = {"before": plain_state(before), "after": plain_state(after)}
+        states = {"before": asdict(before), "after": asdict(after)}
         told = record(timed, {**about, "state": states, "wrong": [str(each.case) for each in wrong]})
         _write(json_file, json.dumps(told, indent=1, allow_nan=False) + "\n")
     if svg_file is not None:
@@ -196,7 +195,7 @@ def report(
     return DIFFERENT if wrong else OK
 
 
-def _table(timed: Sequence[Compared], peer: str) -> None:
+def _table(timed: Sequence[Comparison], peer: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -211,12 +210,12 @@ def _table(timed: Sequence[Compared], peer: str) -> None:
             *map(str, (case.m, case.n, case.k)),
             *_rates(each),
             f"{each.ratio:.3f}",
-            in_words(each.tile, each.share.split),
+            in_words(each.tile, each.schedule.split),
         )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
-def _rates(each: Compared) -> tuple[str, str]:
+def _rates(each: Comparison) -> tuple[str, str]:
     """Both rates, in figures that mean something for small ones too."""
     ours, theirs = (
         f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"
@@ -225,10 +224,10 @@ def _rates(each: Compared) -> tuple[str, str]:
     return ours, theirs
 
 
-def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
+def picture(timed: Sequence[Comparison], about: dict[str, Any]) -> str:
     """Bars of both rates for each shape, a panel for each type, as SVG."""
     from warploom.kernels.timing.speed import summary
-    from warploom.view.bars import Group, Panel, bars
+    from warploom.view.bar_chart import Group, Panel, bar_chart
 
     panels: list[Panel] = []
     means = summary(timed)
@@ -244,7 +243,7 @@ def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
         )
         panels.append(Panel(f"{least.case.kind.title}: {average:.3f} in the geometric mean", groups))
     means_said = ", ".join(f"{name} {average:.3f}" for name, (average, _) in means.items())
-    return bars(
+    return bar_chart(
         panels,
         title=f"GEMM on {about['gpu']}",
         description=f"Rates of Warploom and of {about['peer']} for each type and size (M × N × K), and above each pair"

@@ -12,8 +12,8 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.isa.binding.layouts import Operand
-    from warploom.isa.model.operand_layout import Given
-    from warploom.view.grid import Grid
+    from warploom.isa.model.operand_layout import LayoutInputs
+    from warploom.view.layout_grid import LayoutGrid
 
 OK = 0
 _QUERIES = ("lane", "item", "register", "row", "column", "byte", "bank", "cta", "tlane", "tcol")
@@ -78,7 +78,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.isa.binding.layouts import all_with, operand_called, operands_of
-    from warploom.view.grid import grid_of
+    from warploom.view.layout_grid import grid_of
 
     given = _given(options)
     known = operands_of(options.instruction)
@@ -99,8 +99,8 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _given(options: argparse.Namespace) -> Given:
-    from warploom.isa.model.operand_layout import Given
+def _given(options: argparse.Namespace) -> LayoutInputs:
+    from warploom.isa.model.operand_layout import LayoutInputs
     from warploom.layout import box_fields
 
     tensor_map, swizzle = None, options.swizzle
@@ -124,7 +124,7 @@ def _given(options: argparse.Namespace) -> Given:
             if getattr(options, name) is not None:
                 raise UsageError(f"--{name} is for a --box")
     own = {name: getattr(options, name) for name in ("selector", "byte_id", "thread_id", "major")}
-    return Given(
+    return LayoutInputs(
         **{name: value for name, value in own.items() if value is not None},
         descriptor=_number("descriptor", options.descriptor, "0x4000004000010000"),
         swizzle=swizzle or 0,
@@ -142,14 +142,16 @@ def _number(name: str, text: str | None, such: str) -> int | None:
         raise UsageError(f"--{name}: found {text!r}; expected a number such as {such}") from None
 
 
-def _asked(grids: Sequence[Grid], asked: dict[str, int]) -> list[Grid]:
+def _asked(grids: Sequence[LayoutGrid], asked: dict[str, int]) -> list[LayoutGrid]:
     """What matches, of those operands that can be asked so."""
     spoken = {name: "column" if name == "col" else name for name in asked}
-    fitting = [grid for grid in grids if set(asked) <= set(grid.columns)]
+    fitting = [grid for grid in grids if set(asked) <= set(grid.memory.columns)]
     if not fitting:
         options = ", ".join(f"--{name}" for name in spoken.values())
-        raise UsageError(f"{grids[0].operand} is in {grids[0].memory}; it cannot be asked with {options}")
-    found = [grid.only(asked) for grid in fitting]
+        raise UsageError(
+            f"{grids[0].operand} is in {grids[0].memory.name}; it cannot be asked with {options}"
+        )
+    found = [grid.select(asked) for grid in fitting]
     if not any(len(grid.entries) for grid in found):
         where = ", ".join(f"{spoken[name]} {value}" for name, value in asked.items())
         most = ", ".join(f"{spoken[name]} 0 to {fitting[0].column(name).max()}" for name in asked)
@@ -157,9 +159,9 @@ def _asked(grids: Sequence[Grid], asked: dict[str, int]) -> list[Grid]:
     return found
 
 
-def _print(grids: Sequence[Grid], is_query: bool) -> None:
+def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
     """Tables to standard output, coloured where that is a terminal."""
-    from warploom.view.grid import text_of
+    from warploom.view.layout_grid import text_lines
 
     if not sys.stdout.isatty():
         sys.stdout.write(_plain(grids, is_query))
@@ -167,56 +169,58 @@ def _print(grids: Sequence[Grid], is_query: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from warploom.view.grid import terminal_colour
+    from warploom.view.layout_grid import terminal_colour
 
     console = Console()
     if is_query:
         console.print(_plain(grids, is_query), end="", markup=False, highlight=False)
         return
     for grid in grids:
-        for line in text_of(grid, console.width):
+        for line in text_lines(grid, console.width):
             parts = ((text, "" if colour is None else terminal_colour(colour)) for text, colour in line)
             console.print(Text.assemble(*parts), soft_wrap=True)
         console.print()
 
 
-def _plain(grids: Sequence[Grid], is_query: bool) -> str:
-    from warploom.view.grid import text_of
+def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
+    from warploom.view.layout_grid import text_lines
 
     if is_query:
         return "".join(
-            f"{grid.operand}: {grid.said(number)}\n" for grid in grids for number in range(len(grid.entries))
+            f"{grid.operand}: {grid.describe(number)}\n"
+            for grid in grids
+            for number in range(len(grid.entries))
         )
     tables = (
-        "".join("".join(text for text, _ in line).rstrip() + "\n" for line in text_of(grid, _WIDTH))
+        "".join("".join(text for text, _ in line).rstrip() + "\n" for line in text_lines(grid, _WIDTH))
         for grid in grids
     )
     return "\n".join(tables)
 
 
-def _written(options: argparse.Namespace, opcode: str, grids: Sequence[Grid], is_query: bool) -> str:
+def _written(options: argparse.Namespace, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
     if options.form == "text":
         return _plain(grids, is_query)
     if options.form == "csv":
-        from warploom.view.grid import csv_of
+        from warploom.view.layout_grid import csv_text
 
-        return csv_of(grids)
+        return csv_text(grids)
     if options.form == "json":
         import json
 
-        from warploom.view.grid import data_of
+        from warploom.view.layout_grid import json_data
 
-        return json.dumps({"instruction": opcode, "operands": [data_of(grid) for grid in grids]}) + "\n"
+        return json.dumps({"instruction": opcode, "operands": [json_data(grid) for grid in grids]}) + "\n"
     if options.form == "html":
-        from warploom.view.page import page
+        from warploom.view.layout_page import layout_page
 
-        return page(opcode, grids)
+        return layout_page(opcode, grids)
     if len(grids) > 1:
         names = ", ".join(grid.operand for grid in grids)
         raise UsageError(f"--svg is a picture of one operand; expected one of {names}")
-    from warploom.view.matrix import matrix
+    from warploom.view.layout_svg import layout_svg
 
-    return matrix(grids[0])
+    return layout_svg(grids[0])
 
 
 def _write(text: str, file: str | None) -> None:

@@ -42,7 +42,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.diagnostics import UsageError, render
-    from warploom.nvvm import LowerError, lower, remarks
+    from warploom.nvvm import LowerError, lower, protocol_warnings
 
     path: Path = options.file
     try:
@@ -58,6 +58,6 @@ def run(options: argparse.Namespace) -> int:
     except LowerError as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
-    if source == "nvvm" and (found := remarks(text, str(path))):
+    if source == "nvvm" and (found := protocol_warnings(text, str(path))):
         print(render(found, color=color), end="", file=sys.stderr)
     return OK

@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
     _keep(result.trace, options.trace)
     comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
     _show.outcome(result, comparison)
-    _workers.spread(result.spread)
+    _workers.spread(result.distribution)
     return FAILED if result.findings or (comparison and not comparison.ok) else OK
 
 
@@ -170,8 +170,8 @@ def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) ->
             announce=_workers.say,
         )  # fmt: skip
     _show.exploration(found)
-    if found.ledger is not None:
-        _workers.table(found.ledger)
+    if found.work_report is not None:
+        _workers.table(found.work_report)
     return OK if found.same else FAILED
 
 

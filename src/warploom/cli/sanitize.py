@@ -55,5 +55,5 @@ def run(options: argparse.Namespace) -> int:
         print(f"{count} finding{'' if count == 1 else 's'}" if count else "nothing to report")
     else:
         print(render_json(found) if options.format == "json" else render_sarif(found), end="")
-    _workers.spread(done.spread)
+    _workers.spread(done.distribution)
     return FINDINGS if found else OK

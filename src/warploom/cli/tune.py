@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from warploom.cli._gemms import in_words, kinds, sizes
@@ -12,13 +12,11 @@ from warploom.cli._progress import bar
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.gpu import Gpu, Timing
-    from warploom.gpu.timing import Call
-    from warploom.kernels.dispatch import Dispatch
-    from warploom.kernels.problem import Arrays
-    from warploom.kernels.timing.cublas import Peer
-    from warploom.kernels.timing.speed import Case
-    from warploom.kernels.timing.tuning import Launch, Outcome, Tuner
+    from warploom.gpu import Gpu
+    from warploom.kernels.hopper.dispatch import HopperDispatch
+    from warploom.kernels.problem import Operands
+    from warploom.kernels.timing.speed import Case, Clock
+    from warploom.kernels.timing.tuning import Launch, Outcome
 
 OK = 0
 DIFFERENT = 1
@@ -66,7 +64,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tune, list or forget. Errors: UsageError tune.option, bench.*, gpu.*, kernels.*."""
-    from warploom.kernels.timing.cublas import KINDS, PEERS, usual
+    from warploom.kernels.timing.cublas import KINDS, PEERS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
 
     if options.repetitions < 1:
@@ -80,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
             "there is nothing to tune; expected --type and --shape, or --all", code="tune.option"
         )
     known = list(KINDS) if options.forget else PEERS[options.peer].kinds
-    chosen = kinds("--type", options.type or usual(known), known)
+    chosen = kinds("--type", options.type or default_kinds(known), known)
     shapes = sizes("--shape", options.shape) if options.shape else SIZES
     cases = [Case(kind, *size) for kind in chosen for size in shapes]
     return _forget(cases) if options.forget else _tune(options, cases)
@@ -89,36 +87,35 @@ def run(options: argparse.Namespace) -> int:
 def _tune(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     from warploom.gpu import Gpu, state
     from warploom.kernels.timing.cublas import PEERS
+    from warploom.kernels.timing.speed import Bench
     from warploom.kernels.timing.tuning import tune
 
     status = OK
     with Gpu() as gpu:
         peer = PEERS[options.peer]()
-        tuner = _tuner(gpu, peer, options.repetitions)
+        bench = Bench(gpu.name, peer, _clock(gpu), gpu.wait, options.repetitions)
         print(f"{gpu.name}, CUDA {gpu.driver}, {peer.name} {peer.version}\nbefore: {state(gpu)}", flush=True)
-        with peer.at_work():
+        with peer.settings():
             for number, case in enumerate(cases, 1):
                 with bar(f"{case} ({number} of {len(cases)})") as begin:
-                    outcome = tune(tuner, case, begin)
+                    outcome = tune(bench, case, _prepare, begin)
                 status = max(status, report(outcome))
         print(f"after:  {state(gpu)}")
     return status
 
 
-def _tuner(gpu: Gpu, peer: Peer, repetitions: int) -> Tuner:
+def _prepare(dispatch: HopperDispatch, operands: Operands) -> Launch:
+    from warploom.kernels.hopper.gemm import gemm
+    from warploom.kernels.prepared import PreparedGemm
+
+    ready = PreparedGemm(dispatch, gemm.at(plan=dispatch.plan), operands)
+    return lambda given: ready(1.0, 1.0, *given)
+
+
+def _clock(gpu: Gpu) -> Clock:
     from warploom.gpu import measure
-    from warploom.kernels.device import Ready
-    from warploom.kernels.gemm import gemm
-    from warploom.kernels.timing.tuning import Tuner
 
-    def prepare(dispatch: Dispatch, arrays: Arrays) -> Launch:
-        ready = Ready(dispatch, gemm.at(plan=dispatch.plan), arrays)
-        return lambda given: ready(1.0, 1.0, *given)
-
-    def clock(calls: Mapping[str, Sequence[Call]], repetitions: int) -> Mapping[str, Timing]:
-        return measure(gpu, calls, repetitions=repetitions, settle=_SETTLE)
-
-    return Tuner(gpu.name, peer, prepare, clock, gpu.wait, repetitions)
+    return lambda calls, repetitions: measure(gpu, calls, repetitions=repetitions, settle=_SETTLE)
 
 
 def report(outcome: Outcome) -> int:
@@ -129,27 +126,27 @@ def report(outcome: Outcome) -> int:
     table = Table("tile", box=None)
     for title in ("microseconds", "spread", "model", "chosen"):
         table.add_column(title, justify="right" if title != "chosen" else "left")
-    for each in outcome.tried:
+    for each in outcome.trials:
         candidate, timing = each.candidate, each.timing
         marks = {"before": candidate == outcome.before, "now": candidate == outcome.now}
         table.add_row(
-            in_words(candidate.plan.tile, candidate.share.split),
+            in_words(candidate.plan.tile, candidate.schedule.split),
             "wrong" if timing is None else f"{timing.median:.2f}",
             "" if timing is None else f"{timing.spread:.1%}",
-            f"{candidate.told:.2f}",
+            f"{candidate.estimate:.2f}",
             " and ".join(name for name, holds in marks.items() if holds),
         )
     print(outcome.case)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    wrong = sum(each.timing is None for each in outcome.tried)
+    wrong = sum(each.timing is None for each in outcome.trials)
     if wrong:
-        print(f"{wrong} of {len(outcome.tried)} tiles give wrong results; they are not chosen")
+        print(f"{wrong} of {len(outcome.trials)} tiles give wrong results; they are not chosen")
     sys.stdout.flush()
     return DIFFERENT if wrong else OK
 
 
 def _list() -> int:
-    from warploom.kernels.tuned import read, record_file
+    from warploom.kernels.hopper.tuned_tiles import read, record_file
 
     record = read()
     for gpu, kept in record.items():
@@ -162,7 +159,7 @@ def _list() -> int:
 
 
 def _forget(cases: Sequence[Case] | None) -> int:
-    from warploom.kernels.tuned import forget, key_of
+    from warploom.kernels.hopper.tuned_tiles import forget, key_of
 
     keys: set[str] | None = None
     if cases is not None:

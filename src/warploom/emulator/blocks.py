@@ -37,23 +37,23 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
     for pc, step in enumerate(steps):
         end_of_body = bodies[step.function][1]
         targets = _targets(step)
-        effects = step.binding.form.touches
+        form = step.binding.form
         leaders.update(targets)
         guarded = step.instruction.guard is not None
-        leaves, returns = "leaves" in effects, "calls" in effects
+        leaves, returns = form.ends_thread, form.control == "call"
         following.append(
             successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns)
         )
-        if effects & {"jumps", "leaves", "calls"}:
+        if form.control:
             leaders.add(pc + 1)
-        if "waits" in effects:
+        if form.suspends:
             leaders.update((pc, pc + 1))
     program.meet, program.following = postdominators(following), following
     _bring_together(steps, leaders)
     together = False
     for pc, step in enumerate(steps):
         together = together and pc not in leaders
-        if not together and "warpgroup" in step.binding.form.touches:
+        if not together and step.binding.form.collective == "warpgroup":
             leaders.add(pc)  # the four warps may come one by one, and are to go on as one batch
             together = True
     program.block_end = [0] * count
@@ -89,7 +89,7 @@ def names_in(*operands: Operand) -> Iterator[str]:
 
 def _targets(step: Step) -> list[int]:
     found: list[int] = []
-    if "jumps" not in step.binding.form.touches:
+    if step.binding.form.control != "jump":
         return found
     for bound in step.binding.operands.values():
         if bound.place.kind not in ("label", "symbol") or not isinstance(bound.operand, Name):
@@ -127,7 +127,8 @@ def _bring_together(steps: list[Step], leaders: set[int]) -> None:
 
 
 def _multiplies(step: Step) -> bool:
-    return step.binding.form.touches >= {"warpgroup", "tensor"} and step.instruction.guard is None
+    form = step.binding.form
+    return form.multiplies and form.collective == "warpgroup" and step.instruction.guard is None
 
 
 def _computes(step: Step) -> bool:
@@ -136,7 +137,7 @@ def _computes(step: Step) -> bool:
     kinds = {bound.place.kind for bound in operands}
     written = any(bound.place.access in ("write", "both") for bound in operands)
     return (
-        not step.binding.form.touches and written and kinds <= {"register", "predicate", "immediate", "any"}
+        step.binding.form.is_lanewise and written and kinds <= {"register", "predicate", "immediate", "any"}
     )
 
 

@@ -97,20 +97,19 @@ class Linker:
                     diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
                 )
         form = step.binding.form
-        if complaint := form.complaint(self.arch, step.binding.slots):
+        if complaint := form.unsupported(self.arch, step.binding.slots):
             message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
             span = step.instruction.span
             self.problems.append(
                 diagnostic("emulator.unsupported", message, self.program.source, span, "", form.source)
             )
         guard = self._guard(step)
-        effects = step.binding.form.touches
-        gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
-        whole = bool(effects & {"arrives", "waits", "warpgroup"})
-        act = step.binding.form.act
+        gather = form.collective
+        whole = form.arrives or form.suspends or gather == "warpgroup"
+        act = step.binding.form.execution
         assert act is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, form.family, gather, whole, form.together)
+        return Linked(act, values, guard, negated, form.family, gather, whole, form.run_execution)
 
     def find_runs(self, linked: list[Linked]) -> None:
         """Find what may be done together: neighbours in a block none of which needs what one before it writes.
@@ -130,14 +129,14 @@ class Linker:
         others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
             form = step.binding.form
-            sums = form.touches >= {"warpgroup", "tensor"}
+            sums = form.multiplies and form.collective == "warpgroup"
             updated = {name for name, place in form.operands.items() if sums and place.access == "both"}
             others.append([name for name in form.operands if name not in updated])
             summed |= self._touched(each, updated)
         if not summed:
             return
         for step, each, names in zip(self.program.steps, linked, others, strict=True):
-            crosses = bool(step.binding.form.touches & {"calls", "leaves"})
+            crosses = step.binding.form.control == "call" or step.binding.form.ends_thread
             each.settles = crosses or not summed.isdisjoint(self._touched(each, names))
 
     @staticmethod
@@ -149,7 +148,7 @@ class Linker:
         if together is None or linked[first].guard is not None:
             return first + 1
         written: set[tuple[int, int]] = set()
-        in_order = "async" in self.program.steps[first].binding.form.touches
+        in_order = self.program.steps[first].binding.form.is_asynchronous
         for pc in range(first, self.program.block_end[first]):
             each = linked[pc]
             if each.together is not together or each.guard is not None:
@@ -193,7 +192,7 @@ class Linker:
         match bound.place.kind:
             case "immediate":
                 assert isinstance(operand, Integer)
-                return bound.place.as_read(operand.value, step.binding.slots)
+                return bound.place.legal.examined(operand.value, step.binding.slots)
             case "label":
                 assert isinstance(operand, Name)
                 return self._label(scope, operand.text)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from warploom.emulator.blocks import names_in, names_of
+from warploom.isa.model.effects import Access
+from warploom.isa.model.form import Form
 
 if TYPE_CHECKING:
     from warploom.emulator.program import Program
@@ -20,7 +22,7 @@ def listening(program: Program) -> list[bool]:
 
     Ordered and volatile loads do, and atomics whose result is named anywhere else.
     """
-    found = [_listens(step.binding.form.touches, step.binding.slots) for step in program.steps]
+    found = [_listens(step.binding.form, step.binding.slots) for step in program.steps]
     if not any(found):
         return found
     named = Counter(name for step in program.steps for name in names_of(step.instruction))
@@ -33,5 +35,13 @@ def listening(program: Program) -> list[bool]:
     return found
 
 
-def _listens(effects: frozenset[str], slots: Mapping[str, str]) -> bool:
-    return "listens" in effects and (slots.get("space") or slots.get("ss") or "") not in _WITHIN
+def _listens(form: Form, slots: Mapping[str, str]) -> bool:
+    """Return True if the instruction loads a value that another CTA may have written."""
+    return any(
+        access.kind != "write"
+        and access.value != ""
+        and form.operands[access.value].access != "read"
+        and access.is_ordered(slots)
+        and form.operands[access.address].space_word(slots) not in _WITHIN
+        for access in form.effects_of(Access)
+    )

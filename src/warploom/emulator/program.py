@@ -393,7 +393,8 @@ class _Loader:
         last = body.statements[-1] if body.statements else None
         if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
             return True
-        return not self.steps[-1].binding.form.touches & {"jumps", "leaves"}
+        form = self.steps[-1].binding.form
+        return form.control != "jump" and not form.ends_thread
 
     def _flatten_block(self, statements: tuple[Statement, ...], scope: Scope, function: str) -> None:
         last_label: str | None = None
@@ -420,7 +421,7 @@ class _Loader:
         bound = bind(spread(instruction, scope.members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
-        elif bound.form.act is None:
+        elif bound.form.execution is None:
             message = f"'{instruction.opcode}' is known and not executed by the machine"
             self.problems.append(
                 diagnostic(

@@ -142,7 +142,7 @@ class _Graph:
             seen.add(pc)
             yield pc
             pending.extend(program.following[pc])
-            if "calls" in program.steps[pc].binding.form.touches:
+            if program.steps[pc].binding.form.control == "call":
                 pending.extend(program.by_entry)
 
     # Telling ----------------------------------------------------------------------------------------------

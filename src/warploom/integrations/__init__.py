@@ -1,1 +1,1 @@
-"""Warploom where people already are: under Triton's launches, and in pytest."""
+"""Integrations with other tools: Triton, pytest and Dask."""

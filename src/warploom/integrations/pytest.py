@@ -1,7 +1,7 @@
-"""pytest plugin: fixtures that run kernels on the abstract machine and the GPU, and fail on findings.
+"""pytest plugin with fixtures that run kernels on the emulator and on the GPU, and fail on findings.
 
-pytest loads this file at each start, so that nothing of Warploom's is imported before a test asks for it.
-It asserts nothing: PYTEST_DONT_REWRITE.
+pytest imports this module at every start, so the rest of Warploom is imported only when a test requests a fixture.
+The module has no assertions to rewrite: PYTEST_DONT_REWRITE.
 """
 
 from __future__ import annotations
@@ -15,71 +15,71 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
-    from warploom.integrations.triton import Launched
+    from warploom.integrations.triton import LaunchRecord
     from warploom.ptx import Module
     from warploom.runtime.api import Run
 
-__all__ = ["Machine"]
+__all__ = ["Backend"]
 
 _SCHEDULES = "eager,lazy"
 _MARKER = "warploom"
-_KNOWN = ("arch", "schedules", "sanitize", "cuda")
+_OPTIONS = ("arch", "schedules", "sanitize", "cuda")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
-    group = parser.getgroup("warploom", "kernels on Warploom's machines")
+    """Add the command-line options."""
+    group = parser.getgroup("warploom", "kernels on Warploom's emulator")
     group.addoption(
-        "--warploom-arch", metavar="ARCH", help="architecture of the abstract machine (default: the kernel's)"
+        "--warploom-arch", metavar="ARCH", help="architecture of the emulator (default: the kernel's target)"
     )
     group.addoption(
         "--warploom-schedules",
         metavar="LIST",
         default=_SCHEDULES,
-        help=f"schedules of the abstract machine, such as eager,lazy,random:7 (default: {_SCHEDULES})",
+        help=f"schedules of the emulator, such as eager,lazy,random:7 (default: {_SCHEDULES})",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
-        "warploom(arch=None, schedules=None, sanitize=True, cuda=True): what the machines of a test are, where that "
-        "is not what the command line says",
+        "warploom(arch=None, schedules=None, sanitize=True, cuda=True): backends of the test, instead of those of the "
+        "command line",
     )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each schedule of the abstract machine, and one for the GPU."""
-    if "warploom_machine" not in metafunc.fixturenames:
+    """Generate one test for each schedule of the emulator, and one for the GPU."""
+    if "warploom_backend" not in metafunc.fixturenames:
         return
-    asked = _asked(metafunc.definition)
-    schedules: Sequence[str] = asked.get("schedules") or [
+    marked = _marker_options(metafunc.definition)
+    schedules: Sequence[str] = marked.get("schedules") or [
         word.strip() for word in str(metafunc.config.getoption("--warploom-schedules")).split(",")
     ]
-    arch = asked.get("arch") or metafunc.config.getoption("--warploom-arch")
-    machines = [Machine("cpu", schedule, arch, asked.get("sanitize", True)) for schedule in schedules]
-    if asked.get("cuda", True) and "warploom_triton" not in metafunc.fixturenames:
-        machines.append(Machine("cuda"))
-    metafunc.parametrize("warploom_machine", machines, ids=str, indirect=True)
+    arch = marked.get("arch") or metafunc.config.getoption("--warploom-arch")
+    backends = [Backend("cpu", schedule, arch, marked.get("sanitize", True)) for schedule in schedules]
+    if marked.get("cuda", True) and "warploom_triton" not in metafunc.fixturenames:
+        backends.append(Backend("cuda"))
+    metafunc.parametrize("warploom_backend", backends, ids=str, indirect=True)
 
 
-def _asked(item: Any) -> dict[str, Any]:
+def _marker_options(item: Any) -> dict[str, Any]:
     marker = item.get_closest_marker(_MARKER)
     if marker is None:
         return {}
-    unknown = [name for name in marker.kwargs if name not in _KNOWN]
+    unknown = [name for name in marker.kwargs if name not in _OPTIONS]
     if unknown or marker.args:
         raise pytest.UsageError(
             f"{item.nodeid}: the marker warploom has no {unknown[0] if unknown else 'positional arguments'}; "
-            f"expected {', '.join(_KNOWN)} by name"
+            f"expected {', '.join(_OPTIONS)} by name"
         )
     return dict(marker.kwargs)
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """Where a test runs its kernels: the abstract machine under a schedule, or the GPU."""
+class Backend:
+    """Backend of a test: the emulator with a schedule, or the GPU."""
 
     device: Literal["cpu", "cuda"]
     schedule: str = "eager"
@@ -90,22 +90,22 @@ class Machine:
         return f"cpu-{self.schedule}" if self.device == "cpu" else self.device
 
     def launch(self, ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Run:
-        """`warploom.runtime` on this machine; a finding of the sanitizer fails the test, and a GPU that cannot run
-        the kernel skips it.
+        """Call `warploom.launch` on this backend.
+
+        A finding of the sanitizer fails the test. A GPU that cannot run the kernel skips the test.
         """
         from warploom.diagnostics import UsageError, render
         from warploom.runtime.api import launch
 
-        fixed = [name for name in ("device", "schedule") if name in options]
-        if fixed:
-            raise UsageError(
-                f"{fixed[0]} was given to warploom_launch, which has its own: {self}", code="pytest.launch"
-            )
+        for name in ("device", "schedule"):
+            if name in options:
+                message = f"warploom_launch has no option {name}: the backend of the test is {self}"
+                raise UsageError(message, code="pytest.launch")
         if self.device == "cuda":
-            _skip_where_unable(ptx)
+            _skip_unsupported(ptx)
             return launch(ptx, kernel, device="cuda", **options)
-        own: dict[str, Any] = {"arch": self.arch, "sanitize": self.sanitize}
-        run = launch(ptx, kernel, schedule=self.schedule, **own | options)
+        defaults: dict[str, Any] = {"arch": self.arch, "sanitize": self.sanitize}
+        run = launch(ptx, kernel, schedule=self.schedule, **defaults | options)
         if run.findings:
             pytest.fail(f"on {self}:\n{render(run.findings)}", pytrace=False)
         return run
@@ -113,7 +113,7 @@ class Machine:
 
 @cache
 def _gpu() -> tuple[str, str]:
-    """The target of the GPU that is here, and why there is none."""
+    """Return the target of the GPU and "", or "" and the reason why there is none."""
     from warploom.diagnostics import UsageError
     from warploom.gpu import Gpu
 
@@ -124,40 +124,43 @@ def _gpu() -> tuple[str, str]:
         return "", str(error)
 
 
-def _skip_where_unable(ptx: str | Path | Module) -> None:
+def _skip_unsupported(ptx: str | Path | Module) -> None:
     from warploom.isa.model.availability import read_target
     from warploom.ptx import Module, read
 
     module = ptx if isinstance(ptx, Module) else read(ptx)
-    named = next(iter(module.target), "")
-    here, needed = read_target(_gpu()[0]), read_target(named)
-    if here is not None and needed is not None and not here.has(needed):
-        pytest.skip(f"the GPU is {_gpu()[0]}, the kernel is for {named}")
+    target = next(iter(module.target), "")
+    available, needed = read_target(_gpu()[0]), read_target(target)
+    if available is not None and needed is not None and not available.has(needed):
+        pytest.skip(f"the GPU is {_gpu()[0]}, the kernel is for {target}")
 
 
 @pytest.fixture
-def warploom_machine(request: pytest.FixtureRequest) -> Machine:
-    """The machine of this test: every schedule of the abstract one in turn, and the GPU where there is one."""
-    machine: Machine = request.param
-    if machine.device == "cuda" and not _gpu()[0]:
+def warploom_backend(request: pytest.FixtureRequest) -> Backend:
+    """Return the backend of this test: each schedule of the emulator in turn, and the GPU if there is one."""
+    backend: Backend = request.param
+    if backend.device == "cuda" and not _gpu()[0]:
         pytest.skip(f"no GPU: {_gpu()[1]}")
-    return machine
+    return backend
 
 
 @pytest.fixture
-def warploom_launch(warploom_machine: Machine) -> Any:
-    """`warploom.runtime` on the machine of this test, which fails on findings."""
-    return warploom_machine.launch
+def warploom_launch(warploom_backend: Backend) -> Any:
+    """Return `warploom.launch` for the backend of this test; it fails the test on findings."""
+    return warploom_backend.launch
 
 
 @pytest.fixture
-def warploom_triton(warploom_machine: Machine) -> Generator[list[Launched]]:
-    """Triton kernels run on the abstract machine; findings fail the test. Gives the launches, as they come."""
+def warploom_triton(warploom_backend: Backend) -> Generator[list[LaunchRecord]]:
+    """Run the Triton kernels of this test on the emulator and yield the list of launches.
+
+    Findings fail the test.
+    """
     from warploom.integrations import triton
 
-    where: dict[str, Any] = {} if warploom_machine.arch is None else {"arch": warploom_machine.arch}
-    watched = warploom_machine.sanitize
-    with triton.machine(
-        schedule=warploom_machine.schedule, sanitize=watched, check=watched, strict=watched, **where
-    ) as runs:
-        yield runs
+    arch: dict[str, Any] = {} if warploom_backend.arch is None else {"arch": warploom_backend.arch}
+    sanitize = warploom_backend.sanitize
+    with triton.emulate(
+        schedule=warploom_backend.schedule, sanitize=sanitize, check=sanitize, strict=sanitize, **arch
+    ) as launches:
+        yield launches

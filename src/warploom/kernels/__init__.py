@@ -1,15 +1,16 @@
-"""GEMM kernels for tensor cores, written with `author`."""
+"""GEMM kernels for tensor cores, written with `warploom.author`."""
 
 from __future__ import annotations
 
+from warploom.kernels.ampere.plan import WarpTile
 from warploom.kernels.api import gemm
-from warploom.kernels.compress import Compressed, compress, decompress, prune
 from warploom.kernels.grouped import grouped_gemm
-from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile
-from warploom.kernels.warp_level.plan import WarpTile
+from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
+from warploom.kernels.plan import Epilogue
+from warploom.kernels.sparse import Compressed, compress, decompress, prune
 
 __all__ = [
-    "Blocks",
+    "BlockScales",
     "Compressed",
     "Epilogue",
     "Plan",

@@ -1,13 +1,13 @@
-"""`gemm`: one call for a product of matrices, on the GPU or bit for bit on the abstract machine."""
+"""`gemm`: one call for a matrix multiplication, on a GPU or with the same bits on the CPU."""
 
-# A caller may hand over anything, whatever the annotation says.
+# Callers may pass any object, whatever the annotations say.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from numbers import Real
 from types import NoneType
 from typing import Any, Literal, NamedTuple
@@ -18,34 +18,29 @@ from warploom.author import Kernel
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
-from warploom.kernels import problem
-from warploom.kernels.compress import Compressed, shapes
-from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.device import Ready, gpu_of
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import (
-    DTYPES,
-    HOPPER,
-    PROMOTED,
-    SCALED,
-    SMALL,
-    SPAN,
-    Blocks,
-    Epilogue,
-    Plan,
-    Tile,
-    size_of,
+from warploom.kernels.ampere import plan as ampere
+from warploom.kernels.ampere.dispatch import AmpereDispatch
+from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
+from warploom.kernels.ampere.plan import WarpPlan, WarpTile
+from warploom.kernels.hopper import plan as hopper
+from warploom.kernels.hopper.dispatch import dispatch_for
+from warploom.kernels.hopper.gemm import gemm as hopper_gemm
+from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
+from warploom.kernels.plan import DTYPES, Epilogue
+from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
+from warploom.kernels.problem import (
+    Operands,
+    Problem,
+    check_results,
+    check_vector,
+    problem_of,
+    result_type,
 )
-from warploom.kernels.problem import Arrays, Problem
-from warploom.kernels.scales import blocks_of
-from warploom.kernels.tuned import chosen
-from warploom.kernels.warp_level.dispatch import WarpDispatch
-from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import PROCESSORS, WarpTile
-from warploom.kernels.warp_level.plan import Plan as WarpPlan
-from warploom.layout import strided
+from warploom.kernels.scale_layout import block_scales_of
+from warploom.kernels.sparse import Compressed, check_compressed
 from warploom.runtime.api import launch
+
+Device = Literal["cpu", "cuda"]
 
 
 def gemm(
@@ -62,273 +57,203 @@ def gemm(
     bias_along: Literal["column", "row"] = "column",
     activation: str = "",
     result: str = "",
-    sums: str = "",
+    accumulator: str = "",
     fast: bool = False,
     tile: Tile | WarpTile | None = None,
-    device: Literal["cpu", "cuda"] = "cuda",
+    device: Device = "cuda",
     target: str = "",
 ) -> Any:
-    """D = activation(alpha A B + beta C + bias), rounded once; returns D, which is `out` where one is given.
+    """Return D = activation(alpha A B + beta C + bias), rounded once. D is `out` if it is given.
 
-    A, B and C are arrays of one kind: of PyTorch, CuPy or JAX on a GPU, used in place; NumPy's, which are copied; with
-    device="cpu" NumPy's alone, on the abstract machine, bit for bit what the GPU returns. Elements lie side by side
-    along either axis for 16-bit types, along K for the others; the other axis steps by multiples of 16 bytes. A may be
-    `Compressed`: half of a 2:4 sparse one.
+    A, B and C are arrays of one library. Arrays of PyTorch, CuPy or JAX on a GPU are used in place; NumPy arrays are
+    copied. With device="cpu" they are NumPy arrays, and the result has the bits that the GPU returns. A may be a
+    `Compressed` 2:4 sparse matrix. Elements of 16-bit types are contiguous along either axis, those of other types
+    along K; the stride of the other axis is a multiple of 16 bytes.
 
-    `target` is what the kernel is for: the GPU that is there, with device="cpu" sm_90a. On sm_90a it multiplies by
-    wgmma, on every other target from sm_80 on by mma, which takes no compressed A and no scales of blocks. A GPU also
-    runs what is for an older target.
+    `target` selects the kernel; the default is that of the GPU, and sm_90a on the CPU. sm_90a uses wgmma. Other targets
+    from sm_80 on use mma, without compressed A and block scales. A GPU also runs kernels of older targets.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
-    row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
-    multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
-    "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
-    ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
-    at a time, by mma 32. `tile` overrules what was tuned, and the cost model: a Tile on sm_90a, else a WarpTile.
+    `row_scales` and `column_scales` multiply the rows and columns of A B. With two dimensions they are block scales:
+    for one row of A, for one or 128 columns of B, and for 128 elements of K each. The products of a block are summed,
+    multiplied by their scales and added in f32. `bias` has one number for each column, or for each row with
+    bias_along="row". `activation` is "relu", "gelu" (with tanh) or "silu".
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
-        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32. Scales of blocks, K/128
-        rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and a batch before them or
-        none.
+    `result` is the type of D, `accumulator` that of the sums. If `fast`, sums of 8-bit floats stay in the tensor cores,
+    which keep fewer bits; otherwise they are added in f32 after 512 elements of K, on mma targets after 32. `tile`
+    replaces the tuned or estimated tile: a `Tile` on sm_90a, a `WarpTile` on other targets.
+
+    Shapes: a (M, K), b (K, N), c and the result (M, N). A batch axis may precede those of a, b or both, and those of c;
+        operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128 and N/128 rounded
+        up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and optionally a batch axis.
     Errors: UsageError kernels.*, gpu.*.
     """
     metadata, columns = None, 0
     if a.__class__ is Compressed:
         a, metadata, columns = a.values, a.metadata, a.columns
-    arrays = a, b, c, out, row_scales, column_scales, bias, metadata
-    options = alpha != 1.0, bias_along, activation, result, sums, fast, tile, target, columns
-    return perform(dispatch_of, arrays, options, alpha, beta, device)
+    operands = a, b, c, out, row_scales, column_scales, bias, metadata
+    options = alpha != 1.0, bias_along, activation, result, accumulator, fast, tile, target, columns
+    return run_gemm(plan_gemm, operands, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
-    """What a multiplication is asked for besides its arrays; `gemm` says what they are."""
+    """Options of a multiplication besides its arrays; see `gemm`."""
 
     scaled: bool
     bias_along: Literal["column", "row"]
     activation: str
     result: str
-    sums: str
+    accumulator: str
     fast: bool
     tile: Any
     target: str = ""
     columns: int = 0  # K of a compressed A
 
 
-Ask = Callable[[Arrays, Options, Gpu | None], Dispatch | WarpDispatch]
-"""What says which kernel is launched for arrays and options, and how, on a GPU or the abstract machine.
-
-Errors: UsageError kernels.*.
-"""
-Device = Literal["cpu", "cuda"]
+Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
+"""Function that returns the dispatch for a GPU, or for the CPU. Errors: UsageError kernels.*."""
 
 
-def perform(
-    ask: Ask, arrays: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
+def run_gemm(
+    planner: Planner,
+    operands: tuple[Any, ...],
+    options: tuple[Any, ...],
+    alpha: float,
+    beta: float,
+    device: Device,
 ) -> Any:
-    """Launch what is asked for, the fields of `Arrays` and `Options`; on a GPU `ask` is asked once for each way that
-    arrays lie. Returns D.
+    """Launch a multiplication and return D. A GPU launch is prepared once for each layout of arrays.
+
+    `operands` and `options` have the fields of `Operands` and `Options`.
     """
-    a = arrays[0]
+    a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
-        return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
-    key = ask, options, *[None if array is None else signature(array) for array in arrays]
+        return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
+    key = planner, options, *[None if array is None else signature(array) for array in operands]
     try:
-        ready = _READY.get(key)
-    except TypeError:  # of an option that is no such thing, which is said below
+        ready = _PREPARED.get(key)
+    except TypeError:  # an option is unhashable; _checked reports it
         ready = None
     if ready is None:
         if not is_on_gpu(a):
-            return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+            return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
         gpu = gpu_of(number_of(a))
-        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta, gpu), gpu)
-        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
-        if len(_READY) >= _MOST_READY:
-            _READY.clear()
-        _READY[key] = ready
-    return ready(alpha, beta, *arrays)
+        dispatch = planner(Operands(*operands), _checked(Options(*options), alpha, beta, gpu), gpu)
+        ready = PreparedGemm(dispatch, _kernel(dispatch.plan), Operands(*operands))
+        if len(_PREPARED) >= _MAX_PREPARED:
+            _PREPARED.clear()
+        _PREPARED[key] = ready
+    return ready(alpha, beta, *operands)
 
 
-_READY: dict[tuple[Any, ...], Ready] = {}
-_MOST_READY = 1024
+_PREPARED: dict[tuple[Any, ...], PreparedGemm] = {}
+_MAX_PREPARED = 1024
 
 
 def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
-    """The options, which are what they should be, with a target. Errors: UsageError kernels.option."""
+    """Return the options with a target. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
-    if not isinstance(options.target, str):
-        raise UsageError(
-            f"target is {options.target!r}; expected a name such as sm_90a", code="kernels.option"
-        )
-    target = options.target or (HOPPER if gpu is None else gpu.arch)
+    target, tile = options.target, options.tile
+    if not isinstance(target, str):
+        raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
+    target = target or (HOPPER if gpu is None else gpu.arch)
     kind = Tile if target == HOPPER else WarpTile
-    if not isinstance(options.tile, (kind, NoneType)):
-        raise UsageError(
-            f"tile is {options.tile!r}; expected a {kind.__name__} for {target}", code="kernels.option"
-        )
+    if not isinstance(tile, (kind, NoneType)):
+        message = f"tile is {tile!r}; expected a {kind.__name__} for {target}"
+        raise UsageError(message, code="kernels.option")
     return options._replace(target=target)
 
 
-def dispatch_of(arrays: Arrays, options: Options, gpu: Gpu | None) -> Dispatch | WarpDispatch:
-    """The plan for arrays and options. Errors: UsageError kernels.*."""
-    asked = problem.read(arrays.a, arrays.b, options.columns)
-    if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
-        asked = replace(asked, common=f"{asked.common}c")
-    blocks = blocks_of(arrays, asked)
-    if not blocks.rows:
-        check_vector("row_scales", arrays.row_scales, (asked.m,))
-    if not blocks.columns:
-        check_vector("column_scales", arrays.column_scales, (asked.n,))
-    check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
-    _check_metadata(arrays, asked)
-    if options.target == HOPPER:
-        plan = planned(asked, arrays, options, blocks)
-        return _dispatch(asked, plan, options.tile, "" if gpu is None else gpu.name)
-    for there, what in ((asked.sparse, "a compressed A"), (blocks, "factors of blocks")):
-        if there:
-            need_hopper(what, options.target)
-    return WarpDispatch(asked, _warp_planned(asked, arrays, options, gpu))
-
-
-def need_hopper(what: str, target: str) -> None:
-    """Refuse what the kernels by mma have not, for their targets. Errors: UsageError kernels.target."""
-    if target != HOPPER:
-        raise UsageError(
-            f"there are no kernels of {target} for {what}; expected {HOPPER}", code="kernels.target"
-        )
-
-
-_ALL_OF_K = Blocks()
-
-
-def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _ALL_OF_K) -> Plan:
-    """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
-    sums, result, is_promoted, epilogue = _wanted(asked, arrays, options, blocks)
-    promoted = SCALED // (SPAN // size_of(asked.a)) if blocks else PROMOTED if is_promoted else 0
-    plan = Plan(
-        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
-        ragged=asked.is_ragged(result), sparse=asked.sparse, blocks=blocks, tile=SMALL, epilogue=epilogue,
-    )  # fmt: skip
-    _check_results(asked, arrays, result)
-    return plan
-
-
-def _warp_planned(asked: Problem, arrays: Arrays, options: Options, gpu: Gpu | None) -> WarpPlan:
-    """The plan of a problem for a target without warpgroup instructions. Errors: UsageError kernels.*."""
-    sums, result, promoted, epilogue = _wanted(asked, arrays, options, _ALL_OF_K)
-    plan = asked.warp_level(
-        options.target, sums=sums, d=result, epilogue=epilogue, promoted=promoted, tile=options.tile,
-        processors=PROCESSORS if gpu is None else gpu.multiprocessors,
-    )  # fmt: skip
-    _check_results(asked, arrays, result)
-    return plan
-
-
-def _wanted(
-    asked: Problem, arrays: Arrays, options: Options, blocks: Blocks
-) -> tuple[str, str, bool, Epilogue]:
-    """The types of sums and result, whether 8-bit floats are promoted, and what becomes of the sums."""
-    sums = asked.sums(options.sums)
-    own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
-    result = options.result or own
-    epilogue = Epilogue(
-        scaled=options.scaled,
-        row_scales=arrays.row_scales is not None and not blocks.rows,
-        column_scales=arrays.column_scales is not None and not blocks.columns,
-        addend="" if arrays.c is None else result,
-        bias="" if arrays.bias is None else options.bias_along,
-        activation=options.activation,
+def _run_on_numpy(
+    planner: Planner, operands: Operands, options: Options, alpha: float, beta: float, device: Device
+) -> Any:
+    """Launch with NumPy arrays. D is computed in a new array and copied to `out`."""
+    given = operands.out
+    operands = Operands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
+    gpu = gpu_of(0) if device == "cuda" else None
+    dispatch = planner(operands, _checked(options, alpha, beta, gpu), gpu)
+    plan, problem = dispatch.plan, dispatch.problem
+    whole = np.zeros((*problem.shape[:-1], problem.pitch(plan.d)), DTYPES[plan.d])
+    made = whole[..., : problem.n]
+    if operands.out is not None:
+        made[...] = operands.out  # rows of no group are not written
+    kernel = _kernel(plan)
+    launch(
+        kernel.module,
+        grid=dispatch.grid,
+        block=plan.tile.threads,
+        shared=kernel.shared,
+        args=dispatch.arguments(operands, made, whole, float(alpha), float(beta)),
+        device=device,
     )
-    return sums, result, sums == "f32" and asked.a in ("e4m3", "e5m2") and not options.fast, epilogue
-
-
-@lru_cache(maxsize=256)
-def _dispatch(asked: Problem, plan: Plan, tile: Tile | None, gpu: str) -> Dispatch:
-    """A plan with the tile that is asked for, that was tuned for a GPU, or that the cost model chooses."""
-    if tile is None:
-        return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
-    plan = plan.with_tile(tile)
-    return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
+    if operands.out is None:
+        return made
+    operands.out[...] = made
+    return given
 
 
 @cache
 def _kernel(plan: Plan | WarpPlan) -> Kernel:
-    """The kernel of a plan, built once."""
-    return hopper.at(plan=plan) if isinstance(plan, Plan) else built(plan)
+    return hopper_gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
 
 
-def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Refuse what is no array of factors, summands or ends. Errors: UsageError kernels.shape."""
-    if value is None:
-        return
-    lies = strided(value)
-    if lies.shape != shape or lies.dtype != dtype or not lies.is_contiguous:
-        wanted = " by ".join(map(str, shape))
+# Plans ------------------------------------------------------------------------------------------------------
+
+
+def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch:
+    """Return the dispatch of a multiplication. Errors: UsageError kernels.*."""
+    problem = problem_of(operands.a, operands.b, options.columns)
+    if problem.batched and operands.c is not None and operands.c.ndim == 2:
+        problem = replace(problem, broadcast=f"{problem.broadcast}c")
+    scales = block_scales_of(operands, problem)
+    if not scales.rows:
+        check_vector("row_scales", operands.row_scales, (problem.m,))
+    if not scales.columns:
+        check_vector("column_scales", operands.column_scales, (problem.n,))
+    check_vector("bias", operands.bias, (problem.n if options.bias_along == "column" else problem.m,))
+    if problem.sparse:
+        check_compressed(operands.a, operands.metadata, problem.a, problem.m, problem.k)
+        require_hopper("a compressed A", options.target)
+    if scales:
+        require_hopper("block scales", options.target)
+    plan = plan_of(problem, operands, options, scales, gpu)
+    if isinstance(plan, WarpPlan):
+        return AmpereDispatch(problem, plan)
+    return dispatch_for(problem, plan, options.tile, "" if gpu is None else gpu.name)
+
+
+def require_hopper(what: str, target: str) -> None:
+    """Raise unless the target is sm_90a. Errors: UsageError kernels.target."""
+    if target != HOPPER:
         raise UsageError(
-            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {wanted} of {np.dtype(dtype)}",
-            code="kernels.shape",
+            f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target"
         )
 
 
-def _check_metadata(arrays: Arrays, asked: Problem) -> None:
-    """Refuse metadata that `compress` did not make for these values. Errors: UsageError kernels.shape."""
-    if not asked.sparse:
-        return
-    values, metadata = strided(arrays.a), strided(arrays.metadata)
-    stored, shape = shapes(asked.a, values.shape[:-2], asked.m, asked.k)
-    right = values.shape == stored and metadata.shape == shape and metadata.itemsize == 4
-    if not right or not metadata.is_contiguous:
-        raise UsageError(
-            f"a Compressed of shape {(*stored[:-1], asked.k)} has values of shape {values.shape} and metadata of"
-            f" {metadata.dtype} of shape {metadata.shape}; expected {stored} and 32 bits of {shape}",
-            code="kernels.shape",
-            hint="`compress` makes both",
-        )
-
-
-def _check_results(asked: Problem, arrays: Arrays, type_word: str) -> None:
-    """Refuse a C or an `out` that is not as D is. Errors: UsageError kernels.layout."""
-    c = asked.shape[-2:] if "c" in asked.common else asked.shape
-    _check_result("C", arrays.c, c, type_word)
-    _check_result("out", arrays.out, asked.shape, type_word)
-
-
-def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: str) -> None:
-    if array is None:
-        return
-    lies = strided(array)
-    steps = all(step % 16 == 0 for step in lies.strides[:-1]) and lies.strides[-1] == lies.itemsize
-    if lies.shape != expected or lies.dtype != DTYPES[type_word] or not steps:
-        raise UsageError(
-            f"{name} is an array of {lies.dtype} of shape {lies.shape} with strides of {lies.strides} bytes; expected"
-            f" {DTYPES[type_word]} of shape {expected}, rows of neighbours a multiple of 16 bytes apart",
-            code="kernels.layout",
-        )
-
-
-def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: float, device: Device) -> Any:
-    """Run the kernel on NumPy's arrays. D is made apart, and copied to where `out` lies."""
-    given = arrays.out
-    arrays = Arrays(*[as_numpy(array) if is_foreign_type(array.__class__) else array for array in arrays])
-    gpu = gpu_of(0) if device == "cuda" else None
-    dispatch = ask(arrays, _checked(options, alpha, beta, gpu), gpu)
-    plan, asked = dispatch.plan, dispatch.problem
-    whole = np.zeros((*asked.shape[:-1], asked.pitch(plan.d)), DTYPES[plan.d])
-    made = whole[..., : asked.n]
-    if arrays.out is not None:
-        made[...] = arrays.out  # of groups not all rows are written
-    kernel = _kernel(plan)
-    launch(
-        kernel.module,
-        grid=dispatch.ctas,
-        block=plan.tile.threads,
-        shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, whole, float(alpha), float(beta)),
-        device=device,
+def plan_of(
+    problem: Problem, operands: Operands, options: Options, scales: BlockScales, gpu: Gpu | None
+) -> Plan | WarpPlan:
+    """Return the plan of a problem; a Hopper plan has the smallest tile. Errors: UsageError kernels.*."""
+    accumulator = problem.accumulator(options.accumulator)
+    default = problem.result(accumulator) if operands.out is None else result_type(operands.out)
+    result = options.result or default
+    epilogue = Epilogue(
+        scaled=options.scaled,
+        row_scales=operands.row_scales is not None and not scales.rows,
+        column_scales=operands.column_scales is not None and not scales.columns,
+        addend="" if operands.c is None else result,
+        bias="" if operands.bias is None else options.bias_along,
+        activation=options.activation,
     )
-    if arrays.out is None:
-        return made
-    arrays.out[...] = made
-    return given
+    promoted = accumulator == "f32" and problem.a in ("e4m3", "e5m2") and not options.fast
+    words: Any = {"accumulator": accumulator, "result": result, "epilogue": epilogue, "promoted": promoted}
+    if options.target == HOPPER:
+        plan = hopper.plan_for(problem, **words, scales=scales)
+    else:
+        multiprocessors = ampere.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
+        plan = ampere.plan_for(
+            problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors
+        )
+    check_results(problem, operands, result)
+    return plan

@@ -1,19 +1,18 @@
-"""One multiplication: sizes, types and majors of its matrices, read from arrays of any library."""
+"""One matrix multiplication: sizes, types and layouts of its matrices, read from arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from warploom.check.module import asked_target
+import numpy as np
+
 from warploom.diagnostics import UsageError
-from warploom.isa.model.capacity import shared_bytes
 from warploom.isa.model.types import TYPES
-from warploom.kernels.plan import SUMS, Epilogue, size_of
-from warploom.kernels.warp_level import plan as warp_level
+from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
 from warploom.layout import strided
 
-_WORDS = {
+_TYPES = {
     "float32": "tf32",
     "float16": "f16",
     "bfloat16": "bf16",
@@ -23,17 +22,15 @@ _WORDS = {
     "uint8": "u8",
     "int32": "s32",
 }
-_RESULT = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
-_LONGEST = 2**31 - 256  # bytes along K that a kernel with counters of 32 bits goes through
-_ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads are multiples of
+_DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` times D (M, N) = A (M, K) by B (K, N); the operands in `common` are the same each time.
+    """`batch` multiplications D (M, N) = A (M, K) by B (K, N). Operands in `broadcast` have no batch axis.
 
-    Where rows go by `groups`, each is that with its own rows of A and D; M is all of them. Of a sparse A half is
-    stored.
+    With `groups`, consecutive rows of A and D belong to one group, and each group has its own B; M counts all rows.
+    `sparse`: A is compressed.
     """
 
     m: int
@@ -45,80 +42,38 @@ class Problem:
     a_major: str
     b_major: str
     batched: bool = False
-    common: str = ""
+    broadcast: str = ""
     groups: int = 0
     sparse: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of D."""
+        """Shape of D."""
         return (self.batch, self.m, self.n) if self.batched else (self.m, self.n)
 
-    def sums(self, wanted: str = "") -> str:
-        """The type of the sums: the one that is wanted, or the widest. Errors: UsageError kernels.type."""
-        there = SUMS.get((self.a, self.b))
-        if there is None:
-            raise UsageError(f"no products of {self.a} by {self.b}", code="kernels.type")
-        return wanted or there[0]
+    def accumulator(self, wanted: str = "") -> str:
+        """Return the wanted accumulator type, by default the widest. Errors: UsageError kernels.type."""
+        legal = ACCUMULATORS.get((self.a, self.b))
+        if legal is None:
+            raise UsageError(f"cannot multiply {self.a} by {self.b}", code="kernels.type")
+        return wanted or legal[0]
 
-    def result(self, sums: str) -> str:
-        """The type that D has if nobody asks for one."""
-        return sums if sums == "f16" else _RESULT.get(self.a, self.a)
+    def result(self, accumulator: str) -> str:
+        """Return the default type of D."""
+        return accumulator if accumulator == "f16" else _DEFAULT_RESULTS.get(self.a, self.a)
 
     def pitch(self, type_word: str) -> int:
-        """Elements from a row of a new D to the next: whole 16 bytes."""
-        per_row = _ROW // size_of(type_word)
+        """Return the elements between rows of a new D: N rounded up to a multiple of 16 bytes."""
+        per_row = ALIGNMENT // size_of(type_word)
         return -(-self.n // per_row) * per_row
 
-    def is_ragged(self, type_word: str) -> bool:
-        """Whether rows of N elements do not end with whole 16 bytes."""
-        return type_word in TYPES and self.n * size_of(type_word) % _ROW != 0
-
-    def warp_level(
-        self,
-        target: str,
-        *,
-        sums: str = "",
-        d: str = "",
-        epilogue: Epilogue,
-        promoted: bool = False,
-        tile: warp_level.WarpTile | None = None,
-        processors: int = warp_level.PROCESSORS,
-    ) -> warp_level.Plan:
-        """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
-
-        Where no tile is given, it is the one that so many processors (SMs) should be done with first.
-        Errors: UsageError kernels.plan, kernels.type.
-        """
-        chosen = self.sums(sums)
-        result = d or self.result(chosen)
-        if self.k * size_of(self.a) > _LONGEST:
-            raise UsageError(
-                f"rows of {self.k * size_of(self.a)} bytes along K; expected {_LONGEST} at most",
-                code="kernels.plan",
-            )
-        ragged = self.is_ragged(result) or (bool(epilogue.addend) and self.is_ragged(epilogue.addend))
-        number, wanted = asked_target(target).number, tile or warp_level.WarpTile()
-        if tile is None and number >= warp_level.OLDEST:
-            most = shared_bytes(number)
-            wanted = warp_level.tile_for(self.m, self.n, self.batch, processors, most)
-        return warp_level.Plan(
-            target,
-            self.a,
-            self.b,
-            chosen,
-            result,
-            self.a_major,
-            self.b_major,
-            ragged,
-            wanted,
-            epilogue,
-            promoted,
-        )
+    def is_unaligned(self, type_word: str) -> bool:
+        """Return True if rows of N elements do not end at a multiple of 16 bytes."""
+        return type_word in TYPES and self.n * size_of(type_word) % ALIGNMENT != 0
 
 
-class Arrays(NamedTuple):
-    """What a multiplication is given; None for what is not there."""
+class Operands(NamedTuple):
+    """Arrays of a multiplication; None for an absent one."""
 
     a: Any
     b: Any
@@ -131,85 +86,110 @@ class Arrays(NamedTuple):
     ends: Any = None
 
     def missing(self, *names: str) -> tuple[str, ...]:
-        """Those of the names that nothing is given for."""
+        """Return those of the names whose array is absent."""
         return tuple(name for name in names if getattr(self, name) is None)
 
 
-def type_word(array: Any, name: str) -> str:
-    """The type of an array's elements, as instructions call it. Errors: UsageError kernels.type."""
+def element_type(array: Any, name: str) -> str:
+    """Return the PTX type of an array's elements. Errors: UsageError kernels.type."""
     word = strided(array).dtype.name
-    if word not in _WORDS:
+    if word not in _TYPES:
         raise UsageError(
-            f"{name} has elements of type {word}; expected one of {', '.join(_WORDS)}", code="kernels.type"
+            f"{name} has elements of type {word}; expected one of {', '.join(_TYPES)}", code="kernels.type"
         )
-    return _WORDS[word]
+    return _TYPES[word]
+
+
+def result_type(array: Any) -> str:
+    """Return the PTX type of an array for D. Errors: UsageError kernels.type."""
+    word = element_type(array, "out")
+    return "f32" if word == "tf32" else word
 
 
 def major_of(array: Any, name: str, across: str) -> str:
-    """Say "k" or `across`, as one of the last two axes, (`across`, K), has its elements side by side.
+    """Return "k" or `across`, the axis of an array (`across`, K) along which elements are contiguous.
 
     Errors: UsageError kernels.layout.
     """
-    lies = strided(array)
-    extents, strides = lies.shape[-2:], lies.strides[-2:]
+    layout = strided(array)
+    extents, strides = layout.shape[-2:], layout.strides[-2:]
     for axis, major in ((1, "k"), (0, across)):
-        beside = strides[axis] == lies.itemsize or extents[axis] == 1
-        if beside and _steps(strides[1 - axis], extents[1 - axis]):
+        stride, extent = strides[1 - axis], extents[1 - axis]
+        is_contiguous = strides[axis] == layout.itemsize or extents[axis] == 1
+        if is_contiguous and (extent == 1 or (stride > 0 and stride % ALIGNMENT == 0)):
             return major
     raise UsageError(
-        f"{name} of shape {lies.shape} has strides of {lies.strides} bytes; expected elements side by side along one"
-        f" axis, and along the other a multiple of {_ROW} bytes",
+        f"{name} of shape {layout.shape} has strides of {layout.strides} bytes; expected contiguous elements along"
+        f" one axis, and a stride of a multiple of {ALIGNMENT} bytes along the other",
         code="kernels.layout",
     )
 
 
-def _steps(stride: int, extent: int) -> bool:
-    return extent == 1 or (stride > 0 and stride % _ROW == 0)
+def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
+    """Return the problem of arrays A (M, K) or (batch, M, K) and B (K, N) or (batch, K, N).
 
-
-def read(a: Any, b: Any, columns: int = 0) -> Problem:
-    """The problem that two arrays are: A of (M, K) or (batch, M, K), B of (K, N) or (batch, K, N).
-
-    With `columns`, which are K, A is what is stored of a sparse matrix.
+    `columns` is K if A holds the values of a compressed matrix.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout.
     """
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
     if columns:
         shape_a = (*shape_a[:-1], columns)
-    if len(shape_a) not in (2, 3) or len(shape_b) not in (2, 3) or shape_a[-1] != shape_b[-2]:
+    fits = len(shape_a) in (2, 3) and len(shape_b) in (2, 3) and shape_a[-1] == shape_b[-2]
+    batches = {shape[0] for shape in (shape_a, shape_b) if len(shape) == 3}
+    if not fits or len(batches) > 1 or 0 in (*shape_a, *shape_b):
         raise UsageError(
-            f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), each with a batch before"
-            " it or none",
+            f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), none of them 0, with the same"
+            " batch before each of them or without a batch",
             code="kernels.shape",
         )
-    batches = {shape[0] for shape in (shape_a, shape_b) if len(shape) == 3}
-    if len(batches) > 1 or 0 in (*shape_a, *shape_b):
-        raise UsageError(
-            f"A of shape {shape_a} and B of shape {shape_b} do not go together", code="kernels.shape"
-        )
     m, k = shape_a[-2:]
-    common = "".join(name for name, shape in (("a", shape_a), ("b", shape_b)) if batches and len(shape) == 2)
     return Problem(
-        m, shape_b[-1], k, next(iter(batches), 1),
-        type_word(a, "A"), type_word(b, "B"),
-        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), common,
-        sparse=columns > 0,
+        m, shape_b[-1], k, next(iter(batches), 1), element_type(a, "A"), element_type(b, "B"),
+        major_of(a, "A", "m"), major_of(transposed(b), "B", "n"), bool(batches),
+        ("a" * (len(shape_a) == 2) + "b" * (len(shape_b) == 2)) * bool(batches), sparse=columns > 0,
     )  # fmt: skip
 
 
-def grouped(a: Any, b: Any) -> Problem:
-    """The problem that the rows of A (M, K) by groups and B of (groups, K, N) are. Errors: as `read`."""
-    found = read(a, b)
-    return replace(found, batch=1, groups=found.batch, batched=False, common="")
+def grouped_problem(a: Any, b: Any) -> Problem:
+    """Return the problem of grouped rows A (M, K) and B (groups, K, N). Errors: as `problem_of`."""
+    found = problem_of(a, b)
+    return replace(found, batch=1, groups=found.batch, batched=False, broadcast="")
 
 
-def result_word(array: Any) -> str:
-    """The type of an array for results. Errors: UsageError kernels.type."""
-    word = type_word(array, "out")
-    return "f32" if word == "tf32" else word
-
-
-def swapped(array: Any) -> Any:
-    """The array with its last two axes exchanged, in place."""
+def transposed(array: Any) -> Any:
+    """Return a view of an array with its last two axes exchanged."""
     return array.swapaxes(-1, -2)
+
+
+# Checks of further operands ---------------------------------------------------------------------------------
+
+
+def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
+    """Raise UsageError kernels.shape unless a value is None or a contiguous array of a shape and type."""
+    if value is None:
+        return
+    layout = strided(value)
+    if layout.shape != shape or layout.dtype != dtype or not layout.is_contiguous:
+        expected = " by ".join(map(str, shape))
+        raise UsageError(
+            f"{name} is an array of {layout.dtype} of shape {layout.shape}; expected {expected} of {np.dtype(dtype)}",
+            code="kernels.shape",
+        )
+
+
+def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
+    """Raise if C or `out` has another shape, type or layout than D. Errors: UsageError kernels.layout."""
+    shape_c = problem.shape[-2:] if "c" in problem.broadcast else problem.shape
+    for name, array, shape in (("C", operands.c, shape_c), ("out", operands.out, problem.shape)):
+        if array is None:
+            continue
+        layout, dtype = strided(array), DTYPES[type_word]
+        aligned = all(step % ALIGNMENT == 0 for step in layout.strides[:-1])
+        is_contiguous = layout.strides[-1] == layout.itemsize
+        if layout.shape != shape or layout.dtype != dtype or not aligned or not is_contiguous:
+            raise UsageError(
+                f"{name} is an array of {layout.dtype} of shape {layout.shape} with strides of {layout.strides} bytes;"
+                f" expected {dtype} of shape {shape} with contiguous rows a multiple of {ALIGNMENT} bytes apart",
+                code="kernels.layout",
+            )

@@ -1,4 +1,4 @@
-"""Memory that launches on a GPU need besides their arrays: sums of tiles that are cut, and their flags."""
+"""GPU memory of launches besides their arrays: partial sums and flags of tiles cut along K."""
 
 from __future__ import annotations
 
@@ -10,67 +10,70 @@ from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 
 
-class _Piece(NamedTuple):
-    """Memory for so many words of 32 bits and flags, by its addresses. Launches leave flags at 0."""
+class _Allocation(NamedTuple):
+    """Memory for 32-bit words and flags: its sizes and addresses. Launches leave all flags at 0."""
 
     words: int
     flags: int
     partial: int
     marks: int
 
-    def holds(self, words: int, flags: int) -> bool:
+    def fits(self, words: int, flags: int) -> bool:
         return words <= self.words and flags <= self.flags
 
 
-class Workspaces:
-    """Those of one GPU: a piece for each stream, whose launches come one after the other.
+_NONE = _Allocation(0, 0, 0, 0)
 
-    A piece that was handed out stays, for a graph may hold its address. A spare one is made when a launch is
-    prepared: a stream that is being recorded can take it, and nothing can be made then.
+
+class Workspaces:
+    """Allocations of one GPU, one for each stream, whose launches run one after another.
+
+    An allocation in use is never freed, because a graph may hold its address. A spare one is allocated when a launch is
+    prepared: a stream that is being recorded can take it, because nothing can be allocated then.
     """
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self.spare = _Piece(0, 0, 0, 0)
-        self.of_streams: dict[int, _Piece] = {}
+        self.spare = _NONE
+        self.of_streams: dict[int, _Allocation] = {}
 
     def prepare(self, words: int, flags: int) -> None:
-        """Have a spare piece for a launch that needs so much. Errors: UsageError gpu.memory."""
-        if not self.spare.holds(words, flags):
+        """Allocate a spare workspace for a launch of this size. Errors: UsageError gpu.memory."""
+        if not self.spare.fits(words, flags):
             before = self.spare
-            self.spare = self._made(max(words, before.words), max(flags, before.flags))
+            self.spare = self._allocate(max(words, before.words), max(flags, before.flags))
             for address in (before.partial, before.marks):
                 if address:
                     self.gpu.free(address)
 
-    def hold(self, stream: int, words: int, flags: int) -> tuple[int, int]:
-        """The addresses for a launch on a stream. Errors: UsageError kernels.recording, gpu.memory."""
+    def get(self, stream: int, words: int, flags: int) -> tuple[int, int]:
+        """Return the addresses for a launch on a stream. Errors: UsageError kernels.recording, gpu.memory."""
         found = self.of_streams.get(stream)
-        if found is None or not found.holds(words, flags):
-            found = self.of_streams[stream] = self._taken(stream, words, flags)
+        if found is None or not found.fits(words, flags):
+            found = self.of_streams[stream] = self._take(stream, words, flags)
         return found.partial, found.marks
 
-    def _taken(self, stream: int, words: int, flags: int) -> _Piece:
+    def _take(self, stream: int, words: int, flags: int) -> _Allocation:
         recording, found = self.gpu.is_recording(stream), self.spare
         if not recording:
             before = self.of_streams.get(stream)
-            if before is not None:  # what a stream has grown out of is together no more than what it has
+            if before is not None:  # doubling bounds the memory that a stream has outgrown
                 words, flags = max(words, 2 * before.words), max(flags, 2 * before.flags)
             self.prepare(words, flags)
-            found, self.spare = self.spare, _Piece(0, 0, 0, 0)
+            found, self.spare = self.spare, _NONE
             self.prepare(found.words, found.flags)
             return found
-        if not found.holds(words, flags):
+        if not found.fits(words, flags):
             raise UsageError(
-                "a graph is being recorded, and the launch needs memory that there is not yet",
+                "a graph is being recorded and the launch needs memory that is not allocated yet",
                 code="kernels.recording",
-                hint="multiply once before, on a stream that is not being recorded",
+                hint="run the multiplication once before, on a stream that is not being recorded",
             )
-        self.spare = _Piece(0, 0, 0, 0)
+        self.spare = _NONE
         return found
 
-    def _made(self, words: int, flags: int) -> _Piece:
-        made = _Piece(words, flags, self.gpu.allocate(4 * words), self.gpu.allocate(4 * flags))
+    def _allocate(self, words: int, flags: int) -> _Allocation:
+        made = _Allocation(words, flags, self.gpu.allocate(4 * words), self.gpu.allocate(4 * flags))
         self.gpu.upload(made.marks, np.zeros(4 * flags, np.uint8))
         self.gpu.wait()
         return made

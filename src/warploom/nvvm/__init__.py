@@ -1,7 +1,8 @@
-"""The compiler's path in the open: builtins, MLIR's nvvm dialect, LLVM's intrinsics, packed words, and PTX."""
+"""Lowering of compiler builtins, MLIR's nvvm dialect and LLVM's intrinsics to PTX, and raising of PTX."""
 
 from __future__ import annotations
 
-from warploom.nvvm.api import LowerError, lower, remarks
+from warploom.nvvm.api import lower, protocol_warnings
+from warploom.nvvm.errors import LowerError
 
-__all__ = ["LowerError", "lower", "remarks"]
+__all__ = ["LowerError", "lower", "protocol_warnings"]

@@ -1,4 +1,4 @@
-"""`wl.lower`: from one level of the compiler's path to the next."""
+"""`wl.lower`: translation between the levels of the compiler's path."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 from warploom.check import check
 from warploom.diagnostics import Diagnostic, Severity, Span, UsageError
-from warploom.isa.model.availability import is_version
-from warploom.nvvm.errors import LowerError
-from warploom.nvvm.packages import need_xdsl
+from warploom.nvvm.errors import LowerError, require_xdsl
 from warploom.ptx import parse
 
 if TYPE_CHECKING:
-    from warploom.nvvm.reading import Reading
-    from warploom.nvvm.to_ptx import Lowered
+    from warploom.nvvm.mlir_text import ParsedModule
+    from warploom.nvvm.to_ptx import LoweredModule
 
-SOURCES = ("builtin", "nvvm", "llvm", "ptx")
-TARGETS = ("nvvm", "llvm", "ptx")
+_TRANSLATIONS = {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm"), ("llvm", "ptx")}
 
 
 def lower(
@@ -30,64 +27,64 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """A text of one level of the compiler's path as a text of a lower one.
+    """Translate a text of one level of the compiler's path to another level.
 
-    `name` is what diagnostics call the text.
+    Levels are "builtin" (only as a source), "nvvm", "llvm" and "ptx". From "ptx" the text is raised to "nvvm". `name`
+    is the file name in diagnostics.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
-        lower.unknown, lower.function, and the rule codes of `check` for what the target does not have;
+        lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;
         BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
     """
-    need_xdsl()
+    require_xdsl()
     if source == "builtin":
         from warploom.nvvm.builtins.lowering import lower_builtin
 
         return lower_builtin(text, to, target, ptx_version, name)
-    from warploom.nvvm.reading import read
+    from warploom.nvvm.mlir_text import parse_mlir
     from warploom.nvvm.to_llvm import to_llvm
-    from warploom.nvvm.to_ptx import to_ptx
+    from warploom.nvvm.to_ptx import check_version, to_ptx
 
     if source == "ptx" and to == "nvvm":
-        from warploom.nvvm.lift import lift
+        from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
 
-        return str(lift(parse(text, name))) + "\n"
-    if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm"), ("llvm", "ptx")}:
-        raise UsageError(f"there is no way from {source} to {to}", code="lower.level")
-    if ptx_version is not None and not is_version(ptx_version):
-        raise UsageError(f"there is no PTX version {'.'.join(map(str, ptx_version))}", code="lower.target")
-    reading = read(text, name)
+        return str(raise_to_nvvm(parse(text, name))) + "\n"
+    if (source, to) not in _TRANSLATIONS:
+        raise UsageError(f"cannot lower {source} to {to}", code="lower.level")
+    check_version(ptx_version)
+    parsed = parse_mlir(text, name)
     if to == "llvm":
-        return str(to_llvm(reading)) + "\n"
+        return str(to_llvm(parsed)) + "\n"
     if to == "nvvm":
-        return str(reading.module) + "\n"
-    lowered = to_ptx(reading, target, ptx_version)
+        return str(parsed.module) + "\n"
+    lowered = to_ptx(parsed, target, ptx_version)
     ptx = str(lowered.module)
-    if found := list(_errors(ptx, lowered, reading)):
+    if found := list(_errors(ptx, lowered, parsed)):
         raise LowerError(found)
     return ptx
 
 
-def remarks(text: str, name: str = "<text>") -> list[Diagnostic]:
-    """Where MLIR text breaks the protocol of warpgroup multiplication: warnings, for MLIR takes it.
+def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
+    """Return warnings for violations of the wgmma protocol in MLIR text, which MLIR itself accepts.
 
-    Errors: as `lower`, for a text that cannot be read
+    Errors: LowerError as in `lower`
     """
-    need_xdsl()
-    from warploom.nvvm.protocol import breaches
-    from warploom.nvvm.reading import read
+    require_xdsl()
+    from warploom.nvvm.mlir_text import parse_mlir
+    from warploom.nvvm.wgmma_protocol import violations
 
-    reading = read(text, name)
+    parsed = parse_mlir(text, name)
     return [
         replace(
-            reading.finding(operation, f"'{operation.name}' {message}", "lower.protocol"),
+            parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.protocol"),
             severity=Severity.WARNING,
         )
-        for operation, message in breaches(reading.module)
+        for operation, message in violations(parsed.module)
     ]
 
 
-def _errors(ptx: str, lowered: Lowered, reading: Reading) -> Iterator[Diagnostic]:
-    """What `check` finds wrong with the PTX, at the operation it is of."""
+def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
+    """Yield the errors that `check` finds in the PTX, each at the operation of its instruction."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:
@@ -99,13 +96,13 @@ def _errors(ptx: str, lowered: Lowered, reading: Reading) -> Iterator[Diagnostic
             (
                 operation
                 for instruction, operation in zip(instructions, lowered.operations, strict=True)
-                if each.span is not None and _holds(instruction.span, each.span)
+                if each.span is not None and _contains(instruction.span, each.span)
             ),
-            reading.module,
+            parsed.module,
         )
-        at = reading.finding(owner, each.message, each.code, each.hint)
+        at = parsed.diagnostic(owner, each.message, each.code, each.hint)
         yield replace(at, section=each.section)
 
 
-def _holds(outer: Span | None, inner: Span) -> bool:
+def _contains(outer: Span | None, inner: Span) -> bool:
     return outer is not None and outer.start <= inner.start < outer.end

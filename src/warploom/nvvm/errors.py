@@ -1,9 +1,21 @@
-"""How a text that cannot be lowered is refused."""
+"""Errors of lowering."""
 
 from __future__ import annotations
 
-from warploom.diagnostics import WarploomError
+from importlib.util import find_spec
+
+from warploom.diagnostics import UsageError, WarploomError
 
 
 class LowerError(WarploomError):
-    """A text that cannot be lowered: what is wrong in it, and where."""
+    """Text that cannot be lowered, with diagnostics at its places."""
+
+
+def require_xdsl() -> None:
+    """Raise UsageError lower.packages if xDSL is not installed."""
+    if find_spec("xdsl") is None:
+        raise UsageError(
+            "lowering needs xDSL, which parses and prints MLIR",
+            code="lower.packages",
+            hint="pip install 'warploom[mlir]'",
+        )

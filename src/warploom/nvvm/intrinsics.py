@@ -1,39 +1,66 @@
-"""Names of LLVM's intrinsics, by rule, both ways: from a Form and its words to the name, and back.
+"""Names of LLVM's intrinsics: from a form and its words to the name, and back.
 
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
 
-`origin` is "llvm" for what upstream LLVM has, "nvidia" for what NVIDIA's own compiler alone has. A name may end in the
-address spaces of its pointers, `.p0` or `.p3`.
+The origin is "llvm" for intrinsics of LLVM, and "nvidia" for those that only NVIDIA's compiler has. A name may end in
+the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from importlib import import_module
 from importlib.resources import files
 from itertools import product
+from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.isa.binding.compose import form_named, slots_of
+from warploom.isa import instructions
+from warploom.isa.binding.compose import slots_of
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import Row
+from warploom.nvvm import forms
 
 _PIECE = re.compile(
     r"\[\.\{(?P<maybe>\w+)\}\]|\[_\{(?P<joined>\w+)\}\]|\[\.(?P<plain>\w+)\]|\{(?P<slot>\w+)\}|(?P<text>[^\[{]+)"
 )
 _POINTERS = re.compile(r"(?:\.p\d+)+$")
-_TYPES = ("atype", "btype")
-_SHOWN = {"slot": "", "maybe": ".", "joined": "_"}
-"""Pieces of names that are slots, and what stands before a word that may be absent."""
+_TYPE_SLOTS = ("atype", "btype")
+_DEFAULT_TYPE = "f16"
+_SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
+"""Separator before the word of a slot, by kind of piece."""
+_SPELLING = {
+    "arrive_drop": "arrive.drop",
+    "complete_tx": "complete.tx",
+    "cp_mask": "bytemask",
+    "cta_group::1": "cg1",
+    "cta_group::2": "cg2",
+    "expect_tx": "expect.tx",
+    "fence::after_thread_sync": "fence.after.thread.sync",
+    "fence::before_thread_sync": "fence.before.thread.sync",
+    "kind::mxf4": "mxf4",
+    "kind::mxf4nvf4": "mxf4nvf4",
+    "kind::mxf8f6f4": "mxf8f6f4",
+    "launch_dependents": "launch.dependents",
+    "multicast::cluster": "mc",
+    "scale_vec::1X": "scale.1x",
+    "scale_vec::2X": "scale.2x",
+    "scale_vec::4X": "scale.4x",
+    "sp::ordered_metadata": "sp.ordered.metadata",
+    "warpx2::01_23": "warpx2_01_23",
+    "warpx2::02_13": "warpx2_02_13",
+}
+"""Words of forms as names spell them. In all other words, a period replaces `::`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """What an intrinsic is: a Form and its words by slot; "" stands for absent words."""
+    """Form of an intrinsic and its words by slot; "" stands for absent words."""
 
     name: str
     form: Form
@@ -42,212 +69,211 @@ class Intrinsic:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The targets that have it, as the Form's rows have them; more than one where a row has variants."""
+        """Targets of the form's rows; several if a row has variants."""
         return tuple(dict.fromkeys(target for row in self._rows for target in row.targets))
 
     @property
     def ptx(self) -> tuple[int, int]:
-        """The first PTX version that has it."""
+        """First PTX version with the instruction."""
         return min(row.ptx for row in self._rows)
 
     @property
     def _rows(self) -> list[Row]:
-        return [
-            row for row in self.form.rows if all(row.allows(slot, word) for slot, word in self._cells.items())
-        ]
-
-    @property
-    def _cells(self) -> dict[str, str]:
-        return {slot: word for slot, word in self.words.items() if slot in self.form.columns}
+        cells = {slot: word for slot, word in self.words.items() if slot in self.form.columns}
+        return [row for row in self.form.rows if all(row.allows(slot, word) for slot, word in cells.items())]
 
 
 @dataclass(frozen=True)
-class _Family:
-    """A rule of the table."""
+class _Pattern:
+    """Pattern of the names of a form's intrinsics. intrinsics.toml describes the fields."""
 
     form: Form
-    pieces: tuple[tuple[str, str], ...]
-    words: Mapping[str, str]
-    same: tuple[str, ...] = ()
-    other: tuple[str, ...] = ()
-    of: frozenset[str] = frozenset()
-    never: frozenset[str] = frozenset()
-    any: frozenset[str] = frozenset()
-    spell: Mapping[str, str] = field(default_factory=dict[str, str])
+    name: str
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: str = ""
+    equal: bool | None = None
+    excluded: str = ""
+    spelling: Mapping[str, str] = field(default_factory=dict[str, str])
     origin: str = "llvm"
 
-    @property
+    @cached_property
+    def pieces(self) -> tuple[tuple[str, str], ...]:
+        """Kind and text of each piece of the name."""
+        return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
+
+    @cached_property
     def slots(self) -> list[str]:
-        """The slots that the name shows."""
-        return [text for kind, text in self.pieces if kind in _SHOWN]
+        """Slots in the name."""
+        return [text for kind, text in self.pieces if kind in _SEPARATORS]
 
-    def vocabulary(self, slot: str) -> list[str]:
-        """The words of a slot, as the form has them."""
-        if slot in self.form.composites:
-            parts = re.findall(r"\{(\w+)\}", self.form.composites[slot])
-            every = product(*(sorted(self.form.vocabulary[part]) for part in parts))
-            return [
-                self.form.composites[slot].format(**dict(zip(parts, each, strict=True))) for each in every
-            ]
-        words = sorted(self.form.vocabulary.get(slot, frozenset()))
-        words += [word.literal for word in self.form.syntax.words if word.slot == slot == word.literal]
-        return [word for word in dict.fromkeys(words) if word not in self.never]
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Regular expression of the names, with one group for each slot."""
+        parts: list[str] = []
+        for kind, text in self.pieces:
+            if kind == "text":
+                parts.append(re.escape(text))
+            elif kind == "plain":
+                parts.append(rf"(?:\.{text})?")
+            else:
+                words = sorted(map(self.spelled, self._vocabulary(text)), key=len, reverse=True)
+                choice = f"(?P<{text}>{'|'.join(map(re.escape, words))})"
+                parts.append(choice if kind == "slot" else rf"(?:{re.escape(_SEPARATORS[kind])}{choice})?")
+        return re.compile("".join(parts))
 
-    def written(self, word: str) -> str:
-        """A word as names have it."""
-        return self.spell.get(word, word)
+    def _vocabulary(self, slot: str) -> list[str]:
+        form = self.form
+        if slot in form.composites:
+            parts = re.findall(r"\{(\w+)\}", form.composites[slot])
+            every = product(*(sorted(form.vocabulary[part]) for part in parts))
+            return [form.composites[slot].format(**dict(zip(parts, each, strict=True))) for each in every]
+        words = sorted(form.vocabulary.get(slot, frozenset()))
+        words += [word.literal for word in form.syntax.words if word.slot == slot == word.literal]
+        return [word for word in dict.fromkeys(words) if word != self.excluded]
+
+    def spelled(self, word: str) -> str:
+        """Return a word as the name spells it."""
+        return self.spelling.get(word) or _SPELLING.get(word) or word.replace("::", ".")
+
+    def word(self, slot: str, spelled: str) -> str:
+        """Return the word of a slot that a name spells."""
+        return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
-        """Whether the rule is about these words."""
-        if any(words.get(slot, "") != word for slot, word in self.words.items()):
-            return False
-        if any(kind == "slot" and not words.get(text) for kind, text in self.pieces):
-            return False
-        if self.of and not {words[slot] for slot in _TYPES} <= self.of:
-            return False
-        if any(word in self.never for word in words.values()):
-            return False
-        if self.same and len({words[slot] for slot in self.same}) != 1:
-            return False
-        return not self.other or len({words[slot] for slot in self.other}) > 1
+        """Return True if the intrinsic with these words has a name of this pattern."""
+        a, b = (words.get(slot) or _DEFAULT_TYPE for slot in _TYPE_SLOTS)
+        return (
+            all(words.get(slot, "") == word for slot, word in self.words.items())
+            and all(words.get(text) for kind, text in self.pieces if kind == "slot")
+            and (not self.types or {a, b} <= set(self.types.split()))
+            and (self.equal is None or (a == b) == self.equal)
+            and (not self.excluded or self.excluded not in words.values())
+        )
+
+    def written(self, words: Mapping[str, str], *, marked: bool) -> str:
+        """Return the name for some words, with or without its words that have no slot."""
+        parts: list[str] = []
+        for kind, text in self.pieces:
+            if kind == "text":
+                parts.append(text)
+            elif kind == "plain":
+                parts.append(f".{text}" if marked else "")
+            elif word := self.spelled(words[text]):
+                parts.append(f"{_SEPARATORS[kind]}{word}")
+        return "".join(parts)
+
+    def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
+        """Yield the words of a name, completed by each row of the form that allows them."""
+        form = self.form
+        known = {**self.words, **words}
+        if self.equal:
+            known |= dict.fromkeys(_TYPE_SLOTS, known[_TYPE_SLOTS[0]])
+        for slot, spelling in form.composites.items():
+            if slot in known:
+                regex = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+)", re.escape(spelling))
+                found = re.fullmatch(regex, known[slot])
+                known |= found.groupdict() if found else {}
+        for row in form.rows:
+            if not all(row.allows(slot, word) for slot, word in known.items() if slot in form.columns):
+                continue
+            rest = {slot: cell for slot, cell in row.cells.items() if slot not in known}
+            if all(len(cell) == 1 or "" in cell for cell in rest.values()):
+                yield {**{slot: "" if "" in cell else cell[0] for slot, cell in rest.items()}, **known}
+
+
+# Patterns ---------------------------------------------------------------------------------------------------
 
 
 @cache
-def _families() -> tuple[_Family, ...]:
-    source = files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8")
-    return tuple(_family(entry) for entry in tomllib.loads(source).values())
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
 
 
-def _family(entry: dict[str, str | dict[str, str]]) -> _Family:
-    def text(key: str) -> str:
-        found = entry.get(key, "")
-        assert isinstance(found, str)
-        return found
-
-    def pairs(key: str) -> dict[str, str]:
-        found = entry.get(key, {})
-        assert isinstance(found, dict)
-        return found
-
-    pieces = tuple(
-        (str(found.lastgroup), found[str(found.lastgroup)]) for found in _PIECE.finditer(text("name"))
+def _forms_of(key: str) -> Sequence[Form]:
+    """Return the forms of a key: a group of nvvm.forms, or a form in a module of instructions."""
+    module, _, name = key.partition(".")
+    return (
+        [getattr(import_module(f"{instructions.__name__}.{module}"), name)] if name else getattr(forms, key)
     )
-    return _Family(
-        form_named(text("form")),
-        pieces,
-        pairs("words"),
-        tuple(text("same").split()),
-        tuple(text("other").split()),
-        frozenset(text("of").split()),
-        frozenset(text("never").split()),
-        frozenset(text("any").split()),
-        pairs("spell"),
-        text("origin") or "llvm",
+
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    return tuple(
+        pattern
+        for key, entry in _table().items()
+        for form in _forms_of(key)
+        for fields in _expanded(entry["names"])
+        if set((pattern := _Pattern(form, **fields)).slots) <= form.slot_names
     )
+
+
+def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each pattern; `ordered` names expand to one pattern for each memory order."""
+    for entry in names:
+        if isinstance(entry, str):
+            yield {"name": entry}
+        elif "ordered" not in entry:
+            yield entry
+        else:
+            name, space, suffix = entry["ordered"], {"space": entry["space"]}, f"space.{entry['suffix']}"
+            default = {"sem": entry["default"], "scope": "cluster", **space}
+            yield {"name": f"{name}.scope.cta.{suffix}", "words": {"sem": "", "scope": "", **space}}
+            yield {"name": f"{name}.scope.{{scope}}.{suffix}", "words": default}
+            yield {"name": f"{name}.{{sem}}.scope.{{scope}}.{suffix}", "words": {"sem": "relaxed", **space}}
+
+
+@cache
+def signatures() -> dict[Form, str]:
+    """Return the signature of each form's intrinsics. A form is absent if no public compiler calls them."""
+    return {
+        form: entry["signature"]
+        for key, entry in _table().items()
+        if "signature" in entry
+        for form in _forms_of(key)
+    }
 
 
 # Names ------------------------------------------------------------------------------------------------------
 
 
 def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """The name of the intrinsic of an instruction; `marked` where it has the operand that may be left
-    out, of which LLVM's name has a word.
+    """Return the name of an instruction's intrinsic. `marked` is True if its optional operand is present.
 
-    Errors: UsageError where there is none
+    Errors: UsageError if LLVM has no such intrinsic
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
-    for family in _families():
-        if family.form is form and family.fits(slots):
-            return "".join(_written(family, slots, marked=marked))
-    raise UsageError(f"LLVM has no intrinsic of {form.name} with {_shown(words)}")
+    for pattern in _patterns():
+        if pattern.form is form and pattern.fits(slots):
+            return pattern.written(slots, marked=marked)
+    listed = " ".join(f"{slot}={word}" for slot, word in words.items() if word) or "no words"
+    raise UsageError(f"LLVM has no intrinsic of {form.name} with {listed}")
 
 
 def all_names() -> Iterator[str]:
-    """The name of every intrinsic that rules and rows make, NVIDIA's own too."""
-    for family in _families():
-        for row in family.form.rows:
+    """Yield the name of every intrinsic, including those of NVIDIA's compiler."""
+    for pattern in _patterns():
+        form = pattern.form
+        for row in form.rows:
             cells = dict(row.cells)
-            for word in family.form.syntax.words:
+            for word in form.syntax.words:
                 if word.slot and word.slot == word.literal:
                     cells.setdefault(word.slot, ("", word.literal))
             for chosen in product(*cells.values()):
-                slots = slots_of(
-                    family.form, {s: word for s, word in zip(cells, chosen, strict=True) if word}
-                )
-                if family.fits(slots):
+                slots = slots_of(form, {slot: word for slot, word in zip(cells, chosen, strict=True) if word})
+                if pattern.fits(slots):
                     for marked in (True, False):
-                        yield "".join(_written(family, slots, marked=marked))
-
-
-def _written(family: _Family, slots: Mapping[str, str], *, marked: bool) -> Iterator[str]:
-    for kind, text in family.pieces:
-        if kind == "text":
-            yield text
-        elif kind == "plain":
-            yield f".{text}" if marked else ""
-        elif word := family.written(slots[text]):
-            yield f"{_SHOWN[kind]}{word}"
+                        yield pattern.written(slots, marked=marked)
 
 
 def read_name(name: str) -> Intrinsic:
-    """The intrinsic of a name. Errors: UsageError where no rule has it, or no row of its Form"""
+    """Return the intrinsic of a name. Errors: UsageError for an unknown name."""
     plain = _POINTERS.sub("", name)
-    for family, pattern in _patterns():
-        found = pattern.fullmatch(plain)
-        if found is None:
+    for pattern in _patterns():
+        if (found := pattern.regex.fullmatch(plain)) is None:
             continue
-        words = {slot: _word(family, slot, found[slot] or "") for slot in family.slots}
-        for filled in _filled(family, words):
-            if family.fits(filled):
-                return Intrinsic(name, family.form, filled, family.origin)
-    raise UsageError(f"there is no intrinsic {name!r}")
-
-
-@cache
-def _patterns() -> tuple[tuple[_Family, re.Pattern[str]], ...]:
-    return tuple((family, _pattern(family)) for family in _families())
-
-
-def _pattern(family: _Family) -> re.Pattern[str]:
-    parts: list[str] = []
-    for kind, text in family.pieces:
-        if kind == "text":
-            parts.append(re.escape(text))
-        elif kind == "plain":
-            parts.append(rf"(?:\.{text})?")
-        else:
-            words = sorted(map(family.written, family.vocabulary(text)), key=len, reverse=True)
-            choice = f"(?P<{text}>{'|'.join(map(re.escape, words))})"
-            parts.append(choice if kind == "slot" else rf"(?:{re.escape(_SHOWN[kind])}{choice})?")
-    return re.compile("".join(parts))
-
-
-def _word(family: _Family, slot: str, written: str) -> str:
-    return next((word for word in family.vocabulary(slot) if family.written(word) == written), "")
-
-
-def _filled(family: _Family, words: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The words with those of slots that the name does not show, as far as rows tell."""
-    form = family.form
-    known = {**family.words, **words}
-    for slot in family.same:
-        known[slot] = known[next(each for each in family.same if each in known)]
-    for slot, spelling in form.composites.items():
-        if slot in known:
-            pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+)", re.escape(spelling))
-            found = re.fullmatch(pattern, known[slot])
-            known |= found.groupdict() if found else {}
-    for row in form.rows:
-        if not all(row.allows(slot, word) for slot, word in known.items() if slot in form.columns):
-            continue
-        rest = {
-            slot: cell for slot, cell in row.cells.items() if slot not in known and slot not in family.any
-        }
-        if any(len(cell) > 1 and "" not in cell for cell in rest.values()):
-            continue
-        filled = {slot: "" if "" in cell else cell[0] for slot, cell in rest.items()}
-        yield {**dict.fromkeys(family.any, ""), **filled, **known}
-
-
-def _shown(words: Mapping[str, str]) -> str:
-    return " ".join(f"{slot}={word}" for slot, word in words.items() if word) or "no words"
+        words = {slot: pattern.word(slot, found[slot] or "") for slot in pattern.slots}
+        for completed in pattern.completed(words):
+            if pattern.fits(completed):
+                return Intrinsic(name, pattern.form, completed, pattern.origin)
+    raise UsageError(f"unknown intrinsic {name!r}")

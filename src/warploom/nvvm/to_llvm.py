@@ -1,4 +1,4 @@
-"""From the nvvm dialect to the llvm dialect: the call of an intrinsic where LLVM has one, else inline PTX."""
+"""Lowering of the nvvm dialect to the llvm dialect: calls of intrinsics, and inline PTX otherwise."""
 
 from __future__ import annotations
 
@@ -11,64 +11,63 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from warploom.nvvm import dialect
-from warploom.nvvm.calls import call_of
-from warploom.nvvm.dialect.operation import instruction_of
-from warploom.nvvm.dialect.pieces import Local, Mark, registers_of
+from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
+from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.inline import LETTERS
-from warploom.nvvm.reading import Reading
+from warploom.nvvm.inline_asm import CONSTRAINTS
+from warploom.nvvm.intrinsic_calls import call_of
+from warploom.nvvm.mlir_text import ParsedModule
 
 
-def to_llvm(reading: Reading) -> ModuleOp:
-    """The module with every operation of the dialect as LLVM's.
+def to_llvm(parsed: ParsedModule) -> ModuleOp:
+    """Return the module with LLVM operations in place of nvvm operations.
 
-    Errors: LowerError lower.unknown for values that inline PTX cannot have
+    Errors: LowerError lower.unknown for a value that inline PTX does not support
     """
-    module = reading.module
+    module = parsed.module
     for operation in list(module.walk()):
         if isinstance(operation, dialect.InlinePtx) or not isinstance(operation, dialect.Operation):
             continue
         if (call := call_of(operation)) is not None:
             made, results = call
-        elif (missing := _unfit(operation)) is not None:
-            message = (
-                f"'{operation.name}' has a value of type {missing}, which inline PTX cannot have, and no intrinsic"
-                " with one is called here"
+        elif (unsupported := _unsupported_type(operation)) is not None:
+            problem = f"inline PTX does not support a value of type {unsupported}"
+            message = f"cannot lower '{operation.name}' to LLVM: {problem}"
+            raise LowerError(
+                [parsed.diagnostic(operation, message, "lower.unknown", "lower it to PTX instead")]
             )
-            hint = "its PTX has the registers of it"
-            raise LowerError([reading.finding(operation, message, "lower.unknown", hint)])
         else:
-            made, results = _inline(operation)
+            made, results = _inline_asm(operation)
         Rewriter.replace_op(operation, made, results)
     return module
 
 
-def _unfit(operation: dialect.Operation) -> Attribute | None:
-    """The type of a value of several registers that are not elements of a struct."""
+def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
+    """Return the type of a value, other than a struct, that needs several registers."""
     for value in (*operation.operands, *operation.results):
-        elements = value.type.types.data if isinstance(value.type, LLVMStructType) else [value.type]
+        elements = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
         if any(len(registers_of(element)) != 1 for element in elements):
             return value.type
     return None
 
 
-def _inline(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Inline PTX: results first, then what they take over, then the other operands, as LLVM counts them."""
-    code = operation.code()
+def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
+    """Return inline PTX. LLVM numbers the results first, then the operands."""
+    lowering = operation.lower()
     made: list[Operation] = []
-    numbers: dict[SSAValue, tuple[str, ...]] = {}
+    names: dict[SSAValue, tuple[str, ...]] = {}
     constraints: list[str] = []
     inputs: list[SSAValue] = []
     for result in operation.results:
         types = registers_of(result.type)
-        numbers[result] = tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [f"={LETTERS[word]}" for word in types]
-    taken = dict(code.same)
+        names[result] = tuple(f"${len(constraints) + k}" for k in range(len(types)))
+        constraints += [f"={CONSTRAINTS[word]}" for word in types]
+    copied = dict(lowering.copies)
     for operand in dict.fromkeys(operation.operands):
         types = registers_of(operand.type)
-        tied = numbers.get(taken[operand], ()) if operand in taken else ()
-        numbers[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [name[1:] for name in tied] or [LETTERS[word] for word in types]
+        tied = names.get(copied[operand], ()) if operand in copied else ()
+        names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
+        constraints += [name[1:] for name in tied] or [CONSTRAINTS[word] for word in types]
         if not isinstance(operand.type, LLVMStructType):
             inputs.append(operand)
             continue
@@ -76,19 +75,19 @@ def _inline(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSA
             part = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [k]), operand, element)
             made.append(part)
             inputs.append(part.res)
-    locals_: dict[str, str] = {}
+    temporaries: dict[str, str] = {}
 
-    def name_of(value: SSAValue | Local) -> tuple[str, ...]:
-        if isinstance(value, Local):
-            locals_.setdefault(value.name, value.type)
+    def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:
+        if isinstance(value, Temporary):
+            temporaries.setdefault(value.name, value.type)
             return (value.name,)
-        return numbers[value]
+        return names[value]
 
     lines = [
-        f"{statement.name}:" if isinstance(statement, Mark) else str(instruction_of(statement, name_of))
-        for statement in code.statements
+        f"{each.name}:" if isinstance(each, LabelTemplate) else str(each.instruction(names_of))
+        for each in lowering.statements
     ]
-    declared = [f".reg .{word} {name};" for name, word in locals_.items() if word != "label"]
+    declared = [f".reg .{word} {name};" for name, word in temporaries.items() if word != "label"]
     text = "\n".join(("{", *declared, *lines, "}")) if declared or len(lines) > 1 else lines[0]
     results = [result.type for result in operation.results]
     asm = llvm.InlineAsmOp(text, ",".join(constraints), inputs, results, asm_dialect=0, has_side_effects=True)

@@ -1,4 +1,4 @@
-"""From the nvvm and llvm dialects to PTX: functions with their parameters, and operations as their Forms write them."""
+"""Lowering of the nvvm and llvm dialects to PTX: functions, parameters and operations."""
 
 from __future__ import annotations
 
@@ -19,16 +19,25 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.isa.binding.bind import Binding, bind
-from warploom.isa.binding.compose import compose, form_named
-from warploom.isa.model.availability import FIRST_VERSION, Target, Version, lacking, read_target
+from warploom.isa.binding.compose import compose
+from warploom.isa.instructions import compare, control, convert, integer, memory, move
+from warploom.isa.model.availability import (
+    FIRST_VERSION,
+    Target,
+    Version,
+    is_version,
+    lacking,
+    read_target,
+)
+from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
-from warploom.nvvm.calls import statement_of
-from warploom.nvvm.dialect.operation import instruction_of
-from warploom.nvvm.dialect.pieces import Constant, Local, Mark, registers_of, width_of
+from warploom.nvvm.dialect.lowering import Immediate, LabelTemplate, Temporary
+from warploom.nvvm.dialect.types import registers_of, width_of
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.inline import CONSTANTS, Template, Unfit, filled, statements
-from warploom.nvvm.reading import Reading
-from warploom.nvvm.registers import Registers
+from warploom.nvvm.inline_asm import IMMEDIATES, AsmError, Constraints, parse_statements, with_operands
+from warploom.nvvm.intrinsic_calls import instruction_of_call
+from warploom.nvvm.mlir_text import ParsedModule
+from warploom.nvvm.registers import BYTES, ValueRegisters
 from warploom.ptx import (
     Address,
     Block,
@@ -44,56 +53,64 @@ from warploom.ptx import (
     Variable,
 )
 
-_BYTES = {"pred": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16, "f32": 4, "f64": 8}
 _PARAMETER_ALIGN = 16
 _BLACKWELL = 100
-_LEAST_OF_BLACKWELL = (8, 8)
-"""ptxas 13.0 asks this version for block scales that say no size; 13.1 and the manual do not."""
+_FIRST_VERSION_OF_BLACKWELL = (8, 8)
+"""PTX version that ptxas 13.0, unlike 13.1 and the manual, requires for block scales without a size."""
 KERNEL = "nvvm.kernel"
-"""The attribute of a function that is a kernel."""
+"""Attribute of a function that is a kernel."""
 
 
 @dataclass(frozen=True)
-class Lowered:
-    """PTX, and the operation that each instruction is of, by its place among the instructions of all functions."""
+class LoweredModule:
+    """PTX module, and the operation of each instruction in the order of all functions."""
 
     module: Module
     operations: Sequence[Operation]
 
 
-def to_ptx(reading: Reading, target: str, version: Version | None = None) -> Lowered:
-    """The PTX of a module for a target, of the first PTX version that has all it uses unless one is asked for.
+def to_ptx(parsed: ParsedModule, target: str, version: Version | None = None) -> LoweredModule:
+    """Return the PTX of a module for a target, by default in the first PTX version with all instructions.
 
-    Errors: UsageError lower.target; LowerError lower.unknown for what has no PTX here
+    Errors: UsageError lower.target; LowerError lower.unknown, lower.function, lower.operation
     """
-    found = asked_target(target)
+    known = target_named(target)
     functions: list[Function] = []
-    owners: list[Operation] = []
-    complaints: list[Diagnostic] = []
-    for operation in reading.module.body.block.ops:
+    operations: list[Operation] = []
+    errors: list[Diagnostic] = []
+    for operation in parsed.module.body.block.ops:
         if not isinstance(operation, llvm.FuncOp | func.FuncOp):
-            complaints.append(_unknown(reading, operation))
+            errors.append(_unknown(parsed, operation))
             continue
-        writer = _Writer(reading, operation)
+        writer = _FunctionWriter(parsed, operation)
         functions.append(writer.function())
-        owners += writer.owners
-        complaints += writer.complaints
-    if complaints:
-        raise LowerError(complaints)
+        operations += writer.operations
+        errors += writer.errors
+    if errors:
+        raise LowerError(errors)
     if version is None:
-        version = first_version(functions, found)
-    return Lowered(Module.build(version, (found.name,), tuple(functions)), owners)
+        version = first_version(functions, known)
+    return LoweredModule(Module.build(version, (known.name,), tuple(functions)), operations)
 
 
-def asked_target(name: str) -> Target:
-    """Errors: UsageError lower.target for a name that no target has."""
+def target_named(name: str) -> Target:
+    """Return the target of a name. Errors: UsageError lower.target."""
     if (target := read_target(name)) is None:
-        raise UsageError(f"'{name}' is no target", code="lower.target", hint="such as sm_90a")
+        raise UsageError(f"unknown target '{name}'", code="lower.target", hint="such as sm_90a")
     return target
 
 
+def check_version(version: Version | None) -> None:
+    """Raise UsageError lower.target for an unknown PTX version."""
+    if version is not None and not is_version(version):
+        raise UsageError(f"unknown PTX version {version[0]}.{version[1]}", code="lower.target")
+
+
 def first_version(functions: Sequence[Function], target: Target) -> Version:
-    """The first PTX version that has every instruction on a target; the latest where none has."""
+    """Return the first PTX version with all instructions of some functions on a target.
+
+    If no version has all of them, return the latest first version of an instruction.
+    """
     bindings = [
         binding
         for function in functions
@@ -101,10 +118,9 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
         for instruction in function.body.instructions()
         if isinstance(binding := bind(instruction), Binding)
     ]
-    least = max(target.first_version, _LEAST_OF_BLACKWELL if target.number >= _BLACKWELL else (1, 0))
+    least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else (1, 0))
     known = {*FIRST_VERSION.values(), *(row.ptx for binding in bindings for row in binding.form.rows)}
-    candidates = sorted({least, *(version for version in known if version >= least)})
-    for version in candidates:
+    for version in sorted({least, *(version for version in known if version >= least)}):
         if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
     return max(
@@ -113,126 +129,109 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
     )
 
 
-def _unknown(reading: Reading, operation: Operation) -> Diagnostic:
-    return reading.finding(
+def _unknown(parsed: ParsedModule, operation: Operation) -> Diagnostic:
+    return parsed.diagnostic(
         operation,
-        f"'{operation.name}' has no PTX here",
+        f"cannot lower '{operation.name}' to PTX",
         "lower.unknown",
-        "functions, constants, structs, inline PTX, calls of intrinsics and the operations of the nvvm dialect have",
+        "functions, constants, structs, inline PTX, calls of intrinsics and nvvm operations can be lowered",
     )
 
 
-class _Writer:
-    """Writes one function."""
+class _FunctionWriter:
+    """Writer of one function."""
 
-    def __init__(self, reading: Reading, function: llvm.FuncOp | func.FuncOp) -> None:
-        self._reading = reading
+    def __init__(self, parsed: ParsedModule, function: llvm.FuncOp | func.FuncOp) -> None:
+        self._parsed = parsed
         self._function = function
-        self._registers = Registers()
+        self._registers = ValueRegisters()
         self._statements: list[Statement] = []
-        self._now: Operation = function
-        self._unwritten: dict[SSAValue, Attribute] = {}
-        self.owners: list[Operation] = []
-        self.complaints: list[Diagnostic] = []
+        self._current: Operation = function
+        self._pending_constants: dict[SSAValue, Attribute] = {}
+        self.operations: list[Operation] = []
+        self.errors: list[Diagnostic] = []
 
     def function(self) -> Function:
-        """The function; what has no PTX is among the complaints."""
+        """Return the function, and record operations that cannot be lowered as errors."""
         operation = self._function
         name = operation.sym_name.data
         is_kernel = KERNEL in operation.attributes or KERNEL in operation.properties
         blocks = operation.body.blocks
-        results = [word for word in _results(operation) if not isinstance(word, LLVMVoidType)]
+        results = [word for word in _result_types(operation) if not isinstance(word, LLVMVoidType)]
         if len(blocks) != 1:
-            message = "has no body" if not blocks else "has branches, which are not lowered"
-            self.complaints.append(
-                self._reading.finding(operation, f"function @{name} {message}", "lower.function")
-            )
+            message = "has no body" if not blocks else "has branches, which cannot be lowered"
+            self._error(operation, f"function @{name} {message}", "lower.function")
             return Function("func", name)
         if is_kernel and results:
-            self.complaints.append(
-                self._reading.finding(
-                    operation, f"kernel @{name} returns a value, which no kernel does", "lower.function"
-                )
-            )
+            self._error(operation, f"kernel @{name} returns a value; expected none", "lower.function")
         params = [self._parameter(f"{name}_param_{k}", value) for k, value in enumerate(blocks[0].args)]
         returns = [_variable(f"{name}_retval{k}", word) for k, word in enumerate(results)]
         for each in blocks[0].ops:
-            self._now = each
+            self._current = each
             try:
                 self._operation(each, [variable.name for variable in returns])
-            except Unfit as error:
-                self.complaints.append(self._reading.finding(each, f"'{each.name}' op {error}"))
+            except AsmError as error:
+                self._error(each, f"'{each.name}' op {error}")
             except VerifyException as error:
-                self.complaints.append(self._reading.finding(each, str(error)))
-        body = Block((*self._registers.declarations(), *self._statements))
+                self._error(each, str(error))
         return Function(
             "entry" if is_kernel else "func",
             name,
             tuple(params),
             tuple(returns),
-            body=body,
+            body=Block((*self._registers.declarations(), *self._statements)),
             linkage=("visible",),
         )
+
+    def _error(self, operation: Operation, message: str, code: str = "lower.operation") -> None:
+        self.errors.append(self._parsed.diagnostic(operation, message, code))
 
     # Statements ---------------------------------------------------------------------------------------------
 
     def _emit(self, instruction: Instruction) -> None:
         self._statements.append(instruction)
-        self.owners.append(self._now)
+        self.operations.append(self._current)
 
-    def _plain(self, form: str, words: dict[str, str], **operands: Operand) -> None:
-        self._emit(compose(form_named(form), words, operands))
+    def _write(self, form: Form, words: dict[str, str], **operands: Operand) -> None:
+        self._emit(compose(form, words, operands))
 
     def _move(self, word: str, to: str, source: Operand) -> None:
-        if word == "pred":
-            value = source.value if isinstance(source, Integer) else None
-            if value is None:
-                self._plain("move.mov_predicate", {"type": "pred"}, d=Name(to), a=source)
-            else:
-                self._plain(
-                    "compare.setp", {"CmpOp": "ne", "type": "b32"}, p=Name(to), a=Integer(value), b=Integer(0)
-                )
-            return
-        self._plain("move.mov", {"type": word}, d=Name(to), a=source)
+        if word != "pred":
+            self._write(move.MOV, {"type": word}, d=Name(to), a=source)
+        elif isinstance(source, Integer):
+            self._is_not_zero("b32", to, source)
+        else:
+            self._write(move.MOV_PREDICATE, {"type": "pred"}, d=Name(to), a=source)
+
+    def _is_not_zero(self, word: str, to: str, source: Operand) -> None:
+        self._write(compare.SETP, {"CmpOp": "ne", "type": word}, p=Name(to), a=source, b=Integer(0))
 
     # Parameters ---------------------------------------------------------------------------------------------
 
     def _parameter(self, name: str, value: SSAValue) -> Variable:
         if value.uses:
-            for at, word, register in _places(registers_of(value.type), self._registers.of(value)):
-                source = Address(Name(name), at)
-                if word != "pred":
-                    self._plain("memory.ld", {"ss": "param", "type": word}, d=Name(register), a=source)
-                    continue
-                byte = self._registers.fresh("b16")
-                self._plain("memory.ld", {"ss": "param", "type": "u8"}, d=Name(byte), a=source)
-                self._plain(
-                    "compare.setp",
-                    {"CmpOp": "ne", "type": "b16"},
-                    p=Name(register),
-                    a=Name(byte),
-                    b=Integer(0),
-                )
+            for at, word, register in _placed(registers_of(value.type), self._registers.names(value)):
+                is_predicate = word == "pred"
+                loaded = self._registers.fresh("b16") if is_predicate else register
+                words = {"ss": "param", "type": "u8" if is_predicate else word}
+                self._write(memory.LD, words, d=Name(loaded), a=Address(Name(name), at))
+                if is_predicate:
+                    self._is_not_zero("b16", register, Name(loaded))
         return _variable(name, value.type)
 
     def _return(self, values: Sequence[SSAValue], names: Sequence[str]) -> None:
         for value, name in zip(values, names, strict=True):
-            for at, word, register in _places(registers_of(value.type), self._names(value)):
-                stored = register
-                if word == "pred":
-                    stored, word = self._registers.fresh("b16"), "u8"
-                    self._plain(
-                        "compare.selp",
-                        {"type": "b16"},
-                        d=Name(stored),
-                        a=Integer(1),
-                        b=Integer(0),
-                        c=Name(register),
+            for at, word, register in _placed(registers_of(value.type), self._names(value)):
+                is_predicate = word == "pred"
+                stored = self._registers.fresh("b16") if is_predicate else register
+                if is_predicate:
+                    one, zero = Integer(1), Integer(0)
+                    self._write(
+                        compare.SELP, {"type": "b16"}, d=Name(stored), a=one, b=zero, c=Name(register)
                     )
-                self._plain(
-                    "memory.st", {"ss": "param", "type": word}, a=Address(Name(name), at), b=Name(stored)
-                )
-        self._plain("control.ret", {})
+                words = {"ss": "param", "type": "u8" if is_predicate else word}
+                self._write(memory.ST, words, a=Address(Name(name), at), b=Name(stored))
+        self._write(control.RET, {})
 
     # Operations ---------------------------------------------------------------------------------------------
 
@@ -240,65 +239,60 @@ class _Writer:
         registers = self._registers
         match operation:
             case dialect.InlinePtx():
-                self._inline(operation)
+                self._inline_ptx(operation)
             case dialect.Operation():
                 self._nvvm(operation)
             case llvm.InlineAsmOp():
-                self._asm(operation)
+                self._inline_asm(operation)
             case llvm.CallIntrinsicOp():
                 self._call(operation)
             case llvm.ReturnOp() | func.ReturnOp():
                 self._return(operation.operands, returns)
             case llvm.ConstantOp() | arith.ConstantOp():
-                self._unwritten[operation.result] = operation.value
+                self._pending_constants[operation.result] = operation.value
             case llvm.ZeroOp():
-                for word, register in zip(
-                    registers_of(operation.res.type), registers.of(operation.res), strict=True
-                ):
-                    self._move(word, register, _zero(word))
+                names = registers.names(operation.res)
+                for word, register in zip(registers_of(operation.res.type), names, strict=True):
+                    bits = {"f32": 32, "f64": 64}.get(word)
+                    self._move(word, register, Integer(0) if bits is None else Float(0, bits))
             case llvm.UndefOp():
-                registers.of(operation.res)
+                registers.names(operation.res)
             case llvm.ExtractValueOp():
                 names = self._names(operation.container)
-                start, count = _part(operation.container.type, operation.position.get_values())
-                own = registers.comes_apart(operation.container)
-                registers.bind(operation.res, names[start : start + count], own=own)
+                start, count = _element(operation.container.type, operation.position.get_values())
+                owns = registers.owns_elements(operation.container)
+                registers.bind(operation.res, names[start : start + count], owns=owns)
             case llvm.InsertValueOp():
                 names = self._names(operation.container)
-                start, count = _part(operation.container.type, operation.position.get_values())
-                registers.bind(
-                    operation.res, (*names[:start], *self._names(operation.value), *names[start + count :])
-                )
+                start, count = _element(operation.container.type, operation.position.get_values())
+                inserted = self._names(operation.value)
+                registers.bind(operation.res, (*names[:start], *inserted, *names[start + count :]))
             case llvm.IntToPtrOp() | llvm.PtrToIntOp() | llvm.BitcastOp() | UnrealizedConversionCastOp():
                 self._cast(operation)
             case llvm.AddOp() if (width := width_of(operation.res.type)) in (32, 64):
-                (to,) = registers.of(operation.res)
+                (to,) = registers.names(operation.res)
                 a, b = (Name(self._names(operand)[0]) for operand in operation.operands)
-                self._plain("integer.add", {"op": "add", "type": f"s{width}"}, d=Name(to), a=a, b=b)
+                self._write(integer.ADD, {"op": "add", "type": f"s{width}"}, d=Name(to), a=a, b=b)
             case _:
-                self.complaints.append(_unknown(self._reading, operation))
+                self.errors.append(_unknown(self._parsed, operation))
 
     def _nvvm(self, operation: dialect.Operation) -> None:
-        self._registers.begin()
-        code = operation.code()
-        for source, result in code.same:
-            if not self._registers.takes_over(source, result):
-                pairs = zip(
-                    registers_of(result.type),
-                    self._registers.of(result),
-                    self._names(source),
-                    strict=True,
-                )
-                for word, to, register in pairs:
+        self._registers.begin_operation()
+        lowering = operation.lower()
+        for source, result in lowering.copies:
+            if not self._registers.reuse(source, result):
+                names = zip(self._registers.names(result), self._names(source), strict=True)
+                for word, (to, register) in zip(registers_of(result.type), names, strict=True):
                     self._move(word, to, Name(register))
-        for statement in code.statements:
-            if isinstance(statement, Mark):
-                self._statements.append(Label(self._registers.label(statement.name)))
+        for statement in lowering.statements:
+            if isinstance(statement, LabelTemplate):
+                label = Temporary(statement.name, "label")
+                self._statements.append(Label(self._registers.names(label)[0]))
             else:
-                self._emit(instruction_of(statement, self._names))
+                self._emit(statement.instruction(self._names))
 
-    def _inline(self, operation: dialect.InlinePtx) -> None:
-        """The text with `{$r0}`, `{$rw0}` and `{$w0}` for the registers of what it reads, changes and writes."""
+    def _inline_ptx(self, operation: dialect.InlinePtx) -> None:
+        """Write the text with registers in place of `{$r0}`, `{$rw0}` and `{$w0}`: read, changed and written."""
         text = operation.ptxCode.data.rstrip().removesuffix(";")
         groups = (
             ("r", operation.readOnlyArgs),
@@ -311,50 +305,52 @@ class _Writer:
         guard = "" if operation.predicate is None else f"@{self._names(operation.predicate)[0]} "
         self._text(f"{guard}{text};")
 
-    def _asm(self, asm: llvm.InlineAsmOp) -> None:
-        """The text with what its operands are called; those tied to results are in their registers."""
-        template = Template.of(asm)
+    def _inline_asm(self, asm: llvm.InlineAsmOp) -> None:
+        """Write the text with registers for its operands; a tied operand is in the register of its result."""
+        constraints = Constraints.of(asm)
         types = () if asm.res is None else registers_of(asm.res.type)
         results: dict[int, str] = {}
-        for number, result in template.tied.items():
+        for number, result in constraints.tied.items():
             value = asm.operands_[number]
             (source,) = self._names(value)
-            if self._registers.gives_up(value):
+            if self._registers.release(value):
                 results[result] = source
             else:
                 results[result] = self._registers.fresh(types[result])
                 self._move(types[result], results[result], Name(source))
         names = [results.get(k) or self._registers.fresh(word) for k, word in enumerate(types)]
         if asm.res is not None:
-            self._registers.bind(asm.res, tuple(names), own=True)
-        for number, (letter, value) in enumerate(zip(template.operands, asm.operands_, strict=True)):
-            if (result := template.tied.get(number)) is not None:
+            self._registers.bind(asm.res, tuple(names), owns=True)
+        for number, (letter, value) in enumerate(zip(constraints.operands, asm.operands_, strict=True)):
+            if (result := constraints.tied.get(number)) is not None:
                 names.append(names[result])
+            elif letter in IMMEDIATES:
+                names.append(str(Immediate(value).constant))
             else:
-                names.append(str(Constant(value).number) if letter in CONSTANTS else self._names(value)[0])
-        self._text(filled(asm.asm_string.data, names))
+                names.append(self._names(value)[0])
+        self._text(with_operands(asm.asm_string.data, names))
 
     def _text(self, text: str) -> None:
-        for statement in statements(text):
+        for statement in parse_statements(text):
             self._statements.append(statement)
             block = statement if isinstance(statement, Block) else Block((statement,))
-            self.owners += [self._now] * len(list(block.instructions()))
+            self.operations += [self._current] * len(list(block.instructions()))
 
     def _call(self, call: llvm.CallIntrinsicOp) -> None:
-        statement = statement_of(call)
+        template = instruction_of_call(call)
         results = () if call.ress is None else self._names(call.ress)
-        parts = [piece.name for piece in statement.operands.values() if isinstance(piece, Local)]
-        named = dict(zip(parts, results, strict=False))
-        self._emit(
-            instruction_of(
-                statement,
-                lambda value: (named[value.name],) if isinstance(value, Local) else self._names(value),
-            )
-        )
+        temporaries = [each.name for each in template.operands.values() if isinstance(each, Temporary)]
+        named = dict(zip(temporaries, results, strict=False))
+
+        def names(value: SSAValue | Temporary) -> tuple[str, ...]:
+            return (named[value.name],) if isinstance(value, Temporary) else self._names(value)
+
+        self._emit(template.instruction(names))
 
     def _cast(self, operation: Operation) -> None:
-        """A cast keeps the bits; where the registers are of the same types it keeps them too. A pointer has as many
-        bits as its space asks for, whatever the integer has.
+        """Write a cast, which keeps the bits, and the registers too if their types are equal.
+
+        The width of a pointer follows from its address space, whatever the width of the integer.
         """
         before, after = (
             [word for value in values for word in registers_of(value.type)]
@@ -367,99 +363,94 @@ class _Writer:
                 self._registers.bind(result, tuple(names[:count]))
                 names = names[count:]
             return
-        results = [name for value in operation.results for name in self._registers.of(value)]
+        results = [name for value in operation.results for name in self._registers.names(value)]
         if isinstance(operation, llvm.IntToPtrOp | llvm.PtrToIntOp) and {*before, *after} == {"b32", "b64"}:
             words = {"dtype": f"u{after[0][1:]}", "atype": f"u{before[0][1:]}"}
-            self._plain("convert.integer", words, d=Name(results[0]), a=Name(names[0]))
+            self._write(convert.INTEGER, words, d=Name(results[0]), a=Name(names[0]))
             return
-        if [_BYTES[word] for word in before] != [_BYTES[word] for word in after]:
+        if [BYTES[word] for word in before] != [BYTES[word] for word in after]:
             source, result = (
                 ", ".join(str(value.type) for value in values)
                 for values in (operation.operands, operation.results)
             )
-            raise VerifyException(f"'{operation.name}' from {source} to {result} has no PTX here")
+            raise VerifyException(f"cannot lower '{operation.name}' from {source} to {result} to PTX")
         for word, to, register in zip(after, results, names, strict=True):
-            self._move(f"b{8 * _BYTES[word]}", to, Name(register))
+            self._move(f"b{8 * BYTES[word]}", to, Name(register))
 
-    def _names(self, value: SSAValue | Local) -> tuple[str, ...]:
-        """The registers of a value; a constant is written where it is first asked for."""
-        if isinstance(value, SSAValue) and (constant := self._unwritten.pop(value, None)) is not None:
-            self._constant(value, constant)
-        return self._registers.of(value)
-
-    def _constant(self, result: SSAValue, value: Attribute) -> None:
-        types, names = registers_of(result.type), self._registers.of(result)
-        for word, register, constant in zip(types, names, _constants(value, types), strict=True):
-            self._move(word, register, constant)
+    def _names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
+        """Return the registers of a value; a constant is written before its first use."""
+        names = self._registers.names(value)
+        if isinstance(value, SSAValue) and (constant := self._pending_constants.pop(value, None)) is not None:
+            types = registers_of(value.type)
+            for word, register, operand in zip(types, names, _constants(constant, types), strict=True):
+                self._move(word, register, operand)
+        return names
 
 
-def _results(operation: llvm.FuncOp | func.FuncOp) -> Sequence[Attribute]:
+def _result_types(operation: llvm.FuncOp | func.FuncOp) -> Sequence[Attribute]:
     if isinstance(operation, llvm.FuncOp):
         return [operation.function_type.output]
     return operation.function_type.outputs.data
 
 
 def _variable(name: str, type: Attribute) -> Variable:
-    """The parameter of a type: of its register, or bytes for several."""
+    """Return the parameter variable of a type: one register, or bytes for several."""
     types = registers_of(type)
     if len(types) == 1:
         word = "b8" if types[0] == "pred" or type == IntegerType(8) else types[0]
         return Variable("param", word, name)
-    return Variable("param", "b8", name, align=_PARAMETER_ALIGN, shape=(_layout(types)[1],))
+    return Variable("param", "b8", name, align=_PARAMETER_ALIGN, shape=(_offsets(types)[-1],))
 
 
-def _layout(types: Sequence[str]) -> tuple[list[int], int]:
-    """Where the registers of a value lie in its bytes, each aligned to its size, and how many bytes there are."""
-    places: list[int] = []
+def _offsets(types: Sequence[str]) -> list[int]:
+    """Return the byte offset of each register, aligned to its size, and the end of the last one."""
+    offsets: list[int] = []
     at = 0
     for word in types:
-        at = -(-at // _BYTES[word]) * _BYTES[word]
-        places.append(at)
-        at += _BYTES[word]
-    return places, at
+        at = -(-at // BYTES[word]) * BYTES[word]
+        offsets.append(at)
+        at += BYTES[word]
+    return [*offsets, at]
 
 
-def _places(types: Sequence[str], names: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    yield from zip(_layout(types)[0], types, names, strict=True)
+def _placed(types: Sequence[str], names: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the byte offset, the type and the name of each register."""
+    yield from zip(_offsets(types), types, names, strict=False)
 
 
-def _part(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
-    """Which registers of a struct hold one of its parts."""
+def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
+    """Return the first register and the number of registers of an element of a nested struct."""
     start = 0
     for index in position:
         if not isinstance(whole, LLVMStructType) or not 0 <= index < len(whole.types):
-            raise VerifyException(f"there is no part {list(position)} in that value")
+            raise VerifyException(f"the value has no element {list(position)}")
         start += sum(len(registers_of(each)) for each in whole.types.data[:index])
         whole = whole.types.data[index]
     return start, len(registers_of(whole))
 
 
-def _zero(word: str) -> Operand:
-    return Float(0, 32) if word == "f32" else Float(0, 64) if word == "f64" else Integer(0)
-
-
 def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
-    """The registers of a constant. Errors: VerifyException for one that no register holds as it is."""
+    """Return the contents of a constant's registers. Errors: VerifyException for an unsupported constant."""
     match value:
         case IntegerAttr():
-            bits = 1 if types[0] == "pred" else 8 * _BYTES[types[0]]
+            bits = 1 if types[0] == "pred" else 8 * BYTES[types[0]]
             return [Integer(value.value.data % (1 << bits))]
         case FloatAttr():
-            return _words(value.type.pack((value.value.data,)), types)
+            return _operands_of(value.type.pack((value.value.data,)), types)
         case DenseIntOrFPElementsAttr():
             data = value.data.data
-            size = sum(_BYTES[word] for word in types)
-            return _words(data * (size // len(data)) if value.is_splat() else data, types)
+            size = sum(BYTES[word] for word in types)
+            return _operands_of(data * (size // len(data)) if value.is_splat() else data, types)
         case _:
-            raise VerifyException(f"a constant {value} has no PTX here")
+            raise VerifyException(f"cannot lower the constant {value} to PTX")
 
 
-def _words(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
-    """Bytes as constants of registers; floats by their bits."""
+def _operands_of(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
+    """Return bytes as the constants of registers."""
     found: list[Operand] = []
     at = 0
     for word in types:
-        bits = int.from_bytes(data[at : at + _BYTES[word]], "little")
-        found.append(Float(bits, 8 * _BYTES[word]) if word in {"f32", "f64"} else Integer(bits))
-        at += _BYTES[word]
+        bits = int.from_bytes(data[at : at + BYTES[word]], "little")
+        found.append(Float(bits, 8 * BYTES[word]) if word in {"f32", "f64"} else Integer(bits))
+        at += BYTES[word]
     return found

@@ -28,7 +28,7 @@ from warploom.numerics.fused import Workers
 from warploom.ptx import Module, parse, text_of
 from warploom.runtime import limits, real
 from warploom.runtime.arguments import Buffers, adopt, collect, pack
-from warploom.runtime.spreading import Announce, Spread, check_workers, spreader
+from warploom.runtime.distribution import Announce, Distribution, check_workers, distributor
 
 if TYPE_CHECKING:
     from warploom.observe.profile import Profile, Profiler
@@ -40,7 +40,7 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 @dataclass(frozen=True, slots=True)
 class Run(Displayed):
     """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` and
-    the `profile` when they were asked for; `spread` says who did what of it, where it was spread over machines.
+    the `profile` when they were asked for; `distribution` says who did what of it, where it was spread over machines.
     """
 
     display_kind: ClassVar[str] = "run"
@@ -49,7 +49,7 @@ class Run(Displayed):
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
     profile: Profile | None = None
-    spread: Spread | None = None
+    distribution: Distribution | None = None
 
 
 def launch(
@@ -99,7 +99,7 @@ def launch(
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
         machine.Deadlock while it runs; on a GPU UsageError gpu.* and gpu.DeviceFault; with workers on other
-        machines UsageError farm.*.
+        machines UsageError dask.*.
     """
     return execute(
         ptx,
@@ -161,11 +161,11 @@ def execute(
     options.refuse()
     placed = _place(asked, shared, schedule, step_budget)
     if isinstance(workers, str):
-        stats, findings, who = spreader().grid(
+        stats, findings, who = distributor().run_grid(
             placed.request, placed.arena, placed.segments, sanitize, workers, progress, announce
         )
         asked.buffers.download(placed.arena)
-        return Run(findings, stats, spread=who)
+        return Run(findings, stats, distribution=who)
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:

@@ -19,7 +19,7 @@ from warploom.emulator.program import load
 from warploom.ptx import Module, read
 from warploom.runtime.api import Extent, Placed, Progress, Run, execute, place
 from warploom.runtime.arguments import Array, adopt, collect
-from warploom.runtime.spreading import Announce, Ledger, check_workers, spreader
+from warploom.runtime.distribution import Announce, WorkReport, check_workers, distributor
 
 __all__ = ["Difference", "Exploration", "explore"]
 
@@ -53,8 +53,8 @@ class Exploration(Displayed):
 
     `failures` says for which schedules the kernel trapped or hung, and with what words. `findings` are the
     sanitizer's, asked when the schedules disagree: each names two events that nothing orders. `run` is the
-    first schedule's that ended well, whose results the arrays hold; None where none did. `ledger` says which workers
-    did what, where there were several.
+    first schedule's that ended well, whose results the arrays hold; None where none did. `work_report` says
+    which workers did what, where there were several.
     """
 
     display_kind: ClassVar[str] = "exploration"
@@ -64,7 +64,7 @@ class Exploration(Displayed):
     failures: tuple[tuple[str, str], ...]
     findings: tuple[Diagnostic, ...]
     run: Run | None
-    ledger: Ledger | None = None
+    work_report: WorkReport | None = None
 
     @property
     def same(self) -> bool:
@@ -118,10 +118,10 @@ def explore(
     difference: Difference | None = None
     failures: list[tuple[str, str]] = []
     marks: list[str] = []
-    ledger: Ledger | None = None
+    work_report: WorkReport | None = None
     if isinstance(workers, str):
         placed = place(program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch)
-        marks, ledger = spreader().each(marked, placed, list(names), workers, announce)
+        marks, work_report = distributor().map_tasks(marked, placed, list(names), workers, announce)
     for number, name in enumerate(names):
         if marks and marks[number].startswith(_FAILED):
             failures.append((name, marks[number].removeprefix(_FAILED)))
@@ -140,7 +140,7 @@ def explore(
     findings = once("eager", sanitize=True).findings if difference or failures else ()
     for (_, array), saved in zip(arrays, left, strict=True):
         array[...] = saved
-    return Exploration(names, difference, tuple(failures), findings, run, ledger)
+    return Exploration(names, difference, tuple(failures), findings, run, work_report)
 
 
 _FAILED = "failed: "

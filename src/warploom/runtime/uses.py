@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
@@ -221,15 +221,15 @@ class _Reading:
 
     def _remark(self, step: _Step) -> None:
         binding = step.binding
-        self.uses.warpgroups |= "warpgroup" in binding.form.touches
-        self.uses.calls |= "calls" in binding.form.touches
+        self.uses.warpgroups |= binding.form.collective == "warpgroup"
+        self.uses.calls |= binding.form.control == "call"
         if binding.form.name in _CARRIES:
             keys = [*step.writes, *(key for _, _, found in step.reads for key in found)]
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            lying = bound.place.lying
-            if lying is None or "tensor" not in binding.form.touches:
+            lying = bound.place.layout
+            if lying is None or not binding.form.multiplies:
                 continue
             if lying.operand in _MULTIPLICANDS:
                 element = binding.slots.get(f"{lying.operand.lower()}type", "") or bound.type
@@ -358,7 +358,7 @@ class _Reading:
                 for part in (part for key in keys for part in self.numbers.get(key, ())):
                     self._use(part).is_scale |= form.name in _SCALES
                     self._use(part).is_compared |= form.name in _COMPARES
-            elif "calls" in form.touches:
+            elif form.control == "call":
                 for key in keys:
                     for part in self.points.get(key, ()):
                         self._use(part).is_passed = True
@@ -437,10 +437,10 @@ def _moved(part: Part, binding: Binding) -> Part:
     return Part(part.parameter, part.offset + sum(constant.value for constant in constants))
 
 
-def _element_of(word: str, place: Place, binding: Binding) -> str:
+def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
     """The type of elements that an operand of a type holds; "" where its type says nothing of them."""
-    if place.lying is not None and place.is_fragment:
-        return binding.slots.get(f"{place.lying.operand.lower()}type", "")
+    if place.layout is not None and place.is_fragment:
+        return binding.slots.get(f"{place.layout.operand.lower()}type", "")
     if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:
         return ""
     return word.removesuffix("x2").removesuffix("x4")

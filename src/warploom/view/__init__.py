@@ -1,1 +1,1 @@
-"""Pictures, as SVG: text that says what it shows, readable on light and dark ground."""
+"""Pictures and pages: layouts, reports, bar charts, and the output of notebooks."""

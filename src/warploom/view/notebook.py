@@ -1,12 +1,10 @@
-"""What notebooks show of each sort of thing: HTML, SVG or Markdown.
+"""Output of notebooks for each kind of object, as HTML, SVG or Markdown.
 
-Colours are between light and dark, and grounds are see-through, so that both themes of a notebook do. Whatever comes
-from a text is escaped.
+Colours are readable in light and dark themes, and backgrounds are transparent. All text is escaped.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from html import escape
@@ -27,13 +25,14 @@ if TYPE_CHECKING:
         TensorMemoryMap,
     )
     from warploom.observe.trace import Trace
+    from warploom.ptx import Module
     from warploom.ptx.tree import Node
     from warploom.runtime.api import Run
     from warploom.runtime.explore import Exploration
 
 _COLOURS = {Severity.ERROR: "#d1383d", Severity.WARNING: "#b07800", Severity.NOTE: "#3a7fd5"}
 _GREEN = "#2f9e44"
-_TOKENS = {
+_TOKEN_STYLES = {
     "comment": "color:#8a8f98;font-style:italic",
     "opcode": "color:#3a7fd5",
     "register": "color:#b3632d",
@@ -43,48 +42,46 @@ _TOKENS = {
     "string": "color:#2f9e44",
     "label": "color:#b07800",
 }
-_LEFT = "text-align:left;padding:2px 16px 2px 0;border:0"
-_RIGHT = "text-align:right;padding:2px 16px 2px 0;border:0;font-variant-numeric:tabular-nums"
-_SCROLLS = (
+_CELL = "padding:2px 16px 2px 0;border:0"
+_LEFT = f"text-align:left;{_CELL}"
+_RIGHT = f"text-align:right;{_CELL};font-variant-numeric:tabular-nums"
+_SCROLL = (
     "max-height:28em;overflow:auto;margin:4px 0;line-height:1.35;background:rgba(128,128,128,.08);padding:6px"
 )
 
-LONGEST = 400
-"""Lines of a listing that are shown."""
+MAX_LINES = 400
+"""Maximum number of lines of a listing."""
 
-MOST_CHARACTERS = 60_000
-"""Characters of a listing that are shown."""
+MAX_CHARACTERS = 60_000
+"""Maximum number of characters of a listing."""
 
-MOST = 64
-"""Rows and columns of a layout that are shown."""
+MAX_SIDE = 64
+"""Maximum number of rows, and of columns, of a layout."""
 
 
-def drawn(sort: str, kind: Kind, thing: object) -> str | None:
-    """A thing of a sort, drawn as a kind of text; None where it is not drawn so."""
-    draw = _DRAWN[sort].get(kind)
-    return None if draw is None else draw(thing)
+def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
+    """Return the representation of an object as a kind of text, or None if it has none of this kind."""
+    function = _REPRESENTATIONS[display_kind].get(kind)
+    return None if function is None else function(thing)
 
 
 # Listings ---------------------------------------------------------------------------------------------------------
 
 
 def listing(node: Node) -> str:
-    """PTX with its tokens coloured; of a long one the first lines."""
+    """Return PTX with coloured tokens, cut after the maximum number of lines."""
     from warploom.ptx import Module
 
     text = str(node).rstrip("\n")
-    shown = "\n".join(text.split("\n")[:LONGEST])[:MOST_CHARACTERS]
+    shown = "\n".join(text.split("\n")[:MAX_LINES])[:MAX_CHARACTERS]
     left = text.count("\n") - shown.count("\n")
-    said = _module(node) if isinstance(node, Module) else ""
-    more = (
-        f"<div>… and {_counted(left, 'more line') if left else 'more'}</div>"
-        if len(shown) < len(text)
-        else ""
-    )
-    return f'<div>{said}<pre style="{_SCROLLS}"><code>{"".join(_coloured(shown))}</code></pre>{more}</div>'
+    head = _module_summary(node) if isinstance(node, Module) else ""
+    more = f"<div>… and {_counted(left, 'more line') if left else 'more'}</div>"
+    code = f'<pre style="{_SCROLL}"><code>{"".join(_coloured(shown))}</code></pre>'
+    return f"<div>{head}{code}{more if len(shown) < len(text) else ''}</div>"
 
 
-def _module(module: Any) -> str:
+def _module_summary(module: Module) -> str:
     major, minor = module.version
     entries = [function.name for function in module.functions.values() if function.kind == "entry"]
     kernels = ", ".join(f"<code>{escape(name)}</code>" for name in entries[:8]) or "none"
@@ -94,7 +91,7 @@ def _module(module: Any) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
-    """Pieces of HTML that are the text, whatever is in it."""
+    """Yield pieces of HTML with the whole text."""
     from warploom.ptx.lexer import TOKEN
 
     at, before, begins = 0, "", True
@@ -102,19 +99,19 @@ def _coloured(text: str) -> Iterator[str]:
         kind = str(found.lastgroup)
         start, word = found.start(kind), found[kind]
         yield _span("comment" if text[at:start].strip() else "", text[at:start])
-        at, guards = found.end(), begins and before in ("@", "!")
+        at, is_guard = found.end(), begins and before in ("@", "!")
         if kind == "name":
-            follows = text[at : at + 1] == ":" and text[at + 1 : at + 2] != ":"
-            is_register = word.startswith("%") or guards
-            kind = "register" if is_register else "label" if follows else "opcode" if begins else ""
+            is_label = text[at : at + 1] == ":" and text[at + 1 : at + 2] != ":"
+            is_register = word.startswith("%") or is_guard
+            kind = "register" if is_register else "label" if is_label else "opcode" if begins else ""
         yield _span(kind, word)
         before = word
-        begins = word in (";", "{", "}", ":", "@") or (begins and (word == "!" or guards))
+        begins = word in (";", "{", "}", ":", "@") or (begins and (word == "!" or is_guard))
     yield _span("comment" if text[at:].strip() else "", text[at:])
 
 
 def _span(kind: str, text: str) -> str:
-    style = _TOKENS.get(kind)
+    style = _TOKEN_STYLES.get(kind)
     return f'<span style="{style}">{escape(text)}</span>' if style else escape(text)
 
 
@@ -122,7 +119,7 @@ def _span(kind: str, text: str) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    """A table; its cells are HTML, the first of each row a head of the row."""
+    """Return a table of HTML cells. The first cell of each row is its heading."""
     top = "".join(
         f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads)
     )
@@ -133,21 +130,27 @@ def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
     return f'<table style="border-collapse:collapse;margin:4px 0">{"".join(lines)}</table>'
 
 
+def _bar(share: float) -> str:
+    width = round(120 * share, 1)
+    return (
+        f'<span style="display:inline-block;height:.7em;width:{width}px;background:#3a7fd5;opacity:.6"></span>'
+        f'<span style="display:inline-block;width:{120 - width:.1f}px"></span>'
+    )
+
+
 def _titled(title: str, body: str) -> str:
     return f"<div><div><b>{title}</b></div>{body}</div>"
 
 
-def _picture(svg: str, said: str) -> str:
-    """An SVG picture that keeps its style and its names to itself."""
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%"/>'
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 # Findings ---------------------------------------------------------------------------------------------------------
 
 
 def finding(found: Diagnostic) -> str:
-    """One finding with its source line."""
+    """Return one finding with its source line."""
     colour = _COLOURS[found.severity]
     _, *rest = render((found,)).rstrip("\n").split("\n")
     excerpt = escape("\n".join(rest))
@@ -158,120 +161,84 @@ def finding(found: Diagnostic) -> str:
     return f'<div style="{style}"><div>{head}: {escape(found.message)}</div>{place}{body}</div>'
 
 
-def _findings(found: Sequence[Diagnostic], of: str) -> str:
-    if not found:
-        return f'<div style="color:{_GREEN}">{of}</div>'
-    return "".join(map(finding, found))
-
-
 def report(found: Report) -> str:
-    """Every diagnostic of a check."""
+    """Return all findings of a check."""
     counts = f"{_counted(len(found.errors), 'error')}, {_counted(len(found.warnings), 'warning')}"
-    return (
-        _titled(counts, _findings(found.diagnostics, "nothing found"))
-        if len(found)
-        else _findings((), counts)
-    )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    if not len(found):
+        return f'<div style="color:{_GREEN}">{counts}</div>'
+    return _titled(counts, "".join(map(finding, found.diagnostics)))
 
 
 # Runs -------------------------------------------------------------------------------------------------------------
 
 
 def run(done: Run) -> str:
-    """What a run did, what was found, and where the warps of its first CTA spent their time."""
+    """Return the statistics and the findings of a run, and with a trace the waits of its first CTA."""
     stats = done.stats
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
-    most = max((count for _, count in counts), default=1)
-    bars = [
-        (escape(family), f"{count:,}", _bar(count / most)) for family, count in counts
-    ]  # of warp instructions
-    totals = [("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")]
-    parts = [_table(totals)]
-    if bars:
-        parts.append(_table(bars, ("family", "warp instructions", "")))
-    if done.findings:
-        parts.append(_findings(done.findings, ""))
+    parts = [_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
+    if counts:
+        rows = [(escape(family), f"{count:,}", _bar(count / counts[0][1])) for family, count in counts]
+        parts.append(_table(rows, ("family", "warp instructions", "")))
+    parts += map(finding, done.findings)
     if done.trace is not None:
-        parts.append(_picture(timeline(done.trace), f"steps that warps ran and waited: {done.trace}"))
+        parts.append(waits(done.trace))
     return _titled("Run", "".join(parts))
 
 
-def _bar(share: float) -> str:
-    width = round(120 * share, 1)
-    return (
-        f'<span style="display:inline-block;height:.7em;width:{width}px;background:#3a7fd5;opacity:.6"></span>'
-        f'<span style="display:inline-block;width:{120 - width:.1f}px"></span>'
-    )
-
-
-def timeline(trace: Trace) -> str:
-    """How long the warps of the first CTA of a trace ran and waited, as an SVG picture.
-
-    Units: steps of the machine.
-    """
+def waits(trace: Trace) -> str:
+    """Return a table of the steps that each warp of the first CTA of a trace ran and waited."""
     import numpy as np
 
     from warploom.observe.trace import data
-    from warploom.view.bars import Group, Panel, bars
 
     events = trace.events[trace.events["cta"] == 0]
-    lasted = (events["end"] - events["begin"]).astype(np.float64)
-
-    def steps(warp: int, kinds: Iterable[int]) -> float:
-        return float(lasted[(events["warp"] == warp) & np.isin(events["kind"], list(kinds))].sum())
-
-    groups: list[Group] = []
+    steps = events["end"] - events["begin"]
+    rows: list[tuple[str, ...]] = []
     for warp in range(trace.warps):
-        ran, waited = steps(warp, [data.Kind.RUN]), steps(warp, data.WAITS)
-        word = f"{waited / (ran + waited):.0%} waits" if ran + waited else ""
-        groups.append(Group((f"warp {warp}",), (ran, waited), word))
-    name = f"{trace.kernel}, CTA {trace.ctas[0].number}" if trace.ctas else trace.kernel
-    return bars(
-        [Panel(name, tuple(groups))],
-        title="Warps at work and waiting",
-        description=f"For each warp of a CTA of {trace.kernel}, the steps that it ran and that it waited.",
-        series=("runs", "waits"),
-        unit="steps",
-    )
+        of_warp = events["warp"] == warp
+        ran = int(steps[of_warp & (events["kind"] == data.Kind.RUN)].sum())
+        waited = int(steps[of_warp & np.isin(events["kind"], list(data.WAITS))].sum())
+        share = waited / max(ran + waited, 1)
+        rows.append((f"warp {warp}", f"{ran:,}", f"{waited:,}", f"{share:.0%}", _bar(share)))
+    cta = f", CTA {trace.ctas[0].number}" if trace.ctas else ""
+    table = _table(rows, ("warp", "steps running", "steps waiting", "waits", ""))
+    return _titled(f"Trace of {escape(trace.kernel)}{cta}", table)
 
 
 def exploration(found: Exploration) -> str:
-    """Whether schedules agree; where they do not, the first byte, and what the sanitizer says of it."""
+    """Return the agreement of the schedules, or the first difference with the findings of the sanitizer."""
     count = len(found.schedules)
-    said = [f"the same bytes under all {count} schedules"] if found.same else []
+    sentences = [f"the same bytes under all {count} schedules"] if found.same else []
     if found.difference:
-        said.append(f"the results depend on the schedule: {found.difference}")
+        sentences.append(f"the results depend on the schedule: {found.difference}")
     if found.failures:
-        name, words = found.failures[0]
-        said.append(f"{len(found.failures)} of {count} schedules failed; under {name}: {words}")
+        name, message = found.failures[0]
+        sentences.append(f"{len(found.failures)} of {count} schedules failed; under {name}: {message}")
     colour = _GREEN if found.same else _COLOURS[Severity.ERROR]
-    lines = "".join(f'<div style="color:{colour}">{escape(line)}</div>' for line in said)
-    return f"<div>{lines}{_findings(found.findings, '') if found.findings else ''}</div>"
+    lines = "".join(f'<div style="color:{colour}">{escape(sentence)}</div>' for sentence in sentences)
+    return f"<div>{lines}{''.join(map(finding, found.findings))}</div>"
 
 
-# Layouts and words --------------------------------------------------------------------------------------------------
+# Layouts and descriptors --------------------------------------------------------------------------------------------
 
 
 def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
-    """Where elements lie, as an SVG picture; of a large matrix the first rows and columns."""
-    from warploom.view.grid import grid_of
-    from warploom.view.matrix import matrix
+    """Return an SVG picture of a layout, cut after the maximum number of rows and columns."""
+    from warploom.view.layout_grid import grid_of
+    from warploom.view.layout_svg import layout_svg
 
     grid = grid_of("layout", found)
-    rows, cols = min(grid.rows, MOST), min(grid.cols, MOST)
+    rows, cols = min(grid.rows, MAX_SIDE), min(grid.cols, MAX_SIDE)
     if (rows, cols) != (grid.rows, grid.cols):
         kept = grid.entries[(grid.column("row") < rows) & (grid.column("col") < cols)]
         legend = f"{grid.legend}; the first {rows} rows and {cols} columns of {grid.rows} by {grid.cols}"
         grid = replace(grid, rows=rows, cols=cols, entries=kept, legend=legend)
-    return matrix(grid)
+    return layout_svg(grid)
 
 
 def descriptor(found: Descriptor | InstructionDescriptor) -> str:
-    """The fields of a descriptor, and its 64 bits, or 32 of an instruction."""
+    """Return the fields and the bits of a descriptor."""
     from warploom.layout import Descriptor
 
     rows = [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in fields(found)]
@@ -280,32 +247,24 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
 
 def tensor_map(found: TensorMap) -> str:
-    """The dimensions of a tensor map, innermost first, and how it lies in shared memory."""
-    told = found.template
-    axes = range(told.rank)
-    width = max(told.element_bits // 8, 1)
-    strides = (width, *told.global_stride)
-    heads = ("dimension", "size", "stride in bytes", "box", "step")
-    rows = [
-        tuple(str(n) for n in (k, told.global_dim[k], strides[k], told.box[k], told.element_stride[k]))
-        for k in axes
-    ]
-    said = (
-        f"{told.element_type}, swizzle of {told.swizzle_span} bytes"
-        if told.swizzle_span
-        else told.element_type
-    )
-    return _titled(f"Tensor map of {told.rank} dimensions of {escape(said)}", _table(rows, heads))
+    """Return the dimensions of a tensor map, innermost first, and its layout in shared memory."""
+    template = found.template
+    strides = (max(template.element_bits // 8, 1), *template.global_stride)
+    columns = (template.global_dim, strides, template.box, template.element_stride)
+    rows = [tuple(str(n) for n in (k, *(column[k] for column in columns))) for k in range(template.rank)]
+    swizzle = f", swizzle of {template.swizzle_span} bytes" if template.swizzle_span else ""
+    title = f"Tensor map of {template.rank} dimensions of {escape(template.element_type)}{swizzle}"
+    return _titled(title, _table(rows, ("dimension", "size", "stride in bytes", "box", "step")))
 
 
 def form(found: Form) -> str:
-    """The page of a form."""
+    """Return the page of a form."""
     from warploom.check.pages import form_section
 
     return form_section(found)
 
 
-_DRAWN: Mapping[str, Mapping[Kind, Callable[[Any], str]]] = {
+_REPRESENTATIONS: Mapping[str, Mapping[Kind, Callable[[Any], str]]] = {
     "ptx": {"html": listing},
     "form": {"markdown": form},
     "layout": {"svg": layout},

@@ -1,11 +1,11 @@
 "use strict";
-// What the scripts of every page have: the page's data, and a maker of elements, whose text is never markup.
+// Shared by the scripts of all pages: the data of the page, and a function that creates elements with plain text.
 const page = {
   data: JSON.parse(document.getElementById("data").textContent),
   make(name, attributes = {}, text = "") {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text) made.textContent = text;
-    return made;
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
   },
 };

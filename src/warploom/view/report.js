@@ -1,4 +1,4 @@
-// The listing of a report: lines fold away, and the timeline goes to one.
+// Listing of a report: blank lines can be hidden, and the timeline can show a line.
 page.goTo = (line) => {
   const row = document.getElementById(`L${line}`);
   if (row === null) return;
@@ -8,8 +8,8 @@ page.goTo = (line) => {
 };
 (() => {
   const lines = document.getElementById("lines");
-  const plain = document.getElementById("plain");
-  const fold = () => lines.classList.toggle("folded", !plain.checked);
-  plain.addEventListener("change", fold);
+  const filler = document.getElementById("filler");
+  const fold = () => lines.classList.toggle("folded", !filler.checked);
+  filler.addEventListener("change", fold);
   fold();
 })();

@@ -1,4 +1,4 @@
-"""A run as one page that opens without a network: what it was, what it cost, what was found, and when what happened."""
+"""Report of a run on one HTML page: summary, findings, timeline, costs of accesses and listing."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from pathlib import Path
 
 from warploom.diagnostics import Diagnostic, Span, UsageError
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
+from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile
 from warploom.observe.trace import Trace
 from warploom.runtime.api import Run
 from warploom.runtime.compare import Comparison
-from warploom.view.listing import Line, global_words, heat, lines_of, shared_words
-from warploom.view.shell import document, part
-from warploom.view.timeline import timeline_of
+from warploom.view.html_page import asset, html_page
+from warploom.view.listing import Line, global_cost, lines_of, shared_cost
+from warploom.view.timeline import timeline_data
 
-WORST = 20
-"""Rows of a table of costs."""
+MAX_COSTS = 20
+"""Maximum number of rows in a table of costs."""
 
-Row = tuple[str, str, str]  # what, how much, and a remark
+Row = tuple[str, str, str]
+"""Name, value and remark."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A page, as text and as a notebook shows it."""
+class RunReport:
+    """HTML page of a run, which notebooks show in a frame."""
 
     html: str
 
@@ -33,7 +35,7 @@ class Report:
         return self.html
 
     def save(self, path: str | Path) -> None:
-        """Write the page. Errors: UsageError report.file."""
+        """Write the page to a file. Errors: UsageError report.file."""
         try:
             Path(path).write_text(self.html, "utf-8")
         except OSError as error:
@@ -47,45 +49,59 @@ class Report:
         )
 
 
-def report(run: Run, comparison: Comparison | None = None) -> Report:
-    """The page of a launch with `profile=True`; a trace, findings and a comparison are in it where there are some.
+def report(run: Run, comparison: Comparison | None = None) -> RunReport:
+    """Return the page of a launch with `profile=True`, with its trace, findings and comparison.
 
-    Errors: UsageError report.profile for a run without a profile, report.text for a kernel that has no text.
+    Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
     profile = run.profile
     if profile is None:
         raise UsageError(
             "a report needs a profile, and this run has none",
             code="report.profile",
-            hint="launch with profile=True; trace=True and sanitize=True add to it",
+            hint="launch with profile=True; trace=True and sanitize=True add to the report",
         )
     lines = lines_of(profile)
-    found = [_Finding(number, each) for number, each in enumerate(run.findings, 1)]
-    name = profile.program.kernel.name
-    sections = [
-        ("summary", "Summary", _summary(run, profile, comparison)),
-        ("findings", "Findings", _findings(found)),
-        ("timeline", "Timeline", _timeline(run.trace)),
-        ("costs", "Costs of accesses", _costs(lines)),
-        ("listing", "Listing", _listing(lines, found, heat(profile.rows))),
-    ]
-    links = " ".join(f'<a href="#{key}">{title}</a>' for key, title, _ in sections)
-    body = "\n".join(
-        (
-            f"<header><h1><code>{escape(name)}</code></h1>",
-            f'<nav aria-label="Sections">{links}</nav></header>',
-            "<main>",
-            *(_section(*section) for section in sections),
-            "</main>",
-        )
+    findings = [_Finding(number, found) for number, found in enumerate(run.findings, 1)]
+    sections = {
+        "Summary": _summary(run, profile, comparison),
+        "Findings": _findings(findings),
+        "Timeline": _timeline(run.trace),
+        "Costs": _costs(lines),
+        "Listing": _listing(lines, findings),
+    }
+    links = " ".join(f'<a href="#{title.lower()}">{title}</a>' for title in sections)
+    contents = "\n".join(
+        f'<section id="{title.lower()}" aria-labelledby="{title.lower()}-title">\n'
+        f'<h2 id="{title.lower()}-title">{title}</h2>\n{html}\n</section>'
+        for title, html in sections.items()
     )
-    data = {"timeline": None if run.trace is None else timeline_of(run.trace)}
-    return Report(document(f"{name}: report", body, data, [part("report.css")], ["report.js", "timeline.js"]))
+    name = profile.program.kernel.name
+    body = f"""<header><h1><code>{escape(name)}</code></h1>
+<nav aria-label="Sections">{links}</nav></header>
+<main>
+{contents}
+</main>"""
+    data = {"timeline": None if run.trace is None else timeline_data(run.trace)}
+    scripts = ["report.js", "timeline.js"]
+    return RunReport(html_page(f"{name}: report", body, data, [asset("report.css")], scripts))
 
 
-def _section(key: str, title: str, held: str) -> str:
-    heading = f'<h2 id="{key}-title">{title}</h2>'
-    return f'<section id="{key}" aria-labelledby="{key}-title">\n{heading}\n{held}\n</section>'
+def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of HTML cells. The first cell of a row is its heading."""
+    head = "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in heads)
+    body = "\n".join(
+        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>'
+        for row in rows
+    )
+    return (
+        f'<div class="scroll"><table><caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
+        f"{body}\n</tbody></table></div>\n"
+    )
+
+
+def _link(line: int) -> str:
+    return f'<a href="#L{line}">line {line}</a>'
 
 
 # Summary ------------------------------------------------------------------------------------------------------
@@ -93,23 +109,30 @@ def _section(key: str, title: str, held: str) -> str:
 
 def _summary(run: Run, profile: Profile, comparison: Comparison | None) -> str:
     stats = run.stats
+    frequent = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))[:4]
     rows: list[Row] = [
         ("Architecture", profile.arch, f"PTX {'.'.join(map(str, profile.program.module.version))}"),
         ("Grid", _extents(profile.grid), f"{stats.ctas:,} CTA{'' if stats.ctas == 1 else 's'}"),
         ("Cluster", _extents(profile.cluster), "CTAs"),
-        ("Schedule", profile.schedule, "when asynchronous work takes effect"),
-        ("Warp instructions", f"{sum(stats.instructions.values()):,}", _most_frequent(stats.instructions)),
+        ("Schedule", profile.schedule, "time at which asynchronous operations take effect"),
+        (
+            "Warp instructions",
+            f"{sum(stats.instructions.values()):,}",
+            ", ".join(f"{family} {count:,}" for family, count in frequent),
+        ),
         ("Multiply-accumulates", f"{stats.macs:,}", ""),
     ]
     if comparison is not None:
-        error = f"largest error {comparison.largest_error:.3g}, allowed there {comparison.bound_there:.3g}"
+        error = f"largest error {comparison.largest_error:.3g}, allowed error {comparison.bound_there:.3g}"
         rows.append(("Result", comparison.sentence, error))
-    ended = "as the sanitizer says" if run.findings else "nothing to report"
-    rows.append(("Findings", str(len(run.findings)), ended))
+    rows.append(("Findings", str(len(run.findings)), "of the sanitizer"))
+    tables = {"Launch": rows, "Factors of occupancy": _occupancy(profile)}
     return (
-        _table("What ran", ("", "Value", "Remark"), rows)
-        + _table("What occupancy follows from", ("", "Value", "Remark"), _occupancy(profile))
-        + '<p class="faint">ptxas decides how many registers a thread has; what stands here is what the PTX says.</p>'
+        "".join(
+            _table(caption, ("", "Value", "Remark"), [tuple(map(escape, row)) for row in rows])
+            for caption, rows in tables.items()
+        )
+        + '<p class="faint">ptxas decides the number of registers per thread. These figures come from the PTX.</p>'
     )
 
 
@@ -122,35 +145,30 @@ def _occupancy(profile: Profile) -> list[Row]:
     ]
     rows: list[Row] = [
         ("Threads of a CTA", f"{profile.threads:,}", f"{-(-profile.threads // 32)} warps"),
-        ("Registers declared", ", ".join(declared), "virtual ones, by name; not those of a thread"),
+        ("Registers declared", ", ".join(declared), "virtual registers, by name"),
     ]
     rows += [
-        (directive.name, ", ".join(map(str, directive.ints)), "as the kernel declares")
+        (directive.name, ", ".join(map(str, directive.ints)), "declared by the kernel")
         for directive in program.kernel.directives
         if directive.ints
     ]
     changes: dict[str, list[str]] = {}
     for pc, step in enumerate(program.steps):
-        if step.binding.form.name == "control.setmaxnreg":
+        allocation = step.binding.form.effect(Allocate)
+        if allocation is not None and allocation.resource == "registers":
             changes.setdefault(str(step.instruction).strip(), []).append(str(program.line_of(pc)))
-    for text, places in changes.items():
-        where = f"line{'s' if len(places) > 1 else ''} {', '.join(places)}"
-        rows.append(("Registers of a thread", text, f"of warpgroups, in {where}"))
-    static, dynamic = program.static_shared, profile.dynamic_shared
-    number = int("".join(filter(str.isdigit, profile.arch)) or 0)
-    limit = f"of {shared_bytes(number):,} that a CTA may have" if number in SHARED_KIB else ""
-    rows += [
-        ("Shared memory, static", f"{static:,} bytes", ""),
-        ("Shared memory, dynamic", f"{dynamic:,} bytes", ""),
+    for text, numbers in changes.items():
+        where = f"line{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+        rows.append(("Registers of a thread", text, f"change for a warpgroup, in {where}"))
+    arch = int("".join(filter(str.isdigit, profile.arch)) or 0)
+    limit = f"of {shared_bytes(arch):,} available to a CTA" if arch in SHARED_KIB else ""
+    return [
+        *rows,
+        ("Shared memory, static", f"{program.static_shared:,} bytes", ""),
+        ("Shared memory, dynamic", f"{profile.dynamic_shared:,} bytes", ""),
         ("Shared memory of a CTA", f"{profile.total_shared:,} bytes", limit),
         ("Local memory of a thread", f"{program.local_bytes:,} bytes", "declared; ptxas may add spills"),
     ]
-    return rows
-
-
-def _most_frequent(instructions: dict[str, int]) -> str:
-    first = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))[:4]
-    return ", ".join(f"{family} {count:,}" for family, count in first)
 
 
 def _extents(extents: Iterable[int]) -> str:
@@ -160,84 +178,64 @@ def _extents(extents: Iterable[int]) -> str:
 # Findings -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class _Finding:
-    """A finding and its number."""
+    """Numbered finding, with its line and the line of its other side, 0 for none, and its text as HTML."""
 
-    number: int
-    found: Diagnostic
-
-    @property
-    def line(self) -> int:
-        """Where it is; 0 where that is nowhere."""
-        return self.line_of(self.found.span)
-
-    @property
-    def other(self) -> int:
-        """The line of its other side; 0 where there is none."""
-        return (self.found.data or {}).get("other line", 0)
-
-    def line_of(self, span: Span | None) -> int:
-        """The line of a place in the text."""
-        source = self.found.source
-        return 0 if span is None or source is None else source.position(span.start)[0]
-
-    @property
-    def html(self) -> str:
-        """The sentence, what helps, and where the other side and the places of its notes are."""
-        found = self.found
-        said = [
-            f"<strong>{found.severity.value}</strong> <code>{escape(found.code)}</code>: {escape(found.message)}"
-        ]
+    def __init__(self, number: int, found: Diagnostic) -> None:
+        self.number, self.code = number, f"<code>{escape(found.code)}</code>"
+        self.line = _line_of(found, found.span)
+        self.other: int = (found.data or {}).get("other line", 0)
+        parts = [f"<strong>{found.severity.value}</strong> {self.code}: {escape(found.message)}"]
         if self.other:
-            said.append(f"the other side: {_to(self.other)}")
+            parts.append(f"the other side: {_link(self.other)}")
         for note in found.notes:
-            line = self.line_of(note.span)
-            said.append(escape(note.message) + (f" ({_to(line)})" if line else ""))
-        said += [
-            f"{word}: {escape(text)}" for word, text in (("hint", found.hint), ("see", found.section)) if text
-        ]
-        return "<br>".join(said)
+            line = _line_of(found, note.span)
+            parts.append(escape(note.message) + (f" ({_link(line)})" if line else ""))
+        further = {"hint": found.hint, "see": found.section}
+        parts += [f"{name}: {escape(text)}" for name, text in further.items() if text]
+        self.html = "<br>".join(parts)
 
 
-def _findings(found: Sequence[_Finding]) -> str:
-    if not found:
-        return "<p>There are none. The sanitizer looks for them where a launch asks for it.</p>"
-    items = "\n".join(f"<li>{f'{_to(each.line)}: ' if each.line else ''}{each.html}</li>" for each in found)
+def _line_of(found: Diagnostic, span: Span | None) -> int:
+    return 0 if span is None or found.source is None else found.source.position(span.start)[0]
+
+
+def _findings(findings: Sequence[_Finding]) -> str:
+    if not findings:
+        return "<p>None. Only launches with <code>sanitize=True</code> are sanitized.</p>"
+    items = "\n".join(
+        f"<li>{f'{_link(found.line)}: ' if found.line else ''}{found.html}</li>" for found in findings
+    )
     return f'<ol class="findings">\n{items}\n</ol>'
-
-
-def _to(line: int) -> str:
-    return f'<a href="#L{line}">line {line}</a>'
 
 
 # Timeline -----------------------------------------------------------------------------------------------------
 
-_LEGEND = (
-    ("run", "runs"),
-    ("wait", "waits (hatched)"),
-    ("issue", "issues (a bar below)"),
-    ("arrival", "arrives (a point below)"),
-    ("copy", "copy in flight"),
-    ("product", "multiplication in flight"),
-    ("phase", "phase of an mbarrier"),
-)
+_LEGEND = {
+    "run": "runs",
+    "wait": "waits (hatched)",
+    "issue": "issues (a bar below)",
+    "arrival": "arrives (a triangle below)",
+    "copy": "copy in flight",
+    "product": "multiplication in flight",
+    "phase": "phase of an mbarrier",
+}
 
 
 def _timeline(trace: Trace | None) -> str:
     if trace is None:
-        return "<p>No trace was recorded.</p>"
-    legend = "".join(f'<li><span class="swatch {key}"></span>{words}</li>' for key, words in _LEGEND)
-    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}, by steps of the machine: the order is what
-counts, not their length. Point at an event, or move between events with the arrow keys; a click or
-<kbd>Enter</kbd> goes to its line. <kbd>+</kbd> and <kbd>-</kbd>, or <kbd>Ctrl</kbd> and the wheel, zoom; dragging, or
-<kbd>Shift</kbd> and an arrow key, pans; <kbd>0</kbd> shows everything.</p>
+        return "<p>The launch recorded no trace.</p>"
+    legend = "".join(f'<li><span class="swatch {key}"></span>{words}</li>' for key, words in _LEGEND.items())
+    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}. The unit is a step of the emulator: the
+order of events is exact, their length is not a time. Point at an event for details, or move between events with the
+arrow keys. A click or <kbd>Enter</kbd> shows its line. <kbd>+</kbd> and <kbd>-</kbd>, or <kbd>Ctrl</kbd> and the wheel,
+zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows everything.</p>
 <ul class="legend">{legend}</ul>
 <div class="bar">
-<button type="button" id="nearer">Zoom in</button>
-<button type="button" id="farther">Zoom out</button>
-<button type="button" id="whole">Show everything</button>
-<p id="said" role="status" aria-live="polite"></p>
+<button type="button" id="zoom-in">Zoom in</button>
+<button type="button" id="zoom-out">Zoom out</button>
+<button type="button" id="show-all">Show everything</button>
+<p id="status" role="status" aria-live="polite"></p>
 </div>
 <div class="tracks"><div><canvas id="tracks" tabindex="0" role="application" aria-label="Timeline of warps, copies,
 multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
@@ -245,98 +243,87 @@ multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div><
 
 # Costs --------------------------------------------------------------------------------------------------------
 
+_Cost = tuple[int, int, Line, str]
+"""Actual and ideal number of wavefronts or sectors, the line, and a remark."""
+
 
 def _costs(lines: Sequence[Line]) -> str:
-    held = [(line, line.row) for line in lines if line.row is not None]
-    shared = [(row["wavefronts"] - row["ideal_wavefronts"], line, row) for line, row in held if row["shared"]]
-    beyond = [(row["sectors"] - row["ideal_sectors"], line, row) for line, row in held if row["global"]]
-    tiles = [line for line, _ in held if line.tiles]
-    found = [
-        _worst(
-            "Bank conflicts of shared memory, by wavefronts lost",
-            "wavefronts",
-            [
-                (lost, line, row["ideal_wavefronts"], row["wavefronts"], shared_words(row))
-                for lost, line, row in shared
-            ],
-        ),
-        _worst(
-            "Coalescing of global memory, by sectors lost",
-            "sectors",
-            [
-                (lost, line, row["ideal_sectors"], row["sectors"], global_words(row))
-                for lost, line, row in beyond
-            ],
-        ),
+    rows = [(line, line.row) for line in lines if line.row is not None]
+    shared: list[_Cost] = [
+        (row["wavefronts"], row["ideal_wavefronts"], line, shared_cost(row))
+        for line, row in rows
+        if row["shared"]
     ]
-    if tiles:
-        caption = "Tiles of shared memory that the tensor core and TMA use"
-        rows = [(_to(line.number), escape(line.opcode), escape(line.tile_words)) for line in tiles]
-        found.append(_html_table(caption, ("Line", "Instruction", "Tiles"), rows))
-    return "\n".join(found)
+    beyond: list[_Cost] = [
+        (row["sectors"], row["ideal_sectors"], line, global_cost(row)) for line, row in rows if row["global"]
+    ]
+    tiles = [
+        (_link(line.number), escape(line.opcode), escape(line.tile_remark)) for line in lines if line.tiles
+    ]
+    return "\n".join(
+        (
+            _cost_table("Bank conflicts of shared memory, by wavefronts lost", "wavefronts", shared),
+            _cost_table("Coalescing of global memory, by sectors lost", "sectors", beyond),
+            _table(
+                "Tiles of asynchronous operations in shared memory", ("Line", "Instruction", "Tiles"), tiles
+            )
+            if tiles
+            else "",
+        )
+    )
 
 
-def _worst(caption: str, unit: str, costs: list[tuple[int, Line, int, int, str]]) -> str:
-    """The lines that lose most; what loses nothing is counted."""
-    costs = sorted(costs, key=lambda cost: (-cost[0], cost[1].number))
-    lossy = [cost for cost in costs if cost[0] > 0]
+def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
+    """Return the lines with the largest losses, and the number of lines without losses."""
     if not costs:
-        return f"<h3>{caption}</h3>\n<p>There is no such access.</p>"
-    clean = len(costs) - len(lossy)
-    said = f"<p>Lines that lose nothing: {clean} of {len(costs)}.</p>"
+        return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"
+    lossy = sorted(
+        (cost for cost in costs if cost[0] > cost[1]), key=lambda cost: (cost[1] - cost[0], cost[2].number)
+    )
+    summary = f"<p>Lines without loss: {len(costs) - len(lossy)} of {len(costs)}.</p>"
     if not lossy:
-        return f"<h3>{caption}</h3>\n{said}"
+        return f"<h3>{caption}</h3>\n{summary}"
     rows = [
-        (_to(line.number), escape(line.opcode), f"{lost:,}", f"{taken:,}", f"{least:,}", escape(words))
-        for lost, line, least, taken, words in lossy[:WORST]
+        (
+            _link(line.number),
+            escape(line.opcode),
+            f"{actual - ideal:,}",
+            f"{actual:,}",
+            f"{ideal:,}",
+            escape(remark),
+        )
+        for actual, ideal, line, remark in lossy[:MAX_COSTS]
     ]
-    heads = ("Line", "Instruction", "Lost", f"Its {unit}", "Would do", "Remark")
-    return _html_table(caption, heads, rows) + said
-
-
-def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of plain texts."""
-    return _html_table(caption, heads, [tuple(map(escape, row)) for row in rows])
-
-
-def _html_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of HTML, whose first column heads its rows."""
-    head = "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in heads)
-    body = "\n".join(
-        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>'
-        for row in rows
-    )
-    return (
-        f'<div class="scroll"><table><caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
-        f"{body}\n</tbody></table></div>\n"
-    )
+    heads = ("Line", "Instruction", "Lost", unit.capitalize(), "Ideal", "Remark")
+    return _table(caption, heads, rows) + summary
 
 
 # Listing ------------------------------------------------------------------------------------------------------
 
 
-def _listing(lines: Sequence[Line], found: Sequence[_Finding], most: int) -> str:
+def _listing(lines: Sequence[Line], findings: Sequence[_Finding]) -> str:
     has_origins = any(line.origin for line in lines)
     heads = ["Line", "Executions", "Lanes", "Accesses", *(["Source"] if has_origins else []), "PTX"]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    beside: dict[int, list[str]] = {}
-    for each in found:
-        number = f"finding {each.number}"
-        beside.setdefault(each.line, []).append(f'<span id="F{each.number}">{number}</span>: {each.html}')
-        if each.other and each.other != each.line:
-            words = f"the other side of {number} ({_to(each.line)}), <code>{escape(each.found.code)}</code>"
-            beside.setdefault(each.other, []).append(words)
+    notes: dict[int, list[str]] = {}
+    for found in findings:
+        number = f"finding {found.number}"
+        notes.setdefault(found.line, []).append(f'<span id="F{found.number}">{number}</span>: {found.html}')
+        if found.other and found.other != found.line:
+            other = f"the other side of {number} ({_link(found.line)}), {found.code}"
+            notes.setdefault(found.other, []).append(other)
+    most = max(1, *(line.row["executions"] for line in lines if line.row is not None), 1)
     body: list[str] = []
     for line in lines:
-        body.append(_line(line, most, has_origins))
+        body.append(_listing_row(line, most, has_origins))
         body += [
             f'<tr class="finding"><td colspan="{len(heads)}">{html}</td></tr>'
-            for html in beside.get(line.number, ())
+            for html in notes.get(line.number, ())
         ]
     rows = "\n".join(body)
-    return f"""<p class="faint">Executions are warps that executed an instruction with at least one lane, and the bar is
-their share of the most; lanes are how many took part on average.</p>
-<label class="option"><input type="checkbox" id="plain"> Show blank lines and <code>.loc</code></label>
+    return f"""<p class="faint">Executions count the warps that execute an instruction with at least one lane; the
+bar is relative to the maximum. Lanes are the active lanes on average.</p>
+<label class="option"><input type="checkbox" id="filler"> Show blank lines and <code>.loc</code></label>
 <div class="scroll"><table class="listing" id="lines"><caption>The kernel, line by line</caption>
 <thead><tr>{head}</tr></thead>
 <tbody>
@@ -344,23 +331,20 @@ their share of the most; lanes are how many took part on average.</p>
 </tbody></table></div>"""
 
 
-def _line(line: Line, most: int, has_origin: bool) -> str:
+def _listing_row(line: Line, most: int, has_origin: bool) -> str:
     number = f'<th scope="row"><a href="#L{line.number}" tabindex="-1">{line.number}</a></th>'
-    counted = "<td></td><td></td><td></td>"
+    figures = "<td></td><td></td><td></td>"
     if (row := line.row) is not None:
-        share = 100 * row["executions"] / most
-        lanes = f"{row['lanes'] / row['executions']:.4g}" if row["executions"] else ""
-        words = escape(line.words)
-        heat_style = f' class="heat" style="--share:{share:.3g}%"' if row["executions"] else ""
-        counted = f"<td{heat_style}>{row['executions']:,}</td><td>{lanes}</td><td{_loss(row)}>{words}</td>"
+        executions, lanes, heat = row["executions"], "", ""
+        if executions:
+            lanes = f"{row['lanes'] / executions:.4g}"
+            heat = f' class="heat" style="--share:{100 * executions / most:.3g}%"'
+        is_lossy = row["wavefronts"] > row["ideal_wavefronts"] or row["sectors"] > row["ideal_sectors"]
+        loss = ' class="lossy"' if is_lossy else ""
+        figures = f"<td{heat}>{executions:,}</td><td>{lanes}</td><td{loss}>{escape(line.remark)}</td>"
     origin = f"<td>{escape(line.origin)}</td>" if has_origin else ""
-    plain = ' class="plain"' if line.plain else ""
+    filler = ' class="filler"' if line.is_filler else ""
     return (
-        f'<tr id="L{line.number}" tabindex="-1"{plain}>{number}{counted}{origin}'
+        f'<tr id="L{line.number}" tabindex="-1"{filler}>{number}{figures}{origin}'
         f"<td><code>{escape(line.text.expandtabs(4))}</code></td></tr>"
     )
-
-
-def _loss(row: dict[str, int]) -> str:
-    lost = row["wavefronts"] > row["ideal_wavefronts"] or row["sectors"] > row["ideal_sectors"]
-    return ' class="lossy"' if lost else ""

@@ -1,19 +1,19 @@
-// The timeline of a report: events of a trace on tracks, drawn as far as they can be seen. The canvas is as large as
-// what is seen, and stays while the rows behind it are scrolled.
+// Timeline of a report: events of a trace on tracks. The canvas has the size of the visible part and stays in place
+// while its rows scroll.
 (() => {
   const trace = page.data.timeline;
   const canvas = document.getElementById("tracks");
   if (trace === null || canvas === null) return;
-  const said = document.getElementById("said");
+  const status = document.getElementById("status");
   const context = canvas.getContext("2d");
   const whole = canvas.parentElement, scroller = whole.parentElement;
   const { unit, categories, begin, end, category, track, strings } = trace;
-  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, LEAST = 20;
+  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, MIN_TEXT = 20;
   const MARKS = new Set(["issue", "arrival"]);
-  const last = end.reduce((most, at) => Math.max(most, at), unit);
-  const least = unit / 4; // that is ever shown
+  const last = end.reduce((most, time) => Math.max(most, time), unit);
+  const minSpan = unit / 4; // the shortest visible time
 
-  // Rows from above: a heading for each CTA where there are several, and the tracks.
+  // Rows from top to bottom: the tracks, with a heading for each CTA if there are several.
   const rows = [];
   const rowOf = [];
   trace.tracks.forEach(([cta, , name], number) => {
@@ -24,14 +24,14 @@
   });
   track.forEach((number, k) => rows[rowOf[number]].events.push(k));
   for (const row of rows) {
-    // What is inside something comes after it.
+    // An event comes after the event that contains it.
     if (row.events) row.events.sort((a, b) => begin[a] - begin[b] || end[b] - end[a]);
   }
   const isMark = (k) => MARKS.has(categories[category[k]]);
 
   const view = { from: 0, to: last };
-  let at = null; // the event that is spoken of
-  let kept = null; // and the one that was chosen
+  let hovered = null; // the event under the pointer
+  let selected = null; // the event that a click or a key selected
   let width = 0, height = 0, colours = {}, hatch = null;
 
   const across = () => Math.max(1, width - GUTTER);
@@ -87,7 +87,7 @@
       if (row.events) drawRow(row, y);
     });
     clip(GUTTER);
-    for (const k of new Set([kept, at])) if (k !== null) drawChosen(k);
+    for (const k of new Set([selected, hovered])) if (k !== null) drawSelection(k);
     context.restore();
   }
 
@@ -127,7 +127,7 @@
       if (end[k] < view.from) continue;
       const name = categories[category[k]];
       const left = x(begin[k]), right = Math.max(left + 1, x(end[k]));
-      if (right <= (drawn[name] ?? -1)) continue; // nothing of it would be seen
+      if (right <= (drawn[name] ?? -1)) continue; // hidden by an earlier event
       drawn[name] = right;
       drawEvent(k, name, left, right, y + 2);
     }
@@ -155,34 +155,34 @@
     context.lineWidth = 0.5;
     context.strokeRect(left + 0.25, y + 0.25, right - left - 0.5, BAR - 0.5);
     const seen = Math.max(left, GUTTER);
-    const text = fitting(strings[trace.name[k]], Math.min(right, width) - seen - 6);
+    const text = fitText(strings[trace.name[k]], Math.min(right, width) - seen - 6);
     if (!text) return;
     if (name === "wait") {
       context.fillStyle = colours.wait;
-      context.fillRect(seen + 2, y + 2, wide(text) + 2, BAR - 4);
+      context.fillRect(seen + 2, y + 2, textWidth(text) + 2, BAR - 4);
     }
     context.fillStyle = colours.ink;
     context.fillText(text, seen + 3, y + BAR / 2);
   }
 
   const widths = new Map();
-  function wide(text) {
+  function textWidth(text) {
     if (!widths.has(text)) widths.set(text, context.measureText(text).width);
     return widths.get(text);
   }
 
-  // As much of a text as there is room for, unless that is next to nothing.
-  function fitting(text, room) {
-    if (room < LEAST) return "";
-    if (wide(text) <= room) return text;
-    let letters = Math.ceil((text.length * room) / wide(text));
-    while (letters > 1 && wide(`${text.slice(0, letters)}…`) > room) letters -= 1;
+  // Return the part of a text that fits a width, "" if only few letters fit.
+  function fitText(text, space) {
+    if (space < MIN_TEXT) return "";
+    if (textWidth(text) <= space) return text;
+    let letters = Math.ceil((text.length * space) / textWidth(text));
+    while (letters > 1 && textWidth(`${text.slice(0, letters)}…`) > space) letters -= 1;
     return `${text.slice(0, letters)}…`;
   }
 
   const middle = (k) => top(rowOf[track[k]]) + ROW / 2;
 
-  function drawChosen(k) {
+  function drawSelection(k) {
     context.strokeStyle = colours.mark;
     context.lineWidth = 1.5;
     for (const [source, target] of trace.arrows) {
@@ -207,14 +207,14 @@
     context.strokeRect(left - 1, top(rowOf[track[k]]) + 1, Math.max(2, x(end[k]) - left) + 2, ROW - 2);
   }
 
-  // What is pointed at ----------------------------------------------------------------------------------------
+  // Selection ------------------------------------------------------------------------------------------------
 
-  function words(k) {
+  function describe(k) {
     const row = rows[rowOf[track[k]]];
     const where = trace.ctas.length > 1 ? `${trace.ctas[row.cta]}, ${row.name}` : row.name;
     const first = Math.floor(begin[k] / unit), after = Math.ceil(end[k] / unit);
     const steps = after - first > 1 ? `steps ${first} to ${after - 1}` : `step ${first}`;
-    return `${where}: ${strings[trace.name[k]]}\n${steps}; ${strings[trace.about[k]]}`;
+    return `${where}: ${strings[trace.name[k]]}\n${steps}; ${strings[trace.details[k]]}`;
   }
 
   function find(place, y) {
@@ -225,30 +225,30 @@
     for (const k of row.events) {
       if (begin[k] > when + slack) break;
       if (end[k] < when - slack) continue;
-      // Of what is there the shortest, a mark before what it is in.
+      // The shortest event, so that a mark comes before the event that contains it.
       if (best === null || end[k] - begin[k] <= end[best] - begin[best]) best = k;
     }
     return best;
   }
 
   function show(k) {
-    at = k;
-    const told = k === null ? kept : k;
-    said.textContent = told === null ? "" : words(told);
+    hovered = k;
+    const described = k === null ? selected : k;
+    status.textContent = described === null ? "" : describe(described);
     draw();
   }
 
-  function choose(k) {
-    kept = k;
+  function select(k) {
+    selected = k;
     show(k);
   }
 
-  const go = (k) => page.goTo(trace.line[k]);
+  const goToLine = (k) => page.goTo(trace.line[k]);
 
   // Zooming and panning ---------------------------------------------------------------------------------------
 
-  function look(from, to) {
-    const span = Math.min(Math.max(to - from, least), last);
+  function setView(from, to) {
+    const span = Math.min(Math.max(to - from, minSpan), last);
     view.from = Math.min(Math.max(from, 0), last - span);
     view.to = view.from + span;
     draw();
@@ -257,85 +257,85 @@
   function zoom(factor, around) {
     const span = (view.to - view.from) * factor;
     const share = (around - view.from) / (view.to - view.from);
-    look(around - share * span, around - share * span + span);
+    setView(around - share * span, around - share * span + span);
   }
 
-  const pan = (share) => look(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from));
+  const pan = (share) => setView(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from));
   const centre = () => {
-    const k = kept;
+    const k = selected;
     if (k !== null && begin[k] <= view.to && end[k] >= view.from) return (begin[k] + end[k]) / 2;
     return (view.from + view.to) / 2;
   };
 
   function reveal(k) {
     const span = view.to - view.from;
-    if (end[k] < view.from || begin[k] > view.to) look(begin[k] - span / 3, begin[k] + (2 * span) / 3);
+    if (end[k] < view.from || begin[k] > view.to) setView(begin[k] - span / 3, begin[k] + (2 * span) / 3);
     const y = top(rowOf[track[k]]);
     if (y < AXIS) scroller.scrollTop += y - AXIS;
     else if (y + ROW > height) scroller.scrollTop += y + ROW - height;
-    choose(k);
+    select(k);
   }
 
-  function beside(k, step) {
+  function inTrack(k, step) {
     const events = rows[rowOf[track[k]]].events;
     return events[Math.min(Math.max(events.indexOf(k) + step, 0), events.length - 1)];
   }
 
-  function above(k, step) {
+  function inNextTrack(k, step) {
     for (let number = rowOf[track[k]] + step; number >= 0 && number < rows.length; number += step) {
       const events = rows[number].events;
       if (!events || events.length === 0) continue;
-      const away = (other) => Math.max(begin[other] - end[k], begin[k] - end[other], 0);
-      return events.reduce((best, other) => (away(other) < away(best) ? other : best));
+      const distance = (other) => Math.max(begin[other] - end[k], begin[k] - end[other], 0);
+      return events.reduce((best, other) => (distance(other) < distance(best) ? other : best));
     }
     return k;
   }
 
   const first = () => rows.find((row) => row.events && row.events.length).events[0];
   const KEYS = {
-    ArrowRight: (k) => beside(k, 1),
-    ArrowLeft: (k) => beside(k, -1),
-    ArrowDown: (k) => above(k, 1),
-    ArrowUp: (k) => above(k, -1),
-    Home: (k) => beside(k, -Infinity),
-    End: (k) => beside(k, Infinity),
+    ArrowRight: (k) => inTrack(k, 1),
+    ArrowLeft: (k) => inTrack(k, -1),
+    ArrowDown: (k) => inNextTrack(k, 1),
+    ArrowUp: (k) => inNextTrack(k, -1),
+    Home: (k) => inTrack(k, -Infinity),
+    End: (k) => inTrack(k, Infinity),
   };
 
-  function pressed(event) {
+  function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.shiftKey && event.key === "ArrowRight") pan(0.25);
     else if (event.shiftKey && event.key === "ArrowLeft") pan(-0.25);
-    else if (event.key in KEYS) reveal(kept === null ? first() : KEYS[event.key](kept));
+    else if (event.key in KEYS) reveal(selected === null ? first() : KEYS[event.key](selected));
     else if (event.key === "+" || event.key === "=") zoom(0.5, centre());
     else if (event.key === "-") zoom(2, centre());
-    else if (event.key === "0") look(0, last);
-    else if (event.key === "Escape") choose(null);
-    else if ((event.key === "Enter" || event.key === " ") && kept !== null) go(kept);
+    else if (event.key === "0") setView(0, last);
+    else if (event.key === "Escape") select(null);
+    else if ((event.key === "Enter" || event.key === " ") && selected !== null) goToLine(selected);
     else return;
     event.preventDefault();
   }
 
-  let held = null; // where a drag began
-  canvas.addEventListener("keydown", pressed);
-  canvas.addEventListener("pointerdown", (event) => { held = { x: event.offsetX, from: view.from, moved: false }; });
+  let drag = null; // the start of a drag
+  canvas.addEventListener("keydown", onKey);
+  canvas.addEventListener("pointerdown", (event) => { drag = { x: event.offsetX, from: view.from, moved: false }; });
   canvas.addEventListener("pointermove", (event) => {
-    if (held !== null && event.buttons & 1) {
-      const shift = ((held.x - event.offsetX) / across()) * (view.to - view.from);
-      held.moved = held.moved || Math.abs(held.x - event.offsetX) > NEAR;
-      if (held.moved) look(held.from + shift, held.from + shift + view.to - view.from);
+    if (drag !== null && event.buttons & 1) {
+      const shift = ((drag.x - event.offsetX) / across()) * (view.to - view.from);
+      drag.moved = drag.moved || Math.abs(drag.x - event.offsetX) > NEAR;
+      if (drag.moved) setView(drag.from + shift, drag.from + shift + view.to - view.from);
       return;
     }
     const k = find(event.offsetX, event.offsetY);
-    if (k !== at) show(k);
+    if (k !== hovered) show(k);
   });
   canvas.addEventListener("pointerleave", () => show(null));
   canvas.addEventListener("click", (event) => {
-    const wasDrag = held !== null && held.moved;
-    held = null;
+    const wasDrag = drag !== null && drag.moved;
+    drag = null;
     const k = find(event.offsetX, event.offsetY);
     if (wasDrag) return;
-    choose(k);
-    if (k !== null) go(k);
+    select(k);
+    if (k !== null) goToLine(k);
   });
   canvas.addEventListener("wheel", (event) => {
     if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, time(Math.max(event.offsetX, GUTTER)));
@@ -344,9 +344,9 @@
     } else return;
     event.preventDefault();
   }, { passive: false });
-  document.getElementById("nearer").addEventListener("click", () => zoom(0.5, centre()));
-  document.getElementById("farther").addEventListener("click", () => zoom(2, centre()));
-  document.getElementById("whole").addEventListener("click", () => look(0, last));
+  document.getElementById("zoom-in").addEventListener("click", () => zoom(0.5, centre()));
+  document.getElementById("zoom-out").addEventListener("click", () => zoom(2, centre()));
+  document.getElementById("show-all").addEventListener("click", () => setView(0, last));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
   scroller.addEventListener("scroll", draw);
   new ResizeObserver(() => {

@@ -1,4 +1,4 @@
-"""Launches that leave the same whoever runs them: compiled kernels, examples, handwritten ones with their faults."""
+"""Launches of compiled kernels, of the examples, and of handwritten kernels with and without their faults."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from warploom.runtime.launchfile import read_launch_file
 from warploom.runtime.prepare import prepare
 
 Launch = Callable[[Any, str], tuple[Run, list[bytes]]]
-"""Given workers and a schedule: what a launch did, and what it left."""
+"""Function of the workers and the schedule that returns the run and the contents of the buffers."""
 
 _EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 
 
 @contextmanager
-def fine(warps: int) -> Iterator[None]:
-    """Grids are cut into waves of so many warps."""
+def waves_of(warps: int) -> Iterator[None]:
+    """Split grids into waves of a number of warps."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "RESIDENT_WARPS", warps)
         patch.setattr(machine, "LEAST_WARPS", 1)

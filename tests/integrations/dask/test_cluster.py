@@ -1,8 +1,8 @@
-"""Launches on workers that are processes: the same as alone, whoever is killed meanwhile.
+"""Launches on workers of a cluster have the results of one process, even if a worker is killed.
 
-WARPLOOM_FARM_WORKERS=2,4     numbers of workers (2)
-WARPLOOM_FARM_KERNELS=1       every kernel and not every sixth (6)
-WARPLOOM_FARM_KILLS=50        launches during which a worker is killed (2)
+WARPLOOM_DASK_WORKERS=2,4     numbers of workers (2)
+WARPLOOM_DASK_KERNELS=1       every kernel instead of every sixth (6)
+WARPLOOM_DASK_KILLS=50        launches during which a worker is killed (2)
 """
 
 from __future__ import annotations
@@ -14,37 +14,40 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from integrations.dask.launches import COMPILED, EXAMPLES, HANDWRITTEN, fine
+from integrations.dask.launches import COMPILED, EXAMPLES, HANDWRITTEN, waves_of
 from observe.sanitize.launches import LAUNCHES
 
 import warploom as wl
 from warploom.runtime.explore import Exploration
 
-WORKERS = os.environ.get("WARPLOOM_FARM_WORKERS", "0").split(",")
-EVERY = int(os.environ.get("WARPLOOM_FARM_KERNELS", "6"))
-KILLS = int(os.environ.get("WARPLOOM_FARM_KILLS", "2"))
+WORKERS = os.environ.get("WARPLOOM_DASK_WORKERS", "0").split(",")
+EVERY = int(os.environ.get("WARPLOOM_DASK_KERNELS", "6"))
+KILLS = int(os.environ.get("WARPLOOM_DASK_KILLS", "2"))
 ALL = {**COMPILED, **EXAMPLES, **HANDWRITTEN}
 
 
 @pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize("name", list(ALL)[::EVERY])
-def test_a_launch_on_workers_is_what_it_is_alone(name: str, workers: str, scheduler: str) -> None:
+def test_a_launch_on_workers_equals_one_in_one_process(name: str, workers: str, scheduler: str) -> None:
     schedule = "lazy" if name in EXAMPLES else "eager"
-    with fine(4):
+    with waves_of(4):
         alone, left = ALL[name](1, schedule)
-        spread, left_by_workers = ALL[name](scheduler if workers == "0" else f"dask:{workers}", schedule)
+        shared, left_by_workers = ALL[name](scheduler if workers == "0" else f"dask:{workers}", schedule)
     assert left_by_workers == left
-    assert [str(found) for found in spread.findings] == [str(found) for found in alone.findings]
-    assert spread.stats.instructions == alone.stats.instructions
-    assert spread.spread is not None
-    shares = spread.spread.ledger.shares.values()
-    assert sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas or spread.spread.together
+    assert [str(found) for found in shared.findings] == [str(found) for found in alone.findings]
+    assert shared.stats.instructions == alone.stats.instructions
+    assert shared.distribution is not None
+    shares = shared.distribution.report.workers.values()
+    assert (
+        sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas
+        or shared.distribution.single_worker_reason
+    )
 
 
 def test_a_worker_is_killed_at_random_moments() -> None:
     tests = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "killing.py"), str(KILLS)],
+        [sys.executable, str(Path(__file__).parent / "kill_workers.py"), str(KILLS)],
         capture_output=True,
         text=True,
         check=False,
@@ -57,7 +60,7 @@ def test_a_worker_is_killed_at_random_moments() -> None:
 
 
 @pytest.mark.parametrize("name", ["transformer_engine_3417", "cutlass_2418"])
-def test_schedules_are_explored_by_workers_with_the_same_words(name: str, scheduler: str) -> None:
+def test_an_exploration_on_workers_equals_one_in_one_process(name: str, scheduler: str) -> None:
     kernel = LAUNCHES[name]
 
     def explored(workers: Any) -> Exploration:
@@ -67,10 +70,10 @@ def test_schedules_are_explored_by_workers_with_the_same_words(name: str, schedu
             workers=workers,
         )  # fmt: skip
 
-    alone, spread = explored(1), explored(scheduler)
-    assert not spread.same
-    assert str(spread.difference) == str(alone.difference)
-    assert spread.failures == alone.failures
-    assert list(map(str, spread.findings)) == list(map(str, alone.findings))
-    assert spread.ledger is not None
-    assert spread.ledger.done == 5
+    alone, shared = explored(1), explored(scheduler)
+    assert not shared.same
+    assert str(shared.difference) == str(alone.difference)
+    assert shared.failures == alone.failures
+    assert list(map(str, shared.findings)) == list(map(str, alone.findings))
+    assert shared.work_report is not None
+    assert shared.work_report.done == 5

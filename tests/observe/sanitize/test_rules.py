@@ -50,7 +50,7 @@ def test_the_examples_are_legal(rule: Rule) -> None:
 
 def test_every_code_in_the_source_has_a_page() -> None:
     codes: set[str] = set()
-    for path in (ROOT / "src/warploom/sanitize").glob("*.py"):
+    for path in (ROOT / "src/warploom/observe/sanitize").glob("*.py"):
         codes.update(
             re.findall(r'"(sanitize\.[a-z-]+/[a-z-]+|sanitize\.deadlock)"', path.read_text(encoding="utf-8"))
         )

@@ -8,8 +8,9 @@ from itertools import islice, product
 import numpy as np
 
 from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.effects import Collective, Flow, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import metadata as metadata_map
 from warploom_lab.campaign import patterns
@@ -28,7 +29,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
     """What a form's slots may be on the architecture, constants apart; nothing where it does not execute."""
     target = read_target(ARCH)
     assert target is not None
-    if form.act is None:
+    if form.execution is None:
         return
     seen: set[str] = set()
     for row in form.rows:
@@ -36,7 +37,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
             continue
         for slots in combinations_of(form, row):
             opcode = ".".join(opcode_words(form, slots))
-            if opcode not in seen and not form.complaint(ARCH, slots):
+            if opcode not in seen and not form.unsupported(ARCH, slots):
                 seen.add(opcode)
                 yield slots
 
@@ -54,7 +55,7 @@ def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, in
 def element(form: Form, name: str, slots: Slots) -> str:
     """The type of the elements that an operand holds."""
     place = form.operands[name]
-    is_factor = place.is_fragment and "tensor" in form.touches
+    is_factor = place.is_fragment and form.multiplies
     word = slots.get(f"{name[0]}type", "f16") if is_factor else place.type_word(slots)
     return patterns.element_of(word)
 
@@ -84,7 +85,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 
 
 def filler(
-    place: Place, element_word: str, slots: Slots
+    place: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
     """Random words that one register takes, and what makes its bits of them."""
     if place.type_word(slots) == "pred":
@@ -166,7 +167,7 @@ def experiments(form: Form) -> Iterator[Experiment]:
     """The experiments on a form; none where it has other operands than these, or is not executed."""
     kinds = {place.kind for place in form.operands.values()}
     moved = {place.access for place in form.operands.values()}
-    at_once = form.touches <= {"warp", "tensor"}
+    at_once = all(isinstance(each, (Collective, Flow, Multiply)) for each in form.effects)
     if not at_once or not kinds <= {"register", "predicate", "immediate"} or not moved & {"write", "both"}:
         return
     for number, slots in enumerate(slots_of(form)):

@@ -37,7 +37,7 @@ Make = Callable[[str, patterns.Raw], Array]
 def movers(form: Form) -> Iterator[Experiment]:
     """Experiments on a form that moves matrices; none on others."""
     kinds = [place.kind for place in form.operands.values()]
-    if kinds.count("address") != 1 or "warp" not in form.touches:
+    if kinds.count("address") != 1 or form.collective != "warp":
         return
     for slots in slots_of(form):
         for optional in {False, len(standing_places(form, slots, optional=True)) > len(kinds) - 1}:

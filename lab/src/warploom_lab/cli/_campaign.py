@@ -15,8 +15,8 @@ from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError, WarploomError
 
 if TYPE_CHECKING:
-    from warploom.integrations.dask.census import Needs
-    from warploom.integrations.dask.work import Job
+    from warploom.integrations.dask.compatibility import Requirements
+    from warploom.integrations.dask.tasks import TaskFunction
     from warploom_lab.work.campaign import Campaign, Doing, Progress
 
 Task = TypeVar("Task")
@@ -40,10 +40,10 @@ def at_least_one(options: argparse.Namespace) -> None:
 
 
 def file(path: Path) -> dict[str, str]:
-    """What a checkpoint says of a file that results follow from. Errors: UsageError farm.file."""
-    from warploom.integrations.dask.census import files
+    """What a checkpoint says of a file that results follow from. Errors: UsageError dask.file."""
+    from warploom.integrations.dask.compatibility import file_digests
 
-    return {"file": next(iter(files([path]).values()))}
+    return {"file": next(iter(file_digests([path]).values()))}
 
 
 def carry_out(
@@ -52,12 +52,12 @@ def carry_out(
     options: argparse.Namespace,
     here: Callable[[int], Doing[Task, Result]],
     *,
-    needs: Needs | None = None,
+    needs: Requirements | None = None,
     heard: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
     """Every result, in the tasks' order. `here` makes what does tasks in so many processes or threads of this machine.
 
-    Errors: UsageError farm.*; those of the tasks.
+    Errors: UsageError dask.*; those of the tasks.
     """
     doing = (
         here(options.workers)
@@ -81,7 +81,9 @@ def watched(
         return run(campaign, doing, options.checkpoint, progress, heard)
 
 
-def crewed(campaign: Campaign[Task, Result], workers: str, needs: Needs | None = None) -> Doing[Task, Result]:
+def crewed(
+    campaign: Campaign[Task, Result], workers: str, needs: Requirements | None = None
+) -> Doing[Task, Result]:
     """A crew does the tasks. It is called together when there are some, and its table is shown at the end."""
 
     def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
@@ -93,15 +95,15 @@ def crewed(campaign: Campaign[Task, Result], workers: str, needs: Needs | None =
 
 @contextmanager
 def crew(
-    workers: str, needs: Needs | None = None
+    workers: str, needs: Requirements | None = None
 ) -> Generator[Callable[[Campaign[Any, Any]], Doing[Any, Any]]]:
     """A crew that is called together now, for one campaign after the other; its table is shown at the end."""
-    from warploom.integrations.dask.crew import Crew
-    from warploom.integrations.dask.work import Ledger
+    from warploom.integrations.dask.worker_pool import WorkerPool
+    from warploom.runtime.distribution import WorkReport
     from warploom_lab.work.campaign import by_crew
 
-    ledger = Ledger()
-    with Crew(workers, needs) as called:
+    ledger = WorkReport()
+    with WorkerPool(workers, needs) as called:
         _workers.say(str(called))
         try:
             yield lambda campaign: by_crew(campaign, called, ledger)
@@ -109,7 +111,7 @@ def crew(
             _workers.table(ledger)
 
 
-def spread(job: Job, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+def spread(job: TaskFunction, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
     """What a crew makes of tasks that share nothing, with their numbers, as it comes."""
     from warploom_lab.work.campaign import Campaign
 
@@ -198,7 +200,7 @@ class _Failed:
 class _Piece:
     """A job with what its tasks share, for another process. `func` says whose module that needs."""
 
-    func: Job
+    func: TaskFunction
     shared: Any
 
     def __call__(self, task: Any) -> Any:

@@ -28,7 +28,7 @@ _TOLD = 200  # cases between two lines of progress, where there is no terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare. Errors: UsageError compare.*, gpu.*, farm.*."""
+    """Compare. Errors: UsageError compare.*, gpu.*, dask.*."""
     if options.against is not None:
         return _against(options)
     from warploom_lab.gemm import Outcome, Record, Task, small_ones

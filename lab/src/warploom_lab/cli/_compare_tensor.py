@@ -26,7 +26,7 @@ _SLICE = 256  # cases that the GPU here answers before a crew is asked about the
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare. Errors: UsageError compare.*, farm.*."""
+    """Compare. Errors: UsageError compare.*, dask.*."""
     if options.against is not None:
         return _against(options)
     from warploom.gpu import Gpu

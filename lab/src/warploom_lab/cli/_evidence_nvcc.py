@@ -77,13 +77,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _ask(options: argparse.Namespace, nvcc: Nvcc, asked: list[Case]) -> list[tuple[Case, Answer]]:
     """The calls, with what the compiler says of each."""
-    from warploom.integrations.dask.census import Needs, files
+    from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.nvcc.compiler import Answer
     from warploom_lab.nvcc.record import PROBES, ask, in_order, together
     from warploom_lab.plain import of_plain, plain
     from warploom_lab.work.campaign import Campaign
 
-    compilers = files([nvcc.path])
+    compilers = file_digests([nvcc.path])
     texts = together(asked)
     campaign = Campaign(
         {
@@ -99,6 +99,6 @@ def _ask(options: argparse.Namespace, nvcc: Nvcc, asked: list[Case]) -> list[tup
         group=4,
     )
     said = _campaign.carry_out(
-        "asking", campaign, options, partial(_campaign.threads, campaign), needs=Needs(files=compilers)
+        "asking", campaign, options, partial(_campaign.threads, campaign), needs=Requirements(files=compilers)
     )
     return in_order(asked, texts, said)

@@ -93,7 +93,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare. Errors: UsageError compare.*, farm.*, and those of a launch on a GPU."""
+    """Compare. Errors: UsageError compare.*, dask.*, and those of a launch on a GPU."""
     from warploom_lab.campaign.jobs import Choice
 
     for name, least in (("cases", 1), ("every", 1), ("workers", 0)):
@@ -229,7 +229,7 @@ def _kernels(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace, chosen: Choice) -> int:
-    from warploom.integrations.dask.census import Needs
+    from warploom.integrations.dask.compatibility import Requirements
     from warploom_lab.campaign import Outcome
     from warploom_lab.campaign.jobs import Inputs, experiment_on_gpu
     from warploom_lab.plain import of_plain, plain
@@ -247,7 +247,7 @@ def _compare(options: argparse.Namespace, chosen: Choice) -> int:
     if isinstance(options.workers, int):
         doing = _campaign.processes(campaign, options.workers)
     else:
-        doing = _campaign.crewed(campaign, options.workers, Needs(extras={"cuda.core": "gpu"}))
+        doing = _campaign.crewed(campaign, options.workers, Requirements(extras={"cuda.core": "gpu"}))
     return _report(_campaign.watched("comparing", campaign, options, _with_gpu(doing)))
 
 

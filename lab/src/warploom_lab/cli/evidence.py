@@ -83,9 +83,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_mlir(options: argparse.Namespace) -> int:
     """Ask MLIR, then write and compare. Errors: UsageError where it cannot be asked."""
-    from warploom.nvvm.packages import need_xdsl
+    from warploom.nvvm.errors import require_xdsl
 
-    need_xdsl()  # what follows imports it
+    require_xdsl()  # what follows imports it
     from warploom_lab.mlir.record import differences, write
     from warploom_lab.mlir.tools import provide
     from warploom_lab.ptxas.assembler import provide as assembler
@@ -122,13 +122,13 @@ def run_mlir(options: argparse.Namespace) -> int:
 
 def _ask_mlir(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
     """What the tools and the assemblers say of every operation."""
-    from warploom.integrations.dask.census import Needs, files
+    from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.mlir.cases import cases
     from warploom_lab.mlir.record import Answer, ask, together
     from warploom_lab.plain import of_plain, plain
     from warploom_lab.work.campaign import Campaign
 
-    used = files([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
+    used = file_digests([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
     campaign = Campaign(
         {
             "campaign": "evidence mlir",
@@ -142,7 +142,7 @@ def _ask_mlir(options: argparse.Namespace, tools: Tools, assemblers: list[str]) 
         plain,
         partial(of_plain, list[Answer]),
     )
-    needs = Needs(extras={"xdsl": "mlir"}, files=used)
+    needs = Requirements(extras={"xdsl": "mlir"}, files=used)
     here = partial(_campaign.threads, campaign)
     found = _campaign.carry_out("asking", campaign, options, here, needs=needs)
     return [answer for some in found for answer in some]

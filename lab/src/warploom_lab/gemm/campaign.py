@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
-from warploom.kernels.api import Ask, Options, perform
-from warploom.kernels.cost import Share, shares, tiles
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import HOPPER, Plan, Tile
-from warploom.kernels.problem import Arrays
+from warploom.kernels.api import Options, Planner, run_gemm
+from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
+from warploom.kernels.problem import Operands
 from warploom_lab.gemm.case import Case, case
 from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.given import Given, given
@@ -134,13 +134,13 @@ class Runner:
     def __init__(self, one: Case, way: Way | None = None) -> None:
         self.case = one
         self._way = way
-        self._dispatch: Dispatch | None = None
+        self._dispatch: HopperDispatch | None = None
 
     @property
     def way(self) -> Way | None:
         """How it was run; None where it was not yet."""
         held = self._dispatch
-        return None if held is None else Way(held.plan.tile, held.share.ctas, held.share.split)
+        return None if held is None else Way(held.plan.tile, held.schedule.ctas, held.schedule.split)
 
     def run(self, made: Given, device: Device) -> NDArray[Any]:
         """D. Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; what the machine faults."""
@@ -150,45 +150,45 @@ class Runner:
             bias_along="row" if one.bias == "row" else "column",
             activation=one.activation,
             result="" if made.arrays.out is not None else one.result,
-            sums=one.sums,
+            accumulator=one.sums,
             fast=one.fast,
             tile=None,
             target=HOPPER,
             columns=one.k if one.sparse else 0,
         )
-        return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
+        return run_gemm(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
-    def _ask(self, arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
+    def _ask(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
         """What is launched: what was the first time. What was tuned on a GPU is not asked for."""
         if self._dispatch is None:
-            asked: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
+            asked: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
             usual = asked(arrays, options, None)
-            assert isinstance(usual, Dispatch)
+            assert isinstance(usual, HopperDispatch)
             self._dispatch = self._varied(usual)
         return self._dispatch
 
-    def _varied(self, usual: Dispatch) -> Dispatch:
+    def _varied(self, usual: HopperDispatch) -> HopperDispatch:
         """The same problem by the tile and share that are asked for, or that the case chooses."""
         one, problem, way = self.case, usual.problem, self._way
-        plan, ways = usual.plan, [usual.share]
+        plan, ways = usual.plan, [usual.schedule]
         if way is not None:
             plan = plan.with_tile(way.tile)
         elif one.tile >= 0:
-            plan = _at(list(tiles(plan)), one.tile)
+            plan = _at(list(tiled_plans(plan)), one.tile)
         if plan != usual.plan:
-            ways = [grouped.share_of(problem, plan)] if one.ends else list(shares(problem, plan))
+            ways = [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
         if way is not None:
-            return Dispatch(problem, plan, replace(ways[0], ctas=way.ctas, split=way.split))
+            return HopperDispatch(problem, plan, replace(ways[0], ctas=way.ctas, split=way.split))
         if one.share >= 0:
             ways = [*ways, *_fewer(plan, ways[0], cut=not one.ends)]
-        return Dispatch(problem, plan, _at(ways, one.share) if one.share >= 0 else ways[0])
+        return HopperDispatch(problem, plan, _at(ways, one.share) if one.share >= 0 else ways[0])
 
 
 def _at(choices: list[Any], place: float) -> Any:
     return choices[int(place * len(choices))]
 
 
-def _fewer(plan: Plan, share: Share, *, cut: bool) -> Iterator[Share]:
+def _fewer(plan: Plan, share: TileSchedule, *, cut: bool) -> Iterator[TileSchedule]:
     """Ways that the model does not think of: few CTAs, so that each has many tiles; some tiles cut, or all."""
     cluster = plan.tile.cluster
     for clusters in (1, 3):

@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from warploom.kernels.plan import ACTIVATIONS, RESULTS, SUMS
+from warploom.kernels.plan import ACCUMULATORS, ACTIVATIONS, RESULTS
 
 _LARGEST = 1536  # along M, N and K
 _MOST = 1_500_000_000  # products of a case: float64 takes a second for them
@@ -162,9 +162,9 @@ def _sizes(draw: Random, batch: int) -> tuple[int, int, int]:
 def _types(draw: Random) -> tuple[str, str, str]:
     """A, B and the sums: each wider type as often as all pairs of 8-bit ones."""
     family = draw.choice([("bf16",), ("f16",), ("tf32",), ("e4m3", "e5m2"), _INTEGERS])
-    pairs = [pair for pair in SUMS if pair[0] in family]
+    pairs = [pair for pair in ACCUMULATORS if pair[0] in family]
     a, b = draw.choice(pairs)
-    return a, b, draw.choice(SUMS[a, b])
+    return a, b, draw.choice(ACCUMULATORS[a, b])
 
 
 def _plain(draw: Random, seed: int, number: int, batch: int = 0) -> Case:

@@ -14,7 +14,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.plan import DTYPES, SCALED
+from warploom.kernels.hopper.plan import SCALE_BLOCK
+from warploom.kernels.plan import DTYPES
 from warploom_lab.gemm.case import Case
 from warploom_lab.gemm.given import Given
 
@@ -107,15 +108,15 @@ def _product(
     if not case.blocked:
         return a @ b, np.sqrt(a**2 @ b**2)
     sums = squares = np.zeros(1)
-    for block, first in enumerate(range(0, case.k, SCALED)):
-        along = slice(first, first + SCALED)
+    for block, first in enumerate(range(0, case.k, SCALE_BLOCK)):
+        along = slice(first, first + SCALE_BLOCK)
         part_a, part_b = a[..., along], b[..., along, :]
         if case.row_scales == "block" and factors[0] is not None:
             part_a = part_a * factors[0][..., block, None]
         if case.column_scales.startswith("block") and factors[1] is not None:
             of_columns = factors[1][..., block]
             if case.column_scales == "block":
-                of_columns = np.repeat(of_columns, SCALED, axis=-1)[..., : case.n]
+                of_columns = np.repeat(of_columns, SCALE_BLOCK, axis=-1)[..., : case.n]
             part_b = part_b * of_columns[..., None, :]
         sums, squares = sums + part_a @ part_b, squares + part_a**2 @ part_b**2
     return sums, np.sqrt(squares)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.plan import DTYPES, SCALED
-from warploom.kernels.problem import Arrays
+from warploom.kernels.hopper.plan import SCALE_BLOCK
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.problem import Operands
+from warploom.kernels.sparse import compress, prune
 from warploom_lab.gemm.case import Case
 
 Array = NDArray[Any]
@@ -36,7 +37,7 @@ class Given:
     Both are None where the case has no `out`.
     """
 
-    arrays: Arrays
+    arrays: Operands
     a: Array
     whole: Array | None
     within: NDArray[np.bool_] | None
@@ -45,7 +46,7 @@ class Given:
     def digest(self) -> str:
         """SHA-256 of all that goes in, but for the bytes beside it."""
         held = sha256()
-        for name, array in zip(Arrays._fields, self.arrays, strict=True):
+        for name, array in zip(Operands._fields, self.arrays, strict=True):
             if array is not None and name != "out":
                 held.update(f"{name} {array.dtype} {array.shape} ".encode())
                 held.update(array.tobytes())
@@ -83,14 +84,14 @@ def given(case: Case) -> Given:
         counts = (case.groups, n) if case.ends else (m if case.bias == "row" else n,)
         bias = draw.standard_normal(counts, np.float32)
     ends = np.array(case.ends, np.int32) if case.ends else None
-    arrays = Arrays(values, b, c, out, scales[0], scales[1], bias=bias, metadata=metadata, ends=ends)
+    arrays = Operands(values, b, c, out, scales[0], scales[1], bias=bias, metadata=metadata, ends=ends)
     return Given(arrays, a, whole, within)
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
     """Factors of rows and of columns: those of blocks side by side along either axis."""
     planes = (case.batch,) if case.scales_batched else ()
-    blocks = ceil(case.k / SCALED)
+    blocks = ceil(case.k / SCALE_BLOCK)
 
     def made(shape: tuple[int, ...], transposed: bool) -> Array:
         values = draw.uniform(0.5, 2.0, shape).astype(np.float32) * draw.choice((-1, 1), shape).astype("f4")
@@ -103,7 +104,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
     if case.column_scales == "column":
         columns = made((case.groups, case.n) if case.ends else (case.n,), False)
     elif case.column_scales:
-        count = case.n if case.column_scales == "blocks" else ceil(case.n / SCALED)
+        count = case.n if case.column_scales == "blocks" else ceil(case.n / SCALE_BLOCK)
         columns = made((*planes, count, blocks), across)
     return rows, columns
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warploom.diagnostics import UsageError, WarploomError
-from warploom.kernels.plan import Tile
+from warploom.kernels.hopper.plan import Tile
 from warploom_lab.gemm.campaign import Outcome, Runner, Way, digest
 from warploom_lab.gemm.case import Case, case
 from warploom_lab.gemm.given import given

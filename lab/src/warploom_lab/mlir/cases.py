@@ -50,14 +50,16 @@ from xdsl.irdl.constraints import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.isa.binding.compose import form_named, slots_of
+from warploom.isa.binding.compose import slots_of
+from warploom.isa.instructions import wmma
 from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect import OPERATIONS, mma
-from warploom.nvvm.dialect.vocabulary import (
+from warploom.nvvm.dialect.attributes import EnumAttribute, MatrixShape, Shape
+from warploom.nvvm.dialect.enums import (
     BitOperation,
-    Fragment,
     Layout,
+    MmaFragment,
     MmaKind,
     MmaType,
     Overflow,
@@ -69,8 +71,8 @@ from warploom.nvvm.dialect.vocabulary import (
     WgmmaType,
 )
 from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
-from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, element_of
-from warploom.nvvm.dialect.words import MatrixShape, Shape, Word
+from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, register_type
+from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED, WGMMA_DESCRIPTORS, WMMA
 from warploom_lab.ptxas.spell import combinations_of
 
 Words = Mapping[str, str]
@@ -253,8 +255,8 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
     """The attributes that a constraint allows, or some of them."""
     (base,) = constraint.get_bases() or {UnitAttr}
-    if issubclass(base, Word):
-        return [base(word) for word in base.words]
+    if issubclass(base, EnumAttribute):
+        return [base(word) for word in base.cases]
     if base is MatrixShape:
         return [MatrixShape(IntAttr(m), IntAttr(n)) for m, n in _MATRICES]
     if base is UnitAttr:
@@ -283,9 +285,9 @@ _ACCUMULATORS: Mapping[str, Attribute] = {"f16": _HALVES, "f32": f32, "f64": f64
 _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
-def _rows(*forms: str) -> Iterator[tuple[Form, dict[str, str]]]:
+def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
     """Every combination of words that the rows of some forms allow."""
-    for form in map(form_named, forms):
+    for form in forms:
         for row in form.rows:
             if row.gone is None:
                 for slots in combinations_of(form, row):
@@ -303,7 +305,7 @@ def _extents(shape: str) -> Shape:
 
 def warpgroup(chance: random.Random) -> Iterator[Made]:
     """Multiplications of a warpgroup with both matrices behind descriptors."""
-    for form, slots in _rows(*WgmmaMmaAsync.DESCRIBED):
+    for form, slots in _rows(*WGMMA_DESCRIPTORS):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
         struct = _struct(element, form.operands["d"].registers(slots))
@@ -312,11 +314,11 @@ def warpgroup(chance: random.Random) -> Iterator[Made]:
             "typeA": WgmmaType(slots["atype"]),
             "typeB": WgmmaType(slots["btype"]),
             "typeD": WgmmaType(slots["dtype"]),
-            "scaleD": ScaleOut(chance.choice(ScaleOut.words)),
-            "scaleA": ScaleIn(chance.choice(ScaleIn.words) if signed else "one"),
-            "scaleB": ScaleIn(chance.choice(ScaleIn.words) if signed else "one"),
-            "layoutA": Layout(chance.choice(Layout.words) if "imm_trans_a" in form.operands else "row"),
-            "layoutB": Layout(chance.choice(Layout.words) if "imm_trans_b" in form.operands else "col"),
+            "scaleD": ScaleOut(chance.choice(ScaleOut.cases)),
+            "scaleA": ScaleIn(chance.choice(ScaleIn.cases) if signed else "one"),
+            "scaleB": ScaleIn(chance.choice(ScaleIn.cases) if signed else "one"),
+            "layoutA": Layout(chance.choice(Layout.cases) if "imm_trans_a" in form.operands else "row"),
+            "layoutB": Layout(chance.choice(Layout.cases) if "imm_trans_b" in form.operands else "col"),
         }
         if slots.get("satfinite"):
             properties["satfinite"] = Overflow("satfinite")
@@ -355,7 +357,7 @@ def _overflow(slots: Words) -> dict[str, Attribute]:
 
 def dense(chance: random.Random) -> Iterator[Made]:
     """Dense multiplications of a warp."""
-    for form, slots in _rows("mma.half", "mma.float", "mma.double", "mma.integer", "mma.bit"):
+    for form, slots in _rows(*MMA_DENSE):
         if slots.get("kind") or slots.get("rnd"):
             continue
         properties = _product(slots) | _overflow(slots)
@@ -369,7 +371,7 @@ def dense(chance: random.Random) -> Iterator[Made]:
 
 def sparse(chance: random.Random) -> Iterator[Made]:
     """Sparse multiplications of a warp."""
-    for form, slots in _rows("sparse.float", "sparse.integer"):
+    for form, slots in _rows(*MMA_SPARSE):
         properties = _product(slots) | _overflow(slots)
         if slots["spvariant"] != "sp":
             properties["orderedMetadata"] = UnitAttr()
@@ -383,7 +385,7 @@ def sparse(chance: random.Random) -> Iterator[Made]:
 
 def scaled(chance: random.Random) -> Iterator[Made]:
     """Multiplications of a warp with block scales."""
-    for form, slots in _rows("mma.scaled", "sparse.scaled"):
+    for form, slots in _rows(*MMA_SCALED, *MMA_SPARSE_SCALED):
         if not slots["scale_vec"]:
             continue
         properties = _product(slots) | {
@@ -394,7 +396,7 @@ def scaled(chance: random.Random) -> Iterator[Made]:
         groups = _fragments(form, slots)
         constants: dict[int, int] = {}
         kind: type[dialect.Operation] = mma.MmaBlockScale
-        if form.name.startswith("sparse"):
+        if form in MMA_SPARSE_SCALED:
             kind = mma.MmaSparseBlockScale
             properties["orderedMetadata"] = UnitAttr()
             groups += [[i32], [i32]]
@@ -405,10 +407,10 @@ def scaled(chance: random.Random) -> Iterator[Made]:
 
 def opaque(chance: random.Random) -> Iterator[Made]:
     """Loads, stores and multiplications of opaque fragments."""
-    for form, slots in _rows("wmma.load", "wmma.store"):
+    for form, slots in _rows(wmma.LOAD, wmma.STORE):
         if not slots["aligned"] or slots["ss"] == "shared::cta":
             continue
-        count, element = form.operands["r"].registers(slots), element_of(slots["type"])
+        count, element = form.operands["r"].registers(slots), register_type(slots["type"])
         pointer = (
             LLVMPointerType(IntAttr({"global": 1, "shared": 3}[slots["ss"]]))
             if slots["ss"]
@@ -418,13 +420,13 @@ def opaque(chance: random.Random) -> Iterator[Made]:
             "layout": Layout(slots["layout"]),
             "eltype": MmaType(slots["type"]),
         }
-        if form.name == "wmma.store":
+        if form is wmma.STORE:
             yield Made(WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
             continue
-        properties["frag"] = Fragment(slots["matrix"])
+        properties["frag"] = MmaFragment(slots["matrix"])
         result = element if (count, element) == (1, f64) else _struct(element, count)
         yield Made(WmmaLoad, [[pointer], [i32]], [result], properties, {})
-    for form, slots in _rows("wmma.half", "wmma.float", "wmma.integer", "wmma.bit"):
+    for form, slots in _rows(*WMMA):
         if slots.get("rnd") or slots["dtype"] != slots["ctype"] or slots.get("bitOp"):
             continue
         if slots.get("satfinite"):
@@ -438,14 +440,14 @@ def opaque(chance: random.Random) -> Iterator[Made]:
         }
         arguments: list[Attribute] = []
         for letter, element in zip("abc", (a, a, slots["ctype"]), strict=True):
-            arguments += [element_of(element)] * form.operands[letter].registers(slots)
-        result = _struct(element_of(slots["dtype"]), form.operands["d"].registers(slots))
+            arguments += [register_type(element)] * form.operands[letter].registers(slots)
+        result = _struct(register_type(slots["dtype"]), form.operands["d"].registers(slots))
         yield Made(WmmaMma, [arguments], [result], properties, {})
 
 
 def _numbers(shape: str) -> dict[str, Attribute]:
     extents = _extents(shape)
-    return {name: IntegerAttr(number, 32) for name, number in zip("mnk", extents.numbers, strict=True)}
+    return {name: IntegerAttr(number, 32) for name, number in zip("mnk", extents.extents, strict=True)}
 
 
 FROM_FORMS = {

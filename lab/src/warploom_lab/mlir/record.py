@@ -19,7 +19,7 @@ from pathlib import Path
 from warploom.check import check
 from warploom.diagnostics import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
-from warploom.nvvm.reading import read as read_text
+from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import parse
 from warploom_lab.mlir.ask import TARGETS, instructions
@@ -132,7 +132,7 @@ KNOWN = {
 def differences(answer: Answer) -> Iterator[str]:
     """What is otherwise here: in reading, printing, PTX, or the judgement of `check`."""
     try:
-        reading = read_text(answer.text)
+        reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
     except WarploomError as error:
         yield f"it is refused: {error}"
@@ -140,7 +140,7 @@ def differences(answer: Answer) -> Iterator[str]:
     printed = str(reading.module)
     if tokens(printed) != tokens(answer.text):
         yield f"it is printed otherwise: {printed}"
-    if answer.generic and not read_text(answer.generic).module.is_structurally_equivalent(reading.module):
+    if answer.generic and not parse_mlir(answer.generic).module.is_structurally_equivalent(reading.module):
         yield "its generic text is another operation"
     yield from (f"{found}" for found in check(module) if found.severity is not Severity.NOTE)
     ours = tuple(instructions(module))

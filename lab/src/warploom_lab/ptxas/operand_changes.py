@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName
 from warploom_lab.ptxas.probe import TABLES
 from warploom_lab.ptxas.spell import (
@@ -93,7 +93,7 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
     yield from _types(place, slots)
     yield from _values(place, slots)
     yield from ((f"{text} there", text) for text in _NAMES)
-    if place.parts:
+    if place.constraint.selector:
         yield from ((f"part {part}", f"{plain}.{part}") for part in _PARTS)
     if place.access == "write":
         yield "paired", f"{plain}|%p90"
@@ -108,7 +108,7 @@ def _with_part(form: Form, name: PlaceName, slots: Slots, part: str, text: str) 
     return "{" + ", ".join(parts) + "}"
 
 
-def _addresses(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
+def _addresses(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
     count = place.registers(slots)
     coordinates = f", {Writer().registers('r', count)}" if count else ""
     for base in _BASES:
@@ -129,7 +129,7 @@ def _addresses(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
     yield "offset", f"[%rd90+16, {Writer().registers('r', count)}]"
 
 
-def _lengths(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
+def _lengths(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
     if place.kind not in {"register", "any"}:
         return
     count = place.registers(slots)
@@ -140,7 +140,7 @@ def _lengths(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
             yield f"{length} registers", Writer().registers(prefix, length)
 
 
-def _types(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
+def _types(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
     count = max(place.registers(slots), 0) if place.kind in {"register", "any"} else 0
     for prefix in _PREFIXES:
         yield f"of {prefix}", Writer().registers(prefix, count)
@@ -154,7 +154,7 @@ def _types(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
         yield "one register twice", "{" + ", ".join([*items[:-1], items[0]]) + "}"
 
 
-def _values(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
+def _values(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
     constants = place.constants(slots)
     edges: set[int] = set()
     if constants:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName, Word
 from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
@@ -37,7 +37,7 @@ class Writer:
             return f"%{prefix}{first}"
         return f"{{%{prefix}[{first}:{first + count}]}}" if count > 1 else f"{{%{prefix}{first}}}"
 
-    def place(self, place: Place, slots: Mapping[str, str]) -> str:
+    def place(self, place: OperandSpec, slots: Mapping[str, str]) -> str:
         """What the plainest legal operand of a place is."""
         count = place.registers(slots)
         constants = place.constants(slots)
@@ -50,7 +50,11 @@ class Writer:
             case "label":
                 return "L0"
             case "symbol":
-                return self.registers("rd") if self.indirect and "function" in place.also else _symbol(place)
+                return (
+                    self.registers("rd")
+                    if self.indirect and "function" in place.allowed(slots)
+                    else _symbol(place)
+                )
             case "tuple":
                 return "()"
             case "sink":
@@ -59,13 +63,13 @@ class Writer:
                 return self.registers("p")
             case "register" | "any":
                 length = ANY_LENGTH if count == -1 else count
-                wide = place.at(slots).accepts == "wide"
+                wide = place.accepts(slots) == "wide"
                 return self.registers(prefix_of(place.type_word(slots), wide=wide), length)
 
 
-def _symbol(place: Place) -> str:
+def _symbol(place: OperandSpec) -> str:
     """The name of a probe that is what a place asks for."""
-    return next((name for name, (directive, _) in TABLES.items() if directive in place.also), "callee")
+    return next((name for name, (directive, _) in TABLES.items() if directive in place.allowed({})), "callee")
 
 
 def prefix_of(type_word: str, *, wide: bool = True) -> str:

@@ -1,7 +1,7 @@
 """Campaigns: many independent tasks whose results are kept as they come, by whatever hands they are done.
 
     campaign = Campaign({"campaign": "squares"}, square, None, range(1000), write=int, read=int)
-    with Crew("dask") as crew:
+    with WorkerPool("dask") as crew:
         run(campaign, by_crew(campaign, crew), Path("squares.jsonl"))        # -> every result, in the tasks' order
 
 The same call again after whatever ended it does what is missing, and returns the same.
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask.census import version
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Job, Ledger, Tell, results
+from warploom.integrations.dask.compatibility import source_version
+from warploom.integrations.dask.tasks import ProgressCallback, TaskFunction, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
+from warploom.runtime.distribution import WorkReport
 from warploom_lab.work.journal import Journal
 
 Task = TypeVar("Task")
@@ -40,7 +41,7 @@ class Campaign(Generic[Task, Result]):
     """
 
     about: Mapping[str, Any]
-    job: Job
+    job: TaskFunction
     shared: Any
     tasks: Sequence[Task]
     write: Callable[[Result], Any]
@@ -50,7 +51,7 @@ class Campaign(Generic[Task, Result]):
     @property
     def header(self) -> dict[str, Any]:
         """What its journal says of it: the release too, as another one may find something else."""
-        return {**self.about, "tasks": len(self.tasks), "warploom": version()}
+        return {**self.about, "tasks": len(self.tasks), "warploom": source_version()}
 
 
 def run(
@@ -64,7 +65,7 @@ def run(
 
     `heard` is told each result once, as it comes; those of the checkpoint first.
 
-    Errors: UsageError farm.journal, farm.disk; those of `doing`.
+    Errors: UsageError checkpoint.file, checkpoint.disk; those of `doing`.
     """
     found: dict[int, Result] = {}
     with nullcontext() if checkpoint is None else Journal(checkpoint, campaign.header) as journal:
@@ -92,15 +93,15 @@ def _read(campaign: Campaign[Any, Result], journal: Journal, number: int) -> Res
     except (TypeError, ValueError, KeyError, AttributeError):
         raise UsageError(
             f"{journal.path} has a result of task {number} that cannot be read",
-            code="farm.journal",
+            code="checkpoint.file",
             hint="remove it to begin anew",
         ) from None
 
 
 def by_crew(
-    campaign: Campaign[Task, Result], crew: Crew, ledger: Ledger | None = None
+    campaign: Campaign[Task, Result], crew: WorkerPool, ledger: WorkReport | None = None
 ) -> Doing[Task, Result]:
-    """A crew does the tasks, by groups. Errors: those of `farm.work.results`."""
+    """A crew does the tasks, by groups. Errors: those of `dask.tasks.run_tasks`."""
 
     def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         starts = range(0, len(tasks), campaign.group)
@@ -113,7 +114,7 @@ def by_crew(
             progress(done + sum(under_way.values()))
 
         shared = campaign.job, campaign.shared
-        for number, values in results(crew, do_group, shared, groups, hear, ledger):
+        for number, values in run_tasks(crew, do_group, shared, groups, hear, ledger):
             under_way.pop(number, None)
             done += len(values)
             progress(done + sum(under_way.values()))
@@ -122,7 +123,7 @@ def by_crew(
     return do
 
 
-def do_group(shared: tuple[Job, Any], tasks: Sequence[Any], tell: Tell) -> list[Any]:
+def do_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], tell: ProgressCallback) -> list[Any]:
     """The job of a group, on a worker: tells how many of its tasks are done."""
     job, what = shared
     found: list[Any] = []

@@ -38,7 +38,7 @@ class Journal:
     """What earlier processes found, by the number of the task."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Errors: UsageError farm.journal, farm.disk."""
+        """Errors: UsageError checkpoint.file, checkpoint.disk."""
         self.path, self.results = path, {}
         self._about: dict[str, Any] = json.loads(json.dumps(about))
         self._total = int(about["tasks"])
@@ -67,7 +67,7 @@ class Journal:
         os.close(self._file)  # which ends the lock, as the end of the process would
 
     def add(self, results: Iterable[tuple[int, Any]]) -> None:
-        """Keep what came of tasks, by their numbers, as plain data. Errors: UsageError farm.disk."""
+        """Keep what came of tasks, by their numbers, as plain data. Errors: UsageError checkpoint.disk."""
         lines = [_line({"task": number, "result": result}) for number, result in results]
         self._write(b"".join(lines))
         self._done += len(lines)
@@ -144,7 +144,7 @@ class Journal:
         self.results[cast("int", number)] = held["result"]
 
     def _refuse(self, why: str, hint: str = "") -> NoReturn:
-        raise UsageError(f"{self.path} {why}", code="farm.journal", hint=hint) from None
+        raise UsageError(f"{self.path} {why}", code="checkpoint.file", hint=hint) from None
 
     # Writing ------------------------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Journal:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise UsageError(
                 f"{self.path} cannot be written: {_words(error)}; it has {self._done} of {self._total} results",
-                code="farm.disk",
+                code="checkpoint.disk",
                 hint=f"{'free some space, and ' if full else ''}start the same command again",
             ) from None
         self._end += len(data)

@@ -146,7 +146,7 @@ class Body:
         """
         end = len(self.steps)
         opcodes = [step.instruction.opcode for step in self.steps]
-        turning = {opcode for opcode in set(opcodes) if _effects(opcode) & _TURNS}
+        turning = {opcode for opcode in set(opcodes) if (form := _form(opcode)) is not None and form.control}
         found = {place: self._after(place, end) for place, opcode in enumerate(opcodes) if opcode in turning}
         if end:
             found.setdefault(end - 1, [EXIT])
@@ -154,10 +154,11 @@ class Body:
 
     def _after(self, place: int, end: int) -> list[int]:
         step = self.steps[place]
-        effects = _effects(step.instruction.opcode)
-        targets = list(self._targets(step)) if "jumps" in effects else []
+        form = _form(step.instruction.opcode)
+        control = "" if form is None else form.control
+        targets = list(self._targets(step)) if control == "jump" else []
         guarded = step.instruction.guard is not None
-        leaves, returns = "leaves" in effects, "calls" in effects
+        leaves, returns = form is not None and form.ends_thread, control == "call"
         return successors(place, end, targets, leaves=leaves, guarded=guarded, returns=returns)
 
     def _targets(self, step: Step) -> Iterator[int]:
@@ -180,13 +181,12 @@ class Body:
         return isinstance(found, Variable) and found.type == "pred"
 
 
-_TURNS = frozenset({"jumps", "leaves", "calls"})
 _WRITES = frozenset({"write", "both"})
 
 
-def _effects(opcode: str) -> frozenset[str]:
+def _form(opcode: str) -> Form | None:
     matches = match_opcode(opcode)
-    return matches[0].form.touches if matches else frozenset()
+    return matches[0].form if matches else None
 
 
 def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str, BoundOperand]] | None:

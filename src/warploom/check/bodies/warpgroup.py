@@ -24,7 +24,7 @@ from warploom.isa.model.form import Form, forms
 from warploom.ptx import Integer, Name, Operand, Vector
 from warploom.ptx.flow import EXIT
 
-_MULTIPLICATIONS = frozenset(form for form in forms() if {"warpgroup", "tensor", "async"} <= form.touches)
+_MULTIPLICATIONS = frozenset(form for form in forms() if form.multiplies and form.collective == "warpgroup")
 _FORMS = _MULTIPLICATIONS | {FENCE, COMMIT, WAIT}
 _ORDER = "PTX ISA 9.7.15.7"
 _OLDEST = 9

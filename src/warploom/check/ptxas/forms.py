@@ -5,28 +5,14 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from warploom.check.ptxas.extension import ExtensionForm
 from warploom.isa.instructions.bulk import SIZES
 from warploom.isa.instructions.fragments import fragment
 from warploom.isa.instructions.matrix import ROWS
 from warploom.isa.instructions.multimem import EIGHTS
 from warploom.isa.instructions.sparse import METADATA
 from warploom.isa.instructions.tensor import FOUR_ROWS, SOURCE
-from warploom.isa.model import register_constraints as holds
-from warploom.isa.model.form import Form
-from warploom.isa.model.operands import (
-    NARROW,
-    Place,
-    Slots,
-    address,
-    arg,
-    immediate,
-    inp,
-    out,
-    pred_in,
-    pred_out,
-)
+from warploom.isa.model.operands import OperandSpec, Slots, address, immediate, inp, out, pred_in, pred_out
 
 
 def _eighth(slots: Slots) -> int:
@@ -34,42 +20,43 @@ def _eighth(slots: Slots) -> int:
     return 4 if slots["atype"] == "tf32" else 2
 
 
-def _loaded(count: int) -> Place:
-    return replace(out("b32", count, eased="predicate"), hold=holds.loaded)
+def _loaded(count: int) -> OperandSpec:
+    return out("b32", count)
 
 
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
 
-CARRY_ADD = Form(
-    name="lenient.modifier_carry_add",
+CARRY_ADD = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_carry_add",
     syntax="op{.sat}.type  d, a, b;",
     rows="""
         op         sat  type
         addc,subc  -    u16,s16
         addc,subc  sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
-    lenient=True,
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.2.1",
 )
 
-CARRY_MAD = Form(
-    name="lenient.modifier_carry_mad",
+CARRY_MAD = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_carry_mad",
     syntax="madc.mode{.sat}.type  d, a, b, c;",
     rows="""
         mode   sat  type
         hi,lo  -    u16,s16
         hi     sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
-    lenient=True,
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.2.5",
 )
 
-EIGHT_BY_EIGHT = Form(
-    name="lenient.eight_by_eight",
+EIGHT_BY_EIGHT = ExtensionForm(
+    reason="bf16-m8n8k4",
+    name="ptxas.eight_by_eight",
     syntax="mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype  d, a, b, c;",
     rows="""
         shape   alayout  blayout  dtype  atype  btype  ctype  ptx  target
@@ -77,27 +64,27 @@ EIGHT_BY_EIGHT = Form(
         m8n8k4  row,col  row,col  f32    tf32   tf32   f32    7.0  sm_80
     """,
     operands={"d": out("f32", 8), "a": inp("b32", _eighth), "b": inp("b32", _eighth), "c": inp("f32", 8)},
-    lenient=True,
     source="PTX ISA 9.7.14.5.14",
 )
 
-WIDE_DOUBLE = Form(
-    name="lenient.wide_double",
+WIDE_DOUBLE = ExtensionForm(
+    reason="f64-wmma",
+    name="ptxas.wide_double",
     syntax="wmma.mma.sync.aligned.alayout.blayout.shape{.rnd}.dtype.atype.btype.ctype  d, a, b, c;",
     rows="""
         alayout  blayout  shape                rnd            dtype  atype  btype  ctype  ptx  target
         row,col  row,col  m16n16k16,m16n16k8   -,rn,rz,rm,rp  f64    f64    f64    f64    7.0  sm_80
     """,
     operands={"d": out("f64", 8), "a": inp("f64", _depth), "b": inp("f64", _depth), "c": inp("f64", 8)},
-    lenient=True,
     source="PTX ISA 9.7.14.4.5",
 )
 
 _DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
 _SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
 
-KIND_DENSE = Form(
-    name="lenient.kind_dense",
+KIND_DENSE = ExtensionForm(
+    reason="kind",
+    name="ptxas.kind_dense",
     syntax="mma.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c;",
     rows="""
         shape     kind                                                         dtype  atype      btype      ctype  ptx  target
@@ -115,12 +102,12 @@ KIND_DENSE = Form(
         m16n8k16  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
     """,  # noqa: E501
     operands=_DENSE,
-    lenient=True,
     source="PTX ISA 9.7.14.5.14",
 )
 
-KIND_SPARSE = Form(
-    name="lenient.kind_sparse",
+KIND_SPARSE = ExtensionForm(
+    reason="kind",
+    name="ptxas.kind_sparse",
     syntax="mma.spvariant.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
     rows="""
         spvariant             shape     kind                           dtype  atype      btype      ctype  ptx  target
@@ -132,12 +119,12 @@ KIND_SPARSE = Form(
         sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
     """,  # noqa: E501
     operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
-    lenient=True,
     source="PTX ISA 9.7.14.6.3",
 )
 
-FOUR_BITS = Form(
-    name="lenient.four_bits",
+FOUR_BITS = ExtensionForm(
+    reason="bit-operation",
+    name="ptxas.four_bits",
     syntax="mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
     rows="""
         shape              dtype  atype  btype  ctype  bitOp       ptx  target
@@ -145,36 +132,36 @@ FOUR_BITS = Form(
         m16n8k32,m16n8k64  s32    u4,s4  u4,s4  s32    and,or,xor  7.0  sm_80
     """,
     operands=_DENSE,
-    lenient=True,
     source="PTX ISA 9.7.14.5.14",
 )
 
-WIDE_SUBBYTE_LOAD = Form(
-    name="lenient.moved_f32",
+WIDE_SUBBYTE_LOAD = ExtensionForm(
+    reason="moved",
+    name="ptxas.moved_f32",
     syntax="wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r, [p]{, stride};",
     rows="""
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
-    lenient=True,
+    operands={"r": out("f32", 2), "p": address(), "stride": inp("u32")},
     source="PTX ISA 9.7.14.4.3",
 )
 
-WIDE_SUBBYTE_STORE = Form(
-    name="lenient.moved_f32_back",
+WIDE_SUBBYTE_STORE = ExtensionForm(
+    reason="moved",
+    name="ptxas.moved_f32_back",
     syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p], r{, stride};",
     rows="""
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
-    lenient=True,
+    operands={"p": address(), "r": inp("f32", 2), "stride": inp("u32")},
     source="PTX ISA 9.7.14.4.4",
 )
 
-LOAD_UNTYPED = Form(
-    name="lenient.moved_untyped",
+LOAD_UNTYPED = ExtensionForm(
+    reason="moved",
+    name="ptxas.moved_untyped",
     syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}  r, [p]{, stride};",
     rows="""
         matrix  aligned  layout   shape                        ss                           ptx  target  gone
@@ -182,14 +169,14 @@ LOAD_UNTYPED = Form(
         a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
         a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
     """,
-    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
-    lenient=True,
+    operands={"r": out("f16x2", 8), "p": address(), "stride": inp("u32")},
     source="PTX ISA 9.7.14.4.3",
 )
 
 MANY_LOADED = tuple(
-    Form(
-        name=f"lenient.many_loaded_{count}",
+    ExtensionForm(
+        reason="x8",
+        name=f"ptxas.many_loaded_{count}",
         syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
         rows="""
             shape   num                  trans    ss                    type  ptx  target
@@ -197,15 +184,15 @@ MANY_LOADED = tuple(
             m16n16  x8,x16,x32,x64,x128  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         """,  # noqa: E501
         operands={"r": _loaded(count), "p": ROWS},
-        lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
     for count in (1, 2, 4)
 )
 
 MANY_WIDENED = tuple(
-    Form(
-        name=f"lenient.many_widened_{count}",
+    ExtensionForm(
+        reason="x8",
+        name=f"ptxas.many_widened_{count}",
         syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.dst_fmt.src_fmt  r, [p];",
         rows="""
             shape   num                  trans  ss                    dst_fmt  src_fmt              ptx  target
@@ -213,55 +200,55 @@ MANY_WIDENED = tuple(
             m16n16  x8,x16,x32,x64,x128  trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         """,  # noqa: E501
         operands={"r": _loaded(count), "p": ROWS},
-        lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
     for count in (1, 2, 4)
 )
 
 MANY_STORED = tuple(
-    Form(
-        name=f"lenient.many_stored_{count}",
+    ExtensionForm(
+        reason="x8",
+        name=f"ptxas.many_stored_{count}",
         syntax="stmatrix.sync.aligned.shape.num{.trans}{.ss}.type  [p], r;",
         rows="""
             shape  num                  trans    ss                    type  ptx  target
             m8n8   x8,x16,x32,x64,x128  -,trans  -,shared,shared::cta  b16   7.8  sm_90
             m16n8  x8,x16,x32,x64,x128  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         """,  # noqa: E501
-        operands={"p": ROWS, "r": replace(inp("b32", count), hold=holds.stored)},
-        lenient=True,
+        operands={"p": ROWS, "r": inp("b32", count)},
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
 )
 
-WITHOUT_PROPERTY = Form(
-    name="lenient.without_property",
+WITHOUT_PROPERTY = ExtensionForm(
+    reason="without",
+    name="ptxas.without_property",
     syntax="testp.type  p, a;",
     rows="""
         type     ptx
         f32,f64  2.0
     """,
-    operands={"p": pred_out(also=""), "a": arg("type")},
-    lenient=True,
+    operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )
 
-WITHOUT_PAIR = Form(
-    name="lenient.without_pair",
+WITHOUT_PAIR = ExtensionForm(
+    reason="without",
+    name="ptxas.without_pair",
     syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p, a, b{, {!}c};",
     rows="""
         CmpOp                                              BoolOp        ftz    type    ptx  target
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
-    lenient=True,
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
-ROW_FMA = Form(
-    name="lenient.row_fma",
+ROW_FMA = ExtensionForm(
+    reason="row",
+    name="ptxas.row_fma",
     syntax="fma.rnd{.sat}{.oob}{.relu}.type  d, a, b, c;",
     rows="""
         rnd       sat  oob  relu    type         ptx  target
@@ -269,30 +256,26 @@ ROW_FMA = Form(
         rz,rm,rp  -    oob  -,relu  bf16,bf16x2  8.1  sm_90
         rn        sat  oob  -       f16,f16x2    8.1  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
-    lenient=True,
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
 
-WITH_FLUSH = Form(
-    name="lenient.with_flush",
+WITH_FLUSH = ExtensionForm(
+    reason="with",
+    name="ptxas.with_flush",
     syntax="rcp.rnd.ftz.f64  d, a;",
     rows="""
         rnd          ptx
         rn,rz,rm,rp  2.0
     """,
-    operands={"d": out("f64"), "a": arg("f64")},
-    lenient=True,
+    operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.13",
 )
 
 
-def _by_source(slots: Slots) -> dict[str, str]:
-    return {"eased": "function"} if slots["atype"] == "bf16x2" else {}
-
-
-WITH_SCALE = Form(
-    name="lenient.with_scale",
+WITH_SCALE = ExtensionForm(
+    reason="with",
+    name="ptxas.with_scale",
     syntax="cvt.rnd{.satfinite}{.relu}.dtype.atype  d, a, scale;",
     rows="""
         rnd    satfinite    relu    dtype                        atype    ptx  target
@@ -300,25 +283,25 @@ WITH_SCALE = Form(
         rn     -            -       bf16x2                       ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
         rn     satfinite    -,relu  e4m3x2,e5m2x2,e2m3x2,e3m2x2  bf16x2   9.1  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_source), "scale": inp("u16")},
-    lenient=True,
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
     source="PTX ISA 9.7.9.21",
 )
 
-FENCE_RESTRICTED = Form(
-    name="lenient.modifier_fence",
+FENCE_RESTRICTED = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_fence",
     syntax="fence.mbarrier_init.release.sync_restrict.cluster;",
     rows="""
         sync_restrict                                              ptx target
         sync_restrict::shared::cta,sync_restrict::shared::cluster  8.6 sm_90
     """,
     operands={},
-    lenient=True,
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE_PROXY = Form(
-    name="lenient.modifier_fence_proxy",
+FENCE_PROXY = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_fence_proxy",
     syntax="fence.proxy.proxykind{.space}.sync_restrict;",
     rows="""
         proxykind  space                                 sync_restrict           ptx target
@@ -326,12 +309,12 @@ FENCE_PROXY = Form(
         async      -,global,shared::cta,shared::cluster  {restrict}              8.6 sm_90
     """.replace("{restrict}", "sync_restrict::shared::cta,sync_restrict::shared::cluster"),
     operands={},
-    lenient=True,
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE_PROXY_RELEASE = Form(
-    name="lenient.modifier_fence_proxy_release",
+FENCE_PROXY_RELEASE = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_fence_proxy_release",
     syntax="fence.proxy.to_proxykind::from_proxykind.sem{.space}{.sync_restrict}.scope;",
     rows="""
         to_proxykind::from_proxykind  sem      space      sync_restrict  scope                ptx target
@@ -344,40 +327,39 @@ FENCE_PROXY_RELEASE = Form(
     .replace("{cta}", "sync_restrict::shared::cta")
     .replace("{space}", "global,shared,shared::cta,shared::cluster"),
     operands={},
-    lenient=True,
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE_EARLY = Form(
-    name="lenient.modifier_fence_early",
+FENCE_EARLY = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_fence_early",
     syntax="fence.sem.scope;",
     rows="""
         sem              scope        ptx target gone
         acquire,release  cta,gpu,sys  6.0 sm_70  6.0@sm_75
     """,
     operands={},
-    lenient=True,
     source="PTX ISA 9.7.13.4",
 )
 
-SETMAXNREG_SIGNED = Form(
-    name="lenient.modifier_setmaxnreg",
+SETMAXNREG_SIGNED = ExtensionForm(
+    reason="modifier",
+    name="ptxas.modifier_setmaxnreg",
     syntax="setmaxnreg.action.sync.aligned.s32  imm-reg-count;",
     rows="""
         action   ptx target
         inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"imm_reg_count": immediate("s32", range(24, 257, 8))},
-    lenient=True,
     source="PTX ISA 9.7.19.5",
 )
 
-FREE_MULTIPLE = Form(
-    name="lenient.free_multiple",
+FREE_MULTIPLE = ExtensionForm(
+    reason="free",
+    name="ptxas.free_multiple",
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
     rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100f,sm_110f",
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
-    lenient=True,
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -385,8 +367,9 @@ FREE_MULTIPLE = Form(
 
 _COPIED = {"dstMem": address(space="shared"), "srcMem": address(), "size": inp("u32", values=SIZES, bits=32)}
 
-COPY_MASKED = Form(
-    name="lenient.copy_masked",
+COPY_MASKED = ExtensionForm(
+    reason="copy",
+    name="ptxas.copy_masked",
     syntax=(
         "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.level::cache_hint}"
         "  [dstMem], [srcMem], size{, cache-policy}, byteMask;"
@@ -397,14 +380,13 @@ COPY_MASKED = Form(
         shared::cluster  global       -,L2::cache_hint   8.0 sm_90
         shared::cluster  shared::cta  -                  8.0 sm_90
     """,
-    operands=_COPIED
-    | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16", eased="vector")},
-    lenient=True,
+    operands=_COPIED | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16")},
     source="PTX ISA 9.7.9.25.5.2",
 )
 
-COPY_NUMBERED = Form(
-    name="lenient.copy_numbered",
+COPY_NUMBERED = ExtensionForm(
+    reason="copy",
+    name="ptxas.copy_numbered",
     syntax="cp.async.bulk.dst.src.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, mbar;",
     rows="""
         dst              src                 ptx target
@@ -412,12 +394,12 @@ COPY_NUMBERED = Form(
         shared::cluster  global,shared::cta  8.0 sm_90
     """,
     operands=_COPIED | {"mbar": inp("u64")},
-    lenient=True,
     source="PTX ISA 9.7.9.25.5.2",
 )
 
-COPY_REDUCING = Form(
-    name="lenient.copy_reducing",
+COPY_REDUCING = ExtensionForm(
+    reason="copy",
+    name="ptxas.copy_reducing",
     syntax=(
         "cp.reduce.async.bulk.dst.src.mbarrier::complete_tx::bytes.redOp.type  [dstMem], [srcMem], size, mbar;"
     ),
@@ -429,14 +411,14 @@ COPY_REDUCING = Form(
         shared::cluster  shared::cta  min,max     u32,s32      8.0 sm_90
     """,
     operands=_COPIED | {"mbar": inp("u64")},
-    lenient=True,
     source="PTX ISA 9.7.9.25.5.3",
 )
 
 # Rows of known forms.
 
-ROW_SCATTER = Form(
-    name="lenient.row_scatter",
+ROW_SCATTER = ExtensionForm(
+    reason="row",
+    name="ptxas.row_scatter",
     syntax=(
         "cp.reduce.async.bulk.tensor.dim.global.src.redOp.tile::scatter4.bulk_group{.level::cache_hint}"
         "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
@@ -446,28 +428,28 @@ ROW_SCATTER = Form(
         2d   shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.6 sm_100f,sm_110f
     """,
     operands=SOURCE | {"tensorMap": FOUR_ROWS},
-    lenient=True,
     source="PTX ISA 9.7.9.27.1.3",
 )
 
-ROW_FIFTH_STRIDE = Form(
-    name="lenient.row_fifth_stride",
+ROW_FIFTH_STRIDE = ExtensionForm(
+    reason="row",
+    name="ptxas.row_fifth_stride",
     syntax="tensormap.replace.tile.global_stride{.ss}.b1024.type  [addr], ord, new-val;",
     rows="""
         ss                    type  ptx target
         -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(barred=NARROW),
+        "addr": address(),
         "ord": immediate(values=(4,)),
-        "new_val": inp("type", eased="function"),
+        "new_val": inp("type"),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.26.1",
 )
 
-ROW_MULTIMEM = Form(
-    name="lenient.row_multimem",
+ROW_MULTIMEM = ExtensionForm(
+    reason="row",
+    name="ptxas.row_multimem",
     syntax="multimem.red{.sem}{.scope}{.ss}.op.vec.type  [a], b;",
     rows="""
         sem              scope                ss        op       vec       type          ptx target
@@ -476,13 +458,13 @@ ROW_MULTIMEM = Form(
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
     """,
-    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec", also="integers")},
-    lenient=True,
+    operands={"a": address(), "b": inp("type", "vec", allows=("integers",))},
     source="PTX ISA 9.7.9.14",
 )
 
-ROW_PREDICATE = Form(
-    name="lenient.row_predicate",
+ROW_PREDICATE = ExtensionForm(
+    reason="row",
+    name="ptxas.row_predicate",
     syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type  d, [a];",
     rows="sem scope ss op acc vec type ptx target"
     + "".join(
@@ -492,19 +474,18 @@ ROW_PREDICATE = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", "cta,cluster,gpu,sys"))
     ),
-    operands={"d": out("pred", "vec"), "a": address(barred=(32,))},
-    lenient=True,
+    operands={"d": out("pred", "vec"), "a": address()},
     source="PTX ISA 9.7.9.14",
 )
 
-ROW_RESPONSES = Form(
-    name="lenient.row_responses",
+ROW_RESPONSES = ExtensionForm(
+    reason="row",
+    name="ptxas.row_responses",
     syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
     rows="""
         query            vec  type  ptx target
         get_first_ctaid  v4   b128  8.6 sm_100
     """,
     operands={"d": out("b32", "vec"), "response": inp("type", "vec")},
-    lenient=True,
     source="PTX ISA 9.7.13.18.2",
 )

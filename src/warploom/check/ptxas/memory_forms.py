@@ -5,10 +5,9 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
+from warploom.check.ptxas.extension import ExtensionForm
 from warploom.isa.instructions.atomic import of_integers
-from warploom.isa.instructions.memory import barred_barrier
-from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Place, address, inp, memory, out
+from warploom.isa.model.operands import OperandSpec, address, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
 _FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
@@ -20,8 +19,9 @@ _ANY_LEVEL = f"-,{_FIRST_LEVEL}"
 _SCOPED = "cta,cluster,gpu,sys"
 _POLICY = "-,L2::cache_hint"
 
-NARROW_EIGHT_LOADED = Form(
-    name="lenient.row_eight_loaded",
+NARROW_EIGHT_LOADED = ExtensionForm(
+    reason="row",
+    name="ptxas.row_eight_loaded",
     syntax=(
         "ld{.sem}{.scope}{.ss}{.nc}{.level1::eviction_priority}{.level::cache_hint}{.level::prefetch_size}"
         ".v8.type  d, [a]{, cache-policy};"
@@ -37,16 +37,16 @@ NARROW_EIGHT_LOADED = Form(
         -,weak           -   -             -          -         {_SMALL}  -          {_UNSHARED}  1.0  -
     """,
     operands={
-        "d": out("type", 8, "wide"),
-        "a": memory(),
+        "d": out("type", 8, accepts="wide"),
+        "a": address(),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.8",
 )
 
-NARROW_EIGHT_STORED = Form(
-    name="lenient.row_eight_stored",
+NARROW_EIGHT_STORED = ExtensionForm(
+    reason="row",
+    name="ptxas.row_eight_stored",
     syntax=(
         "st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type"
         "  [a], b{, cache-policy};"
@@ -61,11 +61,10 @@ NARROW_EIGHT_STORED = Form(
         -,weak           -             -          {_SMALL}  -          local,{_APART}  1.0  -
     """,
     operands={
-        "a": memory(),
+        "a": address(),
         "b": inp("type", 8, accepts="wide"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.11",
 )
 
@@ -85,34 +84,35 @@ _UNFINISHED = f"""
         -,weak  -        shared,shared::cta  -              v4    {_WORDS}             8.1  sm_90
 """
 
-ASYNC_STORE = Form(
-    name="lenient.without_async_store",
+ASYNC_STORE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", "vec", also="braces integers", eased="function"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type", "vec", allows=("braces", "integers")),
+        "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_ONE = Form(
-    name="lenient.without_async_store_one",
+ASYNC_STORE_ONE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_one",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", eased="function"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type"),
+        "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_MANY = Form(
-    name="lenient.without_async_store_many",
+ASYNC_STORE_MANY = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_many",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b, [mbar];",
     rows=f"""
         weak    scope    ss                  {_COMPLETION}  type                     ptx  target
@@ -121,16 +121,16 @@ ASYNC_STORE_MANY = Form(
         -,weak  -        shared,shared::cta  -              u32,s32,f32,u64,s64,f64  8.1  sm_90
     """,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", -1, also="integers"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type", -1, allows=("integers",)),
+        "mbar": address(),
     },
-    lenient=True,
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_ALONE = Form(
-    name="lenient.without_async_store_alone",
+ASYNC_STORE_ALONE = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_alone",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b;",
     rows=f"""
         weak    scope    ss                  {_COMPLETION}  type                 ptx  target
@@ -138,39 +138,39 @@ ASYNC_STORE_ALONE = Form(
         -       cluster  {_FAR}              {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
         -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
     """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
+    operands={"a": address(), "b": inp("type")},
     source="PTX ISA 9.7.9.12",
 )
 
-ASYNC_STORE_GLOBAL = Form(
-    name="lenient.without_async_store_global",
+ASYNC_STORE_GLOBAL = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_store_global",
     syntax="st.async{.weak}{.scope}{.ss}.type  [a], b;",
     rows=f"""
         weak    scope      ss        type                                      ptx  target
         -,weak  -          -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
         -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
     """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
+    operands={"a": address(), "b": inp("type")},
     source="PTX ISA 9.7.9.12",
 )
 
 _REDUCTIONS = (("inc,dec", "u32"), ("min,max,add", "u32,s32"), ("add", "u64,s64"), ("and,or,xor", "b32"))
 
-ASYNC_RED = Form(
-    name="lenient.without_async_red",
+ASYNC_RED = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_red",
     syntax=f"red.async.relaxed.cluster{{.ss}}.{_COMPLETION}.op.type  [a], b;",
     rows="\n".join(
         ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
     ),
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
+    operands={"a": address(), "b": inp("type")},
     source="PTX ISA 9.7.13.7",
 )
 
-ASYNC_RED_GLOBAL = Form(
-    name="lenient.without_async_red_global",
+ASYNC_RED_GLOBAL = ExtensionForm(
+    reason="without",
+    name="ptxas.without_async_red_global",
     syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
     rows="\n".join(
         (
@@ -178,15 +178,15 @@ ASYNC_RED_GLOBAL = Form(
             *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
         )
     ),
-    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
-    lenient=True,
+    operands={"a": address(), "b": inp(of_integers)},
     source="PTX ISA 9.7.13.7",
 )
 
 _ORDERS = "-,relaxed,acquire,release,acq_rel"
 
-ATOM_THIRD = Form(
-    name="lenient.with_atom_third",
+ATOM_THIRD = ExtensionForm(
+    reason="with",
+    name="ptxas.with_atom_third",
     syntax="atom{.sem}{.scope}{.space}.op.type  d, [a], b, c;",
     rows=f"""
         sem        scope        space             op               type  ptx  target
@@ -194,24 +194,23 @@ ATOM_THIRD = Form(
         {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  exch             b128  8.3  sm_90
     """,
     operands={
-        "d": out("type", also="sink"),
-        "a": memory(),
-        "b": inp("type", eased="function"),
-        "c": Place("register", "both", "type"),
+        "d": out("type", allows=("sink",)),
+        "a": address(),
+        "b": inp("type"),
+        "c": OperandSpec("register", "both", "type"),
     },
-    lenient=True,
     source="PTX ISA 9.7.13.5",
 )
 
-VECTOR_MOVE = Form(
-    name="lenient.row_vector_move",
+VECTOR_MOVE = ExtensionForm(
+    reason="row",
+    name="ptxas.row_vector_move",
     syntax="mov.vec.type  d, a;",
     rows="""
         vec  type
         v2   b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
         v4   b16,b32,u16,u32,s16,s32,f32
     """,
-    operands={"d": out("type", "vec", also="integers"), "a": inp("type", "vec", also="integers")},
-    lenient=True,
+    operands={"d": out("type", "vec", allows=("integers",)), "a": inp("type", "vec", allows=("integers",))},
     source="PTX ISA 9.7.9.3",
 )

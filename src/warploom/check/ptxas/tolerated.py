@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from warploom.check.ptxas.extension import ExtensionForm, extensions_of
 from warploom.check.ptxas.ignored_words import SAYS_LENGTH, without_spare
 from warploom.isa.binding.nearest import reordered
 from warploom.isa.model.form import Form
@@ -27,17 +28,16 @@ class Tolerance:
     reason: str
     evidence: str
     eased: Callable[[Instruction], Iterator[Instruction]] | None = None
-    form: str = ""
     place: str = ""
     targets: tuple[str, ...] = ()
 
     def is_for(self, form: Form) -> bool:
-        """Whether it is what a lenient form stands for."""
-        return form.lenient and self.form != "" and form.name.startswith(self.form)
+        """Return True if the tolerance explains a form beyond the manual."""
+        return isinstance(form, ExtensionForm) and form.reason == self.name
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for opcode, _ in reordered(instruction.opcode, lenient=True):
+    for opcode, _ in reordered(instruction.opcode, extensions_of):
         yield replace(instruction, opcode=opcode)
 
 
@@ -87,14 +87,13 @@ _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
-    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", form="lenient.kind"),
+    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19"),
     Tolerance(
         "bit-operation",
         "four bits have the words of single bits",
         "record: and xor",
-        form="lenient.four_bits",
     ),
-    Tolerance("moved", "fragments are moved as f32, or without a type", "record: type", form="lenient.moved"),
+    Tolerance("moved", "fragments are moved as f32, or without a type", "record: type"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
@@ -105,15 +104,15 @@ TOLERATED = (
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
-    Tolerance("modifier", "modifiers are taken that it has not", "record: and", form="lenient.modifier"),
-    Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
-    Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
-    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
-    Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
-    Tolerance("x8", ".x8 and more are taken with 1, 2 or 4 registers", "off-table 33", form="lenient.many"),
-    Tolerance("without", "a part that the manual needs may be left out", "record", form="lenient.without"),
-    Tolerance("with", "a part that it has not may be added", "record", form="lenient.with_"),
-    Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95", form="lenient.lane"),
-    Tolerance("scale-input-d", "scaling D is taken with integers", "off-table 30", form="lenient.scale"),
-    Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),
+    Tolerance("modifier", "modifiers are taken that it has not", "record: and"),
+    Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46"),
+    Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46"),
+    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there"),
+    Tolerance("row", "a row that the manual does not have", "off-table: rows"),
+    Tolerance("x8", ".x8 and more are taken with 1, 2 or 4 registers", "off-table 33"),
+    Tolerance("without", "a part that the manual needs may be left out", "record"),
+    Tolerance("with", "a part that it has not may be added", "record"),
+    Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95"),
+    Tolerance("scale-input-d", "scaling D is taken with integers", "off-table 30"),
+    Tolerance("free", "any multiple of 32 columns is freed", "record: nCols"),
 )

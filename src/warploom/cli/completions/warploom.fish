@@ -50,8 +50,8 @@ function _shtab_warploom_using
   test "$_shtab_warploom_cmdpath" = "$argv"
 end
 
-set -g _shtab_warploom_commands check run sanitize report init lower author explain layout compare bench 'bench gemm' tune evidence 'evidence nvcc' 'evidence legality' 'evidence mlir' lsp completion
-set -g _shtab_warploom_opts_with_value --against --arch --arg --bank --bits --block --box --by --byte --byte-id --cases --checkpoint --cluster --column --cta --descriptor --differences --element --every --explore --family --format --fresh --grid --idesc --interleave --item --json --kernel --lane --major --memory --nvcc --only --output --peer --ptx-version --record --regime --register --repetitions --row --save --schedule --seed --selector --shape --shapes --shared --source --svg --swizzle --target --tcol --tcp --thread-id --timeout --tlane --to --trace --trace-ctas --trace-events --type --types --workers -o
+set -g _shtab_warploom_commands check run sanitize report init lower author explain layout bench 'bench gemm' tune lsp completion
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --element --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --row --save --schedule --selector --shape --shapes --shared --source --svg --swizzle --target --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --type --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -158,19 +158,6 @@ complete -c warploom -n '_shtab_warploom_using layout' -l major -x -d 'of a tile
 complete -c warploom -n '_shtab_warploom_using layout' -l box -x -d 'the box of a tensor copy, outermost first, such as 64x32'
 complete -c warploom -n '_shtab_warploom_using layout' -l element -x -d 'the element type of the box, such as bf16'
 complete -c warploom -n '_shtab_warploom_using layout' -l interleave -x -d '0, 16 or 32, of the box'
-complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a compare -d 'Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling'
-complete -c warploom -n '_shtab_warploom_using compare' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using compare' -l cases -x -d 'inputs of each experiment (1024)'
-complete -c warploom -n '_shtab_warploom_using compare' -l seed -x -d 'where the inputs come from (1)'
-complete -c warploom -n '_shtab_warploom_using compare' -l every -x -d 'take only every Nth experiment, or tensor copy'
-complete -c warploom -n '_shtab_warploom_using compare' -l workers -x -d 'processes (one for each core); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
-complete -c warploom -n '_shtab_warploom_using compare' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
-complete -c warploom -n '_shtab_warploom_using compare' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'write a sample of what the GPU returns; of multiplications into a folder'
-complete -c warploom -n '_shtab_warploom_using compare' -l timeout -x -d 'seconds that a small kernel may take (60)'
-complete -c warploom -n '_shtab_warploom_using compare' -l against -xka "(__fish_complete_path (commandline -ct))" -d 'compare the machine with a sample; needs no GPU'
-complete -c warploom -n '_shtab_warploom_using compare' -l differences -xka "(__fish_complete_path (commandline -ct))" -d 'of tensor copies: write those that differ, byte by byte'
-complete -c warploom -n '_shtab_warploom_using compare' -l bits -x -d 'of multiplications: so many of the small ones run on the machine too (100)'
-complete -c warploom -n '_shtab_warploom_using compare' -l only -x -d 'of multiplications: this one alone'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a bench -d 'time our kernels on a GPU beside other libraries'
 complete -c warploom -n '_shtab_warploom_using bench' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using bench; and test $_shtab_warploom_npos -eq 0' -a gemm -d 'Multiply matrices with our kernels and with cuBLAS through PyTorch (or CuPy) in one run, on the GPU that is'
@@ -192,31 +179,6 @@ complete -c warploom -n '_shtab_warploom_using tune' -l list -d 'print what is k
 complete -c warploom -n '_shtab_warploom_using tune' -l forget -d 'drop what is kept, of --type and --shape if they are given'
 complete -c warploom -n '_shtab_warploom_using tune' -l repetitions -x -d 'times of each tile (20)'
 complete -c warploom -n '_shtab_warploom_using tune' -l peer -xka "torch cupy" -d 'the other library (torch)'
-complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a evidence -d 'ask NVIDIA'"'"'s tools, or MLIR'"'"'s, again, and record what they say'
-complete -c warploom -n '_shtab_warploom_using evidence' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a nvcc -d 'Ask the nvcc on the path what it makes of calls of builtins: every builtin with its layouts, saturations, pointers,'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'where the record is (tests/evidence/nvcc)'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l workers -x -d 'compilers at a time (1); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l nvcc -x -d 'another nvcc than that on the path'
-complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l judge -d 'ask nothing: compare lower with every recorded answer'
-complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a legality -d 'Ask NVIDIA'"'"'s assemblers what they take: every legal row of every form, its near-misses, and hand-written'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'where the record is (tests/evidence/ptxas)'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l family -x -d 'only this family'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l compare -d 'ask what is recorded, and write nothing'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l fresh -x -d 'ask N probes that are not recorded, and compare with `check`'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l judge -d 'ask nothing: compare `check` with every recorded verdict'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l seed -x -d 'other fresh probes (1)'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l workers -x -d 'assemblers at a time (2); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
-complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a mlir -d 'Ask mlir-opt, mlir-translate and llc about operations of every family, and ptxas about their PTX.'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'where the record is (tests/evidence/mlir)'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -l workers -x -d 'processes asked at a time (1); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -l seed -x -d 'other operations (0)'
-complete -c warploom -n '_shtab_warploom_using evidence mlir' -l fresh -d 'ask operations of the seed, compare, and write nothing'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a lsp -d 'Serve an editor by the Language Server Protocol: diagnostics while one types, hover, completion of what is legal, definitions and references, renaming, formatting, and quick fixes.'
 complete -c warploom -n '_shtab_warploom_using lsp' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using lsp' -l stdio -d 'speak over standard input and output (this is usual)'

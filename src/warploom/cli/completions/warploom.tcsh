@@ -15,16 +15,12 @@ complete warploom \
         'c/--output=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
         'c/--source=/(builtin nvvm llvm ptx)/' \
-        'c/--checkpoint=/f/' \
-        'c/--record=/f/' \
-        'c/--against=/f/' \
-        'c/--differences=/f/' \
         'c/--by=/(graph events)/' \
         'c/--regime=/(steady rested)/' \
         'c/--peer=/(torch cupy)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(against all arch arg bank bits block box by byte byte-id cases checkpoint cluster column compare csv cta descriptor differences element every explore family force forget format fresh grid help html idesc interleave item json judge kernel lane list major memory nvcc only output peer ptx-version record regime register repetitions row save schedule seed selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id timeout tlane to trace trace-ctas trace-events type types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor element explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id tlane to trace trace-ctas trace-events type types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
@@ -33,16 +29,12 @@ complete warploom \
         'n/--output/f/' \
         'n/--to/(nvvm llvm ptx)/' \
         'n/--source/(builtin nvvm llvm ptx)/' \
-        'n/--checkpoint/f/' \
-        'n/--record/f/' \
-        'n/--against/f/' \
-        'n/--differences/f/' \
         'n/--by/(graph events)/' \
         'n/--regime/(steady rested)/' \
         'n/--peer/(torch cupy)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
-        'p/1/(check run sanitize report init lower author explain layout compare bench tune evidence lsp completion)/' \
+        'p/1/(check run sanitize report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
         'n/sanitize/f/' \
@@ -51,6 +43,5 @@ complete warploom \
         'n/lower/f/' \
         'n/author/f/' \
         'n/bench/(gemm)/' \
-        'n/evidence/(nvcc legality mlir)/' \
         'n/completion/(bash zsh fish tcsh)/' \
         'p/*/()/'

@@ -13,9 +13,7 @@ _shtab_warploom_commands() {
     author:'Print author code that builds the module of a PTX file again: the same instructions in the same order. What author has no word for is inline PTX in the code.'
     bench:'time our kernels on a GPU beside other libraries'
     check:'Say what is illegal in PTX files, where, why, and what would be legal.'
-    compare:'Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling'
     completion:'Print the script that completes verbs, options, their values and file names in a shell. It goes where the shell looks for completions; docs/install.md says where that is.'
-    evidence:'ask NVIDIA'"'"'s tools, or MLIR'"'"'s, again, and record what they say'
     explain:'Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic, of a builtin of NVIDIA'"'"'s compiler, or of a number: the builtin, the intrinsic and the packed words that it may be.'
     init:'Write a launch file for PTX that a compiler made: which parameters are buffers, tensor maps and numbers, and which geometry the kernel asks for.'
     layout:'Show which lane and register, which byte of shared memory, or which lane and column of tensor memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
@@ -34,15 +32,6 @@ _shtab_warploom_bench_commands() {
     gemm:'Multiply matrices with our kernels and with cuBLAS through PyTorch (or CuPy) in one run, on the GPU that is'
   )
   _describe 'warploom bench commands' _commands
-}
-
-_shtab_warploom_evidence_commands() {
-  local _commands=(
-    legality:'Ask NVIDIA'"'"'s assemblers what they take: every legal row of every form, its near-misses, and hand-written'
-    mlir:'Ask mlir-opt, mlir-translate and llc about operations of every family, and ptxas about their PTX.'
-    nvcc:'Ask the nvcc on the path what it makes of calls of builtins: every builtin with its layouts, saturations, pointers,'
-  )
-  _describe 'warploom evidence commands' _commands
 }
 
 _shtab_warploom_options=(
@@ -95,25 +84,6 @@ _shtab_warploom_check_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_check_defaults_added=0
 
-_shtab_warploom_compare_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--cases[inputs of each experiment (1024)]:N:"
-  "--seed[where the inputs come from (1)]:N:"
-  "--every[take only every Nth experiment, or tensor copy]:N:"
-  "--workers[processes (one for each core)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
-  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
-  "--record[write a sample of what the GPU returns\; of multiplications into a folder]:FILE:_files"
-  "--timeout[seconds that a small kernel may take (60)]:S:"
-  "--against[compare the machine with a sample\; needs no GPU]:FILE:_files"
-  "--differences[of tensor copies\: write those that differ, byte by byte]:FILE:_files"
-  "--bits[of multiplications\: so many of the small ones run on the machine too (100)]:N:"
-  "--only[of multiplications\: this one alone]:NUMBER:"
-  "(*)::families, forms or instructions\; without one, those that tensor cores serve\; or \`kernels\`, and areas or names of small kernels, which are compared whole:"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_warploom_compare_defaults_added=0
-
 _shtab_warploom_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   ":the shell:(bash zsh fish tcsh)"
@@ -121,51 +91,6 @@ _shtab_warploom_completion_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_completion_defaults_added=0
-
-_shtab_warploom_evidence_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_warploom_evidence_defaults_added=0
-
-_shtab_warploom_evidence_legality_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--record[where the record is (tests\/evidence\/ptxas)]:FOLDER:_files"
-  "*--family[only this family]:NAME:"
-  "--compare[ask what is recorded, and write nothing]"
-  "--fresh[ask N probes that are not recorded, and compare with \`check\`]:N:"
-  "--judge[ask nothing\: compare \`check\` with every recorded verdict]"
-  "--seed[other fresh probes (1)]:seed:"
-  "--workers[assemblers at a time (2)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_warploom_evidence_legality_defaults_added=0
-
-_shtab_warploom_evidence_mlir_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--record[where the record is (tests\/evidence\/mlir)]:FOLDER:_files"
-  "--workers[processes asked at a time (1)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
-  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
-  "--seed[other operations (0)]:seed:"
-  "--fresh[ask operations of the seed, compare, and write nothing]"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_warploom_evidence_mlir_defaults_added=0
-
-_shtab_warploom_evidence_nvcc_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--record[where the record is (tests\/evidence\/nvcc)]:FOLDER:_files"
-  "--workers[compilers at a time (1)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
-  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
-  "--nvcc[another nvcc than that on the path]:PATH:"
-  "--judge[ask nothing\: compare lower with every recorded answer]"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_warploom_evidence_nvcc_defaults_added=0
 
 _shtab_warploom_explain_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -340,9 +265,7 @@ _shtab_warploom() {
         author) _arguments -C -s $_shtab_warploom_author_options ;;
         bench) _shtab_warploom_bench ;;
         check) _arguments -C -s $_shtab_warploom_check_options ;;
-        compare) _arguments -C -s $_shtab_warploom_compare_options ;;
         completion) _arguments -C -s $_shtab_warploom_completion_options ;;
-        evidence) _shtab_warploom_evidence ;;
         explain) _arguments -C -s $_shtab_warploom_explain_options ;;
         init) _arguments -C -s $_shtab_warploom_init_options ;;
         layout) _arguments -C -s $_shtab_warploom_layout_options ;;
@@ -375,31 +298,6 @@ _shtab_warploom_bench() {
       curcontext="${curcontext%:*:*}:_shtab_warploom_bench-$line[1]:"
       case $line[1] in
         gemm) _arguments -C -s $_shtab_warploom_bench_gemm_options ;;
-      esac
-  esac
-}
-
-_shtab_warploom_evidence() {
-  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->evidence'
-
-  # Add default positional/remainder specs only if none exist, and only once per session
-  if (( ! _shtab_warploom_evidence_defaults_added )); then
-    if (( ${_shtab_warploom_evidence_options[(I)${(q)one_or_more}*]} +          ${_shtab_warploom_evidence_options[(I)${(q)remainder}*]} +          ${_shtab_warploom_evidence_options[(I)${(q)default}]} == 0 )); then
-      _shtab_warploom_evidence_options+=(': :_shtab_warploom_evidence_commands' '*::: :->evidence')
-    fi
-    _shtab_warploom_evidence_defaults_added=1
-  fi
-  _arguments -C -s $_shtab_warploom_evidence_options
-
-  case $state in
-    evidence)
-      words=($line[1] "${words[@]}")
-      (( CURRENT += 1 ))
-      curcontext="${curcontext%:*:*}:_shtab_warploom_evidence-$line[1]:"
-      case $line[1] in
-        legality) _arguments -C -s $_shtab_warploom_evidence_legality_options ;;
-        mlir) _arguments -C -s $_shtab_warploom_evidence_mlir_options ;;
-        nvcc) _arguments -C -s $_shtab_warploom_evidence_nvcc_options ;;
       esac
   esac
 }

@@ -1,8 +1,8 @@
-"""Many machines: work that is independent, spread over the workers of a Dask cluster (extra `farm`)."""
+"""Distribution of launches and of independent tasks over the workers of a Dask cluster (extra `farm`)."""
 
 from __future__ import annotations
 
-from warploom.integrations.dask.grids import grid as grid
-from warploom.integrations.dask.tasks import each as each
+from warploom.integrations.dask.grid import run_grid as run_grid
+from warploom.integrations.dask.tasks import map_tasks as map_tasks
 
-__all__ = ["each", "grid"]
+__all__ = ["map_tasks", "run_grid"]

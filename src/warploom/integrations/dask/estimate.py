@@ -1,4 +1,4 @@
-"""What a launch will take, from a few of its clusters run here."""
+"""Estimate of the time of a launch, from a few of its clusters run in this process."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.listening import listening
 from warploom.emulator.memory import Arena
 
-_FEW = 4  # clusters of the second sample: with the first one's it shows what each further one costs
-_LONG = 1.0  # seconds of a sample after which no further one is taken
+_CLUSTERS = 4  # of the second sample: the difference to one cluster is the cost of each further cluster
+_LONG_SAMPLE = 1.0  # seconds of the first sample from which on no second one is taken
 
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
-    """A sentence with the seconds that a launch is about to take, and what its CTAs do."""
+    """Return a sentence with the expected seconds of a launch and the work of each CTA."""
     if any(listening(request.program)):
-        return "estimate: none, as its CTAs may wait for each other"
+        return "estimate: none, as the CTAs may wait for each other"
     try:
         first = _sample(request, whole, arena, segments, 1)
-        if first.seconds < _LONG:  # some of it was loading what is compiled
+        if first.seconds < _LONG_SAMPLE:  # the first run also loads compiled code
             first = _sample(request, whole, arena, segments, 1)
-        more = _sample(request, whole, arena, segments, _FEW) if first.seconds < _LONG else first
+        more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
     except (Trap, Deadlock):
-        return "estimate: none, as its first CTAs do not come to an end"
+        return "estimate: none, as the first CTAs trap or hang"
     size = whole.clusters.shape[1]
-    each = max(more.seconds - first.seconds, 0.0) / (_FEW - 1) if more is not first else first.seconds
+    each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
     wave = first.seconds + each * (whole.resident // size - 1)
-    turns = -(-len(whole.numbers) // max(workers, 1))
-    instructions, macs = sum(first.instructions.values()) // first.ctas, first.macs // first.ctas
-    share = f"{instructions:,} warp instructions and {macs:,} MACs for each of {whole.ctas:,} CTAs"
     count = len(whole.numbers)
+    seconds = wave * -(-count // max(workers, 1))
+    instructions, macs = sum(first.instructions.values()) // first.ctas, first.macs // first.ctas
     return (
-        f"estimate: {_time(wave * turns)} on {workers} worker{'' if workers == 1 else 's'}; {share}, in {count} "
-        f"wave{'' if count == 1 else 's'}"
+        f"estimate: {_time(seconds)} on {workers} worker{'' if workers == 1 else 's'}; {instructions:,} warp "
+        f"instructions and {macs:,} MACs for each of {whole.ctas:,} CTAs, in {count} wave{'' if count == 1 else 's'}"
     )
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    """The first clusters of a launch, run beside everything else."""
+    """Run the first clusters of a launch on a copy of its memory."""
     taken = whole.clusters[:clusters]
-    cut = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
-    return execute(replace(request, waves=cut), arena.fork(), segments)[0]
+    waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
+    return execute(replace(request, waves=waves), arena.fork(), segments)[0]
 
 
 def _time(seconds: float) -> str:

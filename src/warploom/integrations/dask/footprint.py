@@ -1,4 +1,4 @@
-"""The footprint of a part of a grid: which bytes of global memory it reads and writes, and what it leaves in them."""
+"""Footprint of a part of a grid: the bytes of global memory that it reads, writes and combines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from warploom.emulator.access import uniform
 from warploom.emulator.listening import listening
 from warploom.emulator.watch import Action, Watcher
-from warploom.integrations.dask import _touched
-from warploom.integrations.dask._touched import COMBINED, READ, WROTE
-from warploom.isa.instructions.reductions import commutes
-from warploom.isa.model.types import TYPES
+from warploom.integrations.dask import _byte_flags
+from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
+from warploom.isa.binding.bind import Binding
+from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
+from warploom.isa.model.effects import Access
 
 if TYPE_CHECKING:
     from warploom.emulator.emulator import Machine
@@ -23,50 +24,20 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class Speaks(Exception):
-    """What one CTA does depends on when another one does what it does: they are to run together.
+class InterCtaCommunication(Exception):
+    """Dependence of a CTA on the timing of another CTA, so that one worker has to run both.
 
-    `why` says which instruction shows it, in words that go after "because".
+    `reason` names the instruction, in words that follow "because".
     """
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """An operation whose order changes nothing, on elements of so many bytes."""
-
-    operation: str
-    bytes: int
-    signed: bool
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of its elements."""
-        return np.dtype(f"{'i' if self.signed else 'u'}{self.bytes}")
-
-    def merge(self, held: Array, before: Array, after: Array) -> Array:
-        """What `held` becomes by what turned `before` into `after` elsewhere. Shapes: (elements,)."""
-        match self.operation:
-            case "add":
-                return held + (after - before)
-            case "xor":
-                return held ^ after ^ before
-            case "and":
-                return held & after
-            case "or":
-                return held | after
-            case "min":
-                return np.minimum(held, after)
-            case _:
-                return np.maximum(held, after)
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Runs:
-    """Runs of bytes of the arena, apart and in order. Shapes: (runs,); byte offsets."""
+class ByteRanges:
+    """Byte ranges of global memory, disjoint and in order. Shapes: (ranges,), offsets in the arena."""
 
     starts: Array
     ends: Array
@@ -74,79 +45,81 @@ class Runs:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def take(self, held: Array) -> Array:
-        """The bytes of all runs, one after the other."""
-        found = np.empty(int((self.ends - self.starts).sum()), np.uint8)
-        _touched.take(held, self.starts, self.ends, found)
-        return found
+    def gather(self, contents: Array) -> Array:
+        """Return the bytes of all ranges, packed."""
+        packed = np.empty(int((self.ends - self.starts).sum()), np.uint8)
+        _byte_flags.gather_ranges(contents, self.starts, self.ends, packed)
+        return packed
 
-    def put(self, held: Array, data: Array) -> None:
-        """Give all runs their bytes, one after the other."""
-        _touched.put(held, self.starts, self.ends, data)
+    def scatter(self, contents: Array, packed: Array) -> None:
+        """Write packed bytes to the ranges."""
+        _byte_flags.scatter_ranges(contents, self.starts, self.ends, packed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """What a part of a grid did to global memory: what it read, what it wrote and left there, what it combined."""
+    """Accesses of a part of a grid to global memory, with the bytes that it left.
 
-    reads: Runs
-    writes: Runs
+    `written` are the bytes of `writes`. `combined` maps each operation to its ranges and their bytes.
+    """
+
+    reads: ByteRanges
+    writes: ByteRanges
     written: Array
-    combined: dict[Combination, tuple[Runs, Array]]
+    combined: dict[CommutativeReduction, tuple[ByteRanges, Array]]
 
 
-class Tracker(Watcher):
-    """A watcher (machine.watch) that keeps the footprint of a run. Errors: Speaks, out of the run."""
+class FootprintRecorder(Watcher):
+    """Watcher that records the footprint of a run. Errors: InterCtaCommunication, which ends the run."""
 
     machine: Machine
     carried = True
 
     def attach(self, machine: Machine) -> None:
-        """The machine is made."""
+        """Prepare the flags for the memory of an emulator."""
         self.machine = machine
-        size = len(machine.arena.bytes)
-        self._flags = np.zeros(-(-size // 8) * 8, np.uint8)
-        self._pages = np.zeros((len(self._flags) >> _touched.PAGE) + 1, np.uint8)
-        self._kinds: dict[Combination, int] = {}
+        pages = -(-len(machine.arena.bytes) >> _byte_flags.PAGE_BITS)
+        self._pages = np.zeros(pages, np.uint8)
+        self._flags = np.zeros(pages << _byte_flags.PAGE_BITS, np.uint8)
+        self._numbers: dict[CommutativeReduction, int] = {}
         steps = machine.program.steps
-        self._listening = listening(machine.program)
-        self._atomic = [step.binding.form.family == "atomic" for step in steps]
+        self._observes_others = listening(machine.program)
+        self._is_atomic = [_is_atomic(step.binding) for step in steps]
 
     def access(
         self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
-        """Threads load or store."""
+        """Record a load or a store of threads."""
         if kind != "global":
             return
-        flag = READ if values is None else WROTE
+        flag = READ if values is None else WRITTEN
         if place is self.machine.batch.place:
             pc = self.machine.pc
-            if self._listening[pc]:
-                raise Speaks(
+            if self._observes_others[pc]:
+                raise InterCtaCommunication(
                     f"{self._instruction(pc)} returns what other CTAs may have left in global memory"
                 )
-            if self._atomic[pc]:
+            if self._is_atomic[pc]:
                 if values is None:
-                    return  # it tells both halves
+                    return  # the store of the same atomic follows
                 slots = self.machine.program.steps[pc].binding.slots
-                flag = self._flag(slots.get("op", ""), slots["type"], self._instruction(pc))
-        _touched.touch_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
+                flag = self._reduction_flag(slots.get("op", ""), slots["type"], self._instruction(pc))
+        _byte_flags.mark_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
 
     def carries(self, starts: Array, sizes: Array, action: Action) -> None:
-        """Bulk copies reach global memory."""
+        """Record an access of bulk copies."""
         if action.kind == "combine":
-            what = f"a bulk reduction by {action.operation} of {action.type}"
-            flag = self._flag(action.operation, action.type, what)
+            name = f"a bulk reduction by {action.operation} of {action.type}"
+            flag = self._reduction_flag(action.operation, action.type, name)
         else:
-            flag = READ if action.kind == "read" else WROTE
-        _touched.touch_pieces(self._flags, self._pages, starts, sizes, flag)
+            flag = READ if action.kind == "read" else WRITTEN
+        _byte_flags.mark_ranges(self._flags, self._pages, starts, sizes, flag)
 
-    def _flag(self, operation: str, type: str, what: str) -> int:
-        combination = _combination(operation, type)
-        if combination is None:
-            raise Speaks(f"the result of {what} depends on the order in which CTAs come to it")
-        number = self._kinds.setdefault(combination, len(self._kinds) + 1)
-        return number * COMBINED
+    def _reduction_flag(self, operation: str, type: str, instruction: str) -> int:
+        reduction = commutative_reduction(operation, type)
+        if reduction is None:
+            raise InterCtaCommunication(f"the result of {instruction} depends on the order of the CTAs")
+        return self._numbers.setdefault(reduction, len(self._numbers) + 1) * COMBINED
 
     def _instruction(self, pc: int) -> str:
         program = self.machine.program
@@ -155,46 +128,30 @@ class Tracker(Watcher):
         return f"{opcode} in line {line}" if line else opcode
 
     def footprint(self) -> Footprint:
-        """What was touched until now, and what is there."""
-        held = self.machine.arena.bytes
-        starts, ends, kinds = self._stretches()
-        plain = kinds < COMBINED
-        reads, writes = (_runs(starts, ends, plain & (kinds & flag > 0)) for flag in (READ, WROTE))
-        combined = {
-            kind: _runs(starts, ends, kinds == number * COMBINED) for kind, number in self._kinds.items()
-        }
-        for kind, runs in combined.items():
-            if ((runs.starts | runs.ends) % kind.bytes).any():
-                raise Speaks("atomics change elements of which parts are read or written besides")
-        return Footprint(
-            reads,
-            writes,
-            writes.take(held),
-            {kind: (runs, runs.take(held)) for kind, runs in combined.items() if len(runs)},
-        )
-
-    def _stretches(self) -> tuple[Array, Array, Array]:
-        """Stretches of bytes that were touched in one way, apart and in order: starts, ends, and which way."""
-        room = 1024
-        while True:
-            starts, ends, kinds = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.uint8)
-            found = _touched.stretches(self._flags, self._pages, starts, ends, kinds)
-            if found <= room:
-                return starts[:found], ends[:found], kinds[:found]
-            room = found
+        """Return the footprint of the run so far. Errors: InterCtaCommunication."""
+        contents = self.machine.arena.bytes
+        starts, ends, flags = _byte_flags.marked_ranges(self._flags, self._pages)
+        is_plain = flags < COMBINED
+        reads, writes = (_joined(starts, ends, is_plain & (flags & flag > 0)) for flag in (READ, WRITTEN))
+        combined: dict[CommutativeReduction, tuple[ByteRanges, Array]] = {}
+        for reduction, number in self._numbers.items():
+            ranges = _joined(starts, ends, flags == number * COMBINED)
+            if ((ranges.starts | ranges.ends) % reduction.dtype.itemsize).any():
+                raise InterCtaCommunication("other instructions access parts of elements that atomics change")
+            if len(ranges):
+                combined[reduction] = ranges, ranges.gather(contents)
+        return Footprint(reads, writes, writes.gather(contents), combined)
 
 
-def _runs(starts: Array, ends: Array, chosen: Array) -> Runs:
-    """Chosen stretches; those that adjoin become one."""
+def _is_atomic(instruction: Binding) -> bool:
+    """Return True if the instruction reads and writes memory as one operation."""
+    accesses = instruction.form.effects_of(Access)
+    return any(access.kind == "update" and access.is_ordered(instruction.slots) for access in accesses)
+
+
+def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
+    """Return the chosen ranges, with adjacent ranges joined."""
     starts, ends = starts[chosen], ends[chosen]
-    apart = starts[1:] != ends[:-1]
+    has_gap = starts[1:] != ends[:-1]
     edge = np.ones(min(len(starts), 1), np.bool_)
-    return Runs(starts[np.concatenate([edge, apart])], ends[np.concatenate([apart, edge])])
-
-
-def _combination(operation: str, word: str) -> Combination | None:
-    """What an operation on a type is, if its order changes nothing."""
-    if not operation or not commutes(operation, word):
-        return None
-    kind = TYPES[word]
-    return Combination(operation, kind.bytes, operation in ("min", "max") and kind.kind == "signed")
+    return ByteRanges(starts[np.concatenate([edge, has_gap])], ends[np.concatenate([has_gap, edge])])

@@ -1,9 +1,9 @@
-"""What parts of a grid did to global memory, put together: as if they had run one after the other, or not at all.
+"""Merge of the footprints of several parts of a grid into the memory that one process would have left.
 
-Parts start from the same memory, each without what the others do. Together they leave what they would have left in
-their order if no part reads what an earlier one writes; what is only ever combined by operations that commute is
-combined once more. For the sanitizer no two parts may touch the same bytes at all unless both only read, or only
-combine, them: what it would say of the two has to be found where both are.
+All parts start from the same memory, without the effects of the others. Their merged results equal those of a run in
+order if no part reads a byte that an earlier part writes. Commutative operations are applied again. For the
+sanitizer, two parts may share a byte only if both only read it, or only combine it: the sanitizer can report a
+conflict only if one process runs both parts.
 """
 
 from __future__ import annotations
@@ -16,110 +16,117 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.memory import GLOBAL_BASE, Arena
-from warploom.integrations.dask.footprint import Footprint, Runs
+from warploom.integrations.dask.footprint import ByteRanges, Footprint
 from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
-_NOBODY = np.iinfo(np.int32).max
+_NO_PART = np.iinfo(np.int32).max
 
 
 @njit
-def _paint(first: Array, last: Array, parts: Array, low: Array, high: Array) -> None:
+def _mark_parts(first: Array, last: Array, parts: Array, lowest: Array, highest: Array) -> None:
     for k in range(len(parts)):
         for cell in range(first[k], last[k]):
-            low[cell] = min(low[cell], parts[k])
-            high[cell] = max(high[cell], parts[k])
+            lowest[cell] = min(lowest[cell], parts[k])
+            highest[cell] = max(highest[cell], parts[k])
 
 
 @njit
-def _meet(first: Array, last: Array, parts: Array, low: Array, high: Array, any_order: bool) -> int:
+def _find_overlap(
+    first: Array, last: Array, parts: Array, lowest: Array, highest: Array, any_order: bool
+) -> int:
     for k in range(len(parts)):
         for cell in range(first[k], last[k]):
-            if low[cell] < parts[k] or (any_order and low[cell] <= high[cell] and high[cell] > parts[k]):
+            if lowest[cell] < parts[k] or (any_order and highest[cell] > parts[k]):
                 return k
     return -1
 
 
-class _Painted:
-    """Runs of many parts, and at every byte the first and the last part that has it."""
+class _Owners:
+    """Byte ranges of several parts, with the first and the last part that has each byte.
 
-    def __init__(self, runs: Sequence[tuple[int, Runs]]) -> None:
-        starts, ends, parts = _joined(runs)
-        self._edges = np.unique(np.concatenate([starts, ends]))
-        self._low = np.full(len(self._edges), _NOBODY, np.int32)
-        self._high = np.full(len(self._edges), -1, np.int32)
-        _paint(*self._cells(starts, ends), parts, self._low, self._high)
+    The bounds of all ranges cut the memory into cells.
+    """
+
+    def __init__(self, ranges: Sequence[tuple[int, ByteRanges]]) -> None:
+        starts, ends, parts = _concatenated(ranges)
+        self._bounds = np.unique(np.concatenate([starts, ends]))
+        self._lowest = np.full(len(self._bounds), _NO_PART, np.int32)
+        self._highest = np.full(len(self._bounds), -1, np.int32)
+        _mark_parts(*self._cells(starts, ends), parts, self._lowest, self._highest)
 
     def _cells(self, starts: Array, ends: Array) -> tuple[Array, Array]:
-        return (
-            np.maximum(np.searchsorted(self._edges, starts, side="right") - 1, 0),
-            np.searchsorted(self._edges, ends, side="left"),
-        )
+        first = np.searchsorted(self._bounds, starts, side="right") - 1
+        return np.maximum(first, 0), np.searchsorted(self._bounds, ends, side="left")
 
-    def meets(self, runs: Sequence[tuple[int, Runs]], any_order: bool) -> int | None:
-        """A byte of `runs` that an earlier part here, or in any order another, has too."""
-        starts, ends, parts = _joined(runs)
-        found = _meet(*self._cells(starts, ends), parts, self._low, self._high, any_order)
+    def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
+        """Return the start of a range that an earlier part, or in any order another part, has too."""
+        starts, ends, parts = _concatenated(ranges)
+        found = _find_overlap(*self._cells(starts, ends), parts, self._lowest, self._highest, any_order)
         return None if found < 0 else int(starts[found])
 
 
-def _joined(runs: Sequence[tuple[int, Runs]]) -> tuple[Array, Array, Array]:
+def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Array, Array]:
     none = np.zeros(0, np.int64)
     return (
-        np.concatenate([none, *(each.starts for _, each in runs)]),
-        np.concatenate([none, *(each.ends for _, each in runs)]),
-        np.concatenate([none, *(np.full(len(each), part) for part, each in runs)]),
+        np.concatenate([none, *(each.starts for _, each in ranges)]),
+        np.concatenate([none, *(each.ends for _, each in ranges)]),
+        np.concatenate([none, *(np.full(len(each), part) for part, each in ranges)]),
     )
 
 
-def conflict(prints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Why parts cannot be put together, in words that go after "because"; empty where they can."""
-    reads = [(part, each.reads) for part, each in enumerate(prints)]
-    writes = [(part, each.writes) for part, each in enumerate(prints)]
-    kinds = list(dict.fromkeys(kind for each in prints for kind in each.combined))
+def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
+    """Return why parts cannot be merged, in words that follow "because"; "" if they can."""
+    reads = [(part, each.reads) for part, each in enumerate(footprints)]
+    writes = [(part, each.writes) for part, each in enumerate(footprints)]
+    kinds = list(dict.fromkeys(kind for each in footprints for kind in each.combined))
     combined = {
-        kind: [(part, each.combined[kind][0]) for part, each in enumerate(prints) if kind in each.combined]
+        kind: [
+            (part, each.combined[kind][0]) for part, each in enumerate(footprints) if kind in each.combined
+        ]
         for kind in kinds
     }
-    changes = [each for runs in combined.values() for each in runs]
-    written, changed = _Painted(writes), _Painted(changes)
+    changes = [each for ranges in combined.values() for each in ranges]
+    writers, changers = _Owners(writes), _Owners(changes)
 
     tests: list[tuple[str, Callable[[], int | None]]] = [
-        ("read what other CTAs write", lambda: written.meets(reads, sanitized)),
-        ("read what atomics of other CTAs change", lambda: changed.meets(reads, sanitized)),
-        ("change by atomics what other CTAs write", lambda: written.meets(changes, True)),
+        ("read what other CTAs write", partial(writers.overlap, reads, sanitized)),
+        ("read what atomics of other CTAs change", partial(changers.overlap, reads, sanitized)),
+        ("change by atomics what other CTAs write", partial(writers.overlap, changes, True)),
     ]
     if sanitized:
-        tests.append(("write what other CTAs write", lambda: written.meets(writes, True)))
+        tests.append(("write what other CTAs write", partial(writers.overlap, writes, True)))
     for kind in kinds if len(kinds) > 1 else ():
         others = [each for other in kinds if other != kind for each in combined[other]]
-        own = _Painted(combined[kind])
-        what = "change by atomics of one kind what other CTAs change by another"
-        tests.append((what, partial(own.meets, others, True)))
-    for what, test in tests:
+        name = "change by atomics of one kind what other CTAs change by another"
+        tests.append((name, partial(_Owners(combined[kind]).overlap, others, True)))
+    for name, test in tests:
         found = test()
         if found is not None:
-            return f"CTAs {what}: {_place(arena, found)}"
+            return f"CTAs {name}: {_location(arena, found)}"
     return ""
 
 
-def _place(arena: Arena, offset: int) -> str:
+def _location(arena: Arena, offset: int) -> str:
     address = offset + GLOBAL_BASE
     segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
     return f"{segment.name}, byte {address - segment.start}"
 
 
-def merge(prints: Sequence[Footprint], arena: Arena) -> None:
-    """Bring what parts left into the arena that all started from. The parts have no conflict."""
-    before = [{kind: runs.take(arena.bytes) for kind, (runs, _) in each.combined.items()} for each in prints]
-    for each, was in zip(prints, before, strict=True):
-        _put(arena, each.writes, each.written)
-        for kind, (runs, after) in each.combined.items():
-            held, old, new = (part.view(kind.dtype) for part in (runs.take(arena.bytes), was[kind], after))
-            _put(arena, runs, kind.merge(held, old, new).view(np.uint8))
+def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
+    """Apply the effects of parts without a conflict to the arena from which all started."""
+    before = [
+        {kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()}
+        for each in footprints
+    ]
+    for each, old in zip(footprints, before, strict=True):
+        _write(arena, each.writes, each.written)
+        for kind, (ranges, after) in each.combined.items():
+            states = (ranges.gather(arena.bytes), old[kind], after)
+            _write(arena, ranges, kind.merge(*(state.view(kind.dtype) for state in states)).view(np.uint8))
 
 
-def _put(arena: Arena, runs: Runs, data: Array) -> None:
-    runs.put(arena.bytes, data)
-    for segment in np.unique(np.searchsorted(arena.starts, runs.starts + GLOBAL_BASE, side="right") - 1):
+def _write(arena: Arena, ranges: ByteRanges, data: Array) -> None:
+    ranges.scatter(arena.bytes, data)
+    for segment in np.unique(np.searchsorted(arena.starts, ranges.starts + GLOBAL_BASE, side="right") - 1):
         arena.touch(int(arena.starts[segment]))

@@ -1,24 +1,27 @@
-"""Triton and Gluon kernels on the abstract machine, through their own `kernel[grid](...)` call.
+"""Execution of Triton and Gluon kernels on the emulator through their own `kernel[grid](...)` call.
 
-Triton compiles to PTX without a GPU; a *driver* of Triton's, made current here, has the machine execute it.
+Triton compiles to PTX without a GPU. A Triton driver, which this package makes the active one, executes the PTX.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.integrations.triton.door import close, is_open, open_with
-from warploom.integrations.triton.launcher import Found, Launched
-from warploom.integrations.triton.settings import Settings
+from warploom.integrations.triton.install import installed
+from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, read_arch
 from warploom.integrations.triton.tensors import Tensor, tensor
 
-__all__ = ["Deadlock", "Found", "Launched", "Tensor", "Trap", "activate", "deactivate", "machine", "tensor"]
+__all__ = [
+    "Deadlock", "FindingsError", "LaunchRecord", "Tensor", "Trap", "activate", "deactivate", "emulate", "tensor",
+]  # fmt: skip
+
+_activations = ExitStack()
 
 
 @contextmanager
-def machine(
+def emulate(
     *,
     arch: int | str = 90,
     schedule: str = "eager",
@@ -27,21 +30,19 @@ def machine(
     strict: bool = False,
     trace: bool | Sequence[int] = False,
     workers: int = 1,
-) -> Generator[list[Launched]]:
-    """Within the block, Triton kernels run on the abstract machine; what they did is in the list that it gives.
+) -> Generator[list[LaunchRecord]]:
+    """Run the Triton kernels of the block on the emulator, and yield the list of their launches.
 
-    Arguments are arrays of NumPy or PyTorch tensors in the host's memory, updated in place. `arch` is what Triton
-    compiles for, 90 or "sm_90". `schedule`, `sanitize`, `trace` and `workers` are those of `warploom.runtime`.
-    `check` judges the PTX first. What `check` and `sanitize` find is on the launch; with `strict` it is raised too.
+    Arguments of kernels are NumPy arrays or PyTorch tensors in host memory, which are updated in place. `arch` is the
+    architecture that Triton compiles for, 90 or "sm_90". `schedule`, `sanitize`, `trace` and `workers` are those of
+    `warploom.launch`. `check` checks the PTX before each launch. Findings of `check` and `sanitize` are kept in the
+    record of the launch; `strict` also raises them.
 
-    Errors: UsageError triton.*; Found with `strict`; what `warploom.runtime` raises.
+    Errors: UsageError triton.*; FindingsError with `strict`; errors of `warploom.launch`.
     """
-    settings = Settings.of(arch, schedule, sanitize, check, strict, trace, workers)
-    before = open_with(settings)
-    try:
-        yield settings.runs
-    finally:
-        close(before)
+    session = Session(read_arch(arch), schedule, sanitize, check, strict, trace, workers)
+    with installed(session):
+        yield session.launches
 
 
 def activate(
@@ -53,14 +54,15 @@ def activate(
     strict: bool = False,
     trace: bool | Sequence[int] = False,
     workers: int = 1,
-) -> list[Launched]:
-    """From here on Triton kernels run on the abstract machine, as within `machine`; gives the same list."""
-    settings = Settings.of(arch, schedule, sanitize, check, strict, trace, workers)
-    open_with(settings)
-    return settings.runs
+) -> list[LaunchRecord]:
+    """Run Triton kernels on the emulator from now on, with the options and the result of `emulate`."""
+    return _activations.enter_context(
+        emulate(
+            arch=arch, schedule=schedule, sanitize=sanitize, check=check, strict=strict, trace=trace, workers=workers
+        )
+    )  # fmt: skip
 
 
 def deactivate() -> None:
-    """Give Triton its own driver back. Harmless where none of ours is current."""
-    if is_open():
-        close(None)
+    """End all sessions that `activate` began, and restore Triton's driver."""
+    _activations.close()

@@ -1,4 +1,4 @@
-"""Triton's host-side tensor descriptors as tensor maps."""
+"""Tensor maps of Triton's host-side tensor descriptors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from warploom.integrations.triton.tensors import Array
 from warploom.layout import TensorMap
 from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, pad_to_five
 
-_ROUNDED = "tf32"
+_ROUNDED_TYPE = "tf32"
 
 
-def decomposed(descriptor: Any, base: Array) -> list[object]:
-    """A descriptor in its parts, for targets without tensor maps: address, shape, strides, and what newer versions
-    of Triton say of its filling and rounding.
+def descriptor_parts(descriptor: Any, base: Array) -> list[object]:
+    """Return the parameters of a descriptor for targets without tensor maps.
+
+    They are address, shape and strides, and in newer versions of Triton the padding and the rounding.
     """
     parts: list[object] = [base, *map(int, descriptor.shape), *map(int, descriptor.strides)]
     if hasattr(descriptor, "padding"):
@@ -24,27 +25,29 @@ def decomposed(descriptor: Any, base: Array) -> list[object]:
     return parts
 
 
-def tensor_map(name: str, descriptor: Any, base: Array, made: dict[str, Any]) -> TensorMap:
-    """The tensor map of a descriptor; `made` is what the compiler chose: box, swizzle and type of elements.
+def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:
+    """Return the tensor map of a descriptor.
+
+    `compiled` holds the box, the swizzle and the element type that the compiler chose.
 
     Errors: UsageError triton.descriptor.
     """
     words = [word for word, _, _ in ELEMENT_TYPES]
     shape, strides = [int(n) for n in descriptor.shape], [int(n) for n in descriptor.strides]
-    reach = sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True)) + 1
-    if reach > base.size:
+    extent = sum((size - 1) * step for size, step in zip(shape, strides, strict=True)) + 1
+    if extent > base.size:
         raise UsageError(
-            f"{name} describes {reach} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
+            f"{name} describes {extent} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
             f"{base.size}",
             code="triton.descriptor",
         )
-    if made["fp4_padded"]:
+    if compiled["fp4_padded"]:
         shape[-1] *= 2
-    rounded = getattr(descriptor, "round_f32_to_tf32", False)
-    mode: dict[str, Any] = {"box": pad_to_five([int(n) for n in made["block_size"]][::-1])}
+    is_rounded = getattr(descriptor, "round_f32_to_tf32", False)
+    mode: dict[str, Any] = {"box": pad_to_five([int(n) for n in compiled["block_size"]][::-1])}
     steps = [1] * len(shape)
-    if made.get("is_im2col"):
-        pixels, channels = (int(n) for n in made["block_size"])
+    if compiled.get("is_im2col"):
+        pixels, channels = (int(n) for n in compiled["block_size"])
         mode = {
             "im2col_lower": pad_to_five(descriptor.pixel_box_lower_corner[::-1])[:3],
             "im2col_upper": pad_to_five(descriptor.pixel_box_upper_corner[::-1])[:3],
@@ -55,14 +58,14 @@ def tensor_map(name: str, descriptor: Any, base: Array, made: dict[str, Any]) ->
     fields = TensorMapFields(
         rank=len(shape),
         global_dim=pad_to_five(shape[::-1]),
-        global_stride=pad_to_five([step * int(made["elem_size"]) for step in strides[-2::-1]])[:4],
+        global_stride=pad_to_five([step * int(compiled["elem_size"]) for step in strides[-2::-1]])[:4],
         element_stride=pad_to_five(steps[::-1]),
-        elemtype=words.index(_ROUNDED) if rounded else int(made["elem_type"]),
-        swizzle=int(made["swizzle"]),
+        elemtype=words.index(_ROUNDED_TYPE) if is_rounded else int(compiled["elem_type"]),
+        swizzle=int(compiled["swizzle"]),
         fill=FILLS.index(getattr(descriptor, "padding", "zero")),
         **mode,
     )
-    complaints = fields.validate()
-    if complaints:
-        raise UsageError(f"{name} cannot be a tensor map: {complaints[0]}", code="triton.descriptor")
+    problems = fields.validate()
+    if problems:
+        raise UsageError(f"{name} cannot be a tensor map: {problems[0]}", code="triton.descriptor")
     return TensorMap(base, fields)

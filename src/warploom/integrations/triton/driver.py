@@ -1,4 +1,4 @@
-"""The driver that Triton is given: what it may ask of a GPU, answered by the abstract machine."""
+"""Triton driver whose GPU is the emulator."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any, NoReturn
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.program import load
-from warploom.integrations.triton.launcher import Launcher, Loaded
-from warploom.integrations.triton.packages import triton
-from warploom.integrations.triton.settings import Settings
+from warploom.integrations.triton.imports import import_triton
+from warploom.integrations.triton.launcher import CompiledKernel, Launcher
+from warploom.integrations.triton.session import Session
 from warploom.isa.model.capacity import MAX_THREADS, PROCESSORS, shared_bytes
 from warploom.ptx import parse
 
 _REGISTERS = 65536
-_REGISTERS_OF_A_THREAD = 255  # the most there are: only an assembler would know how many
+_REGISTERS_PER_THREAD = 255  # the maximum: only an assembler knows the number
 
 
 class Utils:
-    """What Triton calls the driver's utilities: properties and the loading of kernels."""
+    """Utilities of the driver, as Triton calls them: device properties and loading of kernels."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def get_device_properties(self, device: object) -> dict[str, int]:
-        """What kernels size their grids and stages by. Units: bytes, kHz, bits."""
+        """Return the properties from which kernels derive grids and stages. Units: bytes, kHz, bits."""
         return {
-            "max_shared_mem": shared_bytes(self._settings.arch),
+            "max_shared_mem": shared_bytes(self._session.arch),
             "max_num_regs": _REGISTERS,
             "multiprocessor_count": PROCESSORS,
             "warpSize": 32,
@@ -40,84 +40,84 @@ class Utils:
 
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
-    ) -> tuple[None, Loaded, int, int, int]:
-        """A kernel made ready: no module to unload, the kernel, registers, spills and threads."""
-        return None, _loaded(name, ptx), _REGISTERS_OF_A_THREAD, 0, MAX_THREADS
+    ) -> tuple[None, CompiledKernel, int, int, int]:
+        """Return the module to unload (none), the kernel, registers and spills per thread, and threads."""
+        return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 
 
 @lru_cache(maxsize=64)
-def _loaded(name: str, ptx: bytes) -> Loaded:
+def _load(name: str, ptx: bytes) -> CompiledKernel:
     text = ptx.decode()
-    return Loaded(text, load(parse(text, f"{name}.ptx"), name))
+    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
 
 
 class Driver:
-    """A driver of Triton's for a GPU that is the abstract machine."""
+    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.utils = Utils(settings)
-        self.launcher_cls = partial(Launcher, settings)
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.utils = Utils(session)
+        self.launcher_cls = partial(Launcher, session)
 
     @staticmethod
     def is_active() -> bool:
-        """Whether there is such a GPU: always."""
+        """Return True: the emulator is always available."""
         return True
 
     def get_current_target(self) -> Any:
-        """What to compile for."""
-        return triton("backends.compiler").GPUTarget("cuda", self.settings.arch, 32)
+        """Return the target that Triton compiles for."""
+        return import_triton("backends.compiler").GPUTarget("cuda", self.session.arch, 32)
 
     def get_current_device(self) -> str:
-        """What Triton keeps compiled kernels by: never a number, which would be a real GPU's."""
-        return f"warploom sm_{self.settings.arch}"
+        """Return the key of Triton's kernel cache. It is not a number, which would name a GPU."""
+        return f"warploom sm_{self.session.arch}"
 
     def set_current_device(self, device: object) -> None:
-        """There is one device only."""
+        """Do nothing: the emulator is the only device."""
 
     def get_current_stream(self, device: object) -> int:
-        """The default stream: a launch has ended when the call comes back."""
+        """Return the default stream. A launch is complete when its call returns."""
         return 0
 
     def get_device_capability(self, device: object = None) -> tuple[int, int]:
-        """The compute capability, (9, 0) for sm_90."""
-        return divmod(self.settings.arch, 10)
+        """Return the compute capability, (9, 0) for sm_90."""
+        return divmod(self.session.arch, 10)
 
     def get_active_torch_device(self) -> Any:
-        """Where PyTorch's tensors are to be. Errors: UsageError triton.torch without PyTorch."""
+        """Return the PyTorch device for tensors. Errors: UsageError triton.torch without PyTorch."""
         if find_spec("torch") is None:
             raise UsageError(
-                "the script asks for PyTorch's device, and PyTorch is not installed", code="triton.torch"
+                "the PyTorch device is requested, but PyTorch is not installed", code="triton.torch"
             )
         return import_module("torch").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """How the autotuner weighs a configuration: by the warp instructions that it takes, in one launch."""
+        """Return the autotuner's cost function: the warp instructions of one launch."""
 
-        def weigh(
+        def count_instructions(
             call: Callable[[], object], quantiles: tuple[float, ...] = (0.5,), **_: object
         ) -> list[float]:
-            first = len(self.settings.runs)
+            first = len(self.session.launches)
             call()
-            issued = sum(sum(run.stats.instructions.values()) for run in self.settings.runs[first:])
-            return [float(issued)] * len(quantiles)
+            launches = self.session.launches[first:]
+            return [float(sum(sum(each.stats.instructions.values()) for each in launches))] * len(quantiles)
 
-        return weigh
+        return count_instructions
 
     def get_device_interface(self) -> NoReturn:
-        """PyTorch's streams and events, which there are none of. Errors: UsageError triton.clock."""
+        """Refuse PyTorch's streams and events. Errors: UsageError triton.clock."""
         raise UsageError(
-            "the abstract machine has no clock, so nothing can be timed on it",
+            "the emulator has no clock and cannot time a kernel",
             code="triton.clock",
-            hint="runs[-1].stats counts what a launch did",
+            hint="runs[-1].stats counts the instructions of a launch",
         )
 
     get_empty_cache_for_benchmark = get_device_interface
 
     def map_python_to_cpp_type(self, word: str) -> str:
-        """What a type is called in C++; ahead-of-time compilation asks."""
-        return str(triton("backends.nvidia.driver").ty_to_cpp(word))
+        """Return the C++ name of a type, for ahead-of-time compilation."""
+        return str(import_triton("backends.nvidia.driver").ty_to_cpp(word))
 
     def assemble_tensormap_to_arg(self, maps: object, args: Any) -> Any:
-        """Older versions of Triton hand their tensor maps through here."""
+        """Return the arguments unchanged. Older versions of Triton add tensor maps here."""
         return args

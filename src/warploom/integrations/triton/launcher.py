@@ -1,9 +1,10 @@
-"""A launch of Triton's as a launch on the abstract machine."""
+"""Launch of a kernel that Triton has compiled, on the emulator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from math import prod
 from typing import Any, cast
@@ -12,77 +13,47 @@ import ml_dtypes
 import numpy as np
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError, render
+from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.program import Program
-from warploom.integrations.triton.descriptors import decomposed, tensor_map
-from warploom.integrations.triton.packages import triton
-from warploom.integrations.triton.places import retold
-from warploom.integrations.triton.settings import Settings
+from warploom.integrations.triton.descriptors import descriptor_parts, tensor_map
+from warploom.integrations.triton.imports import import_triton
+from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session
+from warploom.integrations.triton.source_locations import with_python_locations
 from warploom.integrations.triton.tensors import Array, memory
-from warploom.observe.trace import Trace
-from warploom.runtime.api import Stats, execute
+from warploom.ptx.line_info import SourceLine, source_lines
+from warploom.runtime.api import execute
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
 
 
-class Found(WarploomError):
-    """A strict launch had findings; they are its diagnostics, and its message shows them with their lines."""
-
-    def __str__(self) -> str:
-        return render(self.diagnostics)
-
-
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """What one launch of a kernel was and did.
-
-    `findings` are the checker's, if the launch was to be checked, and the sanitizer's, in that order. `grid`
-    counts CTAs, so that a cluster of two counts twice.
-
-    Units: `block` in threads, `shared` in bytes.
-    """
-
-    name: str
-    grid: tuple[int, int, int]
-    block: int
-    cluster: int
-    shared: int
-    schedule: str
-    ptx: str = field(repr=False)
-    findings: tuple[Diagnostic, ...] = ()
-    stats: Stats = field(default_factory=Stats, repr=False)
-    trace: Trace | None = field(default=None, repr=False)
-
-    def report(self) -> str:
-        """The findings as text, with their lines; empty without any."""
-        return render(self.findings)
-
-
-@dataclass(slots=True)
-class Loaded:
-    """A compiled kernel, ready for the machine. `judged` is what the checker says of it, once it was asked."""
+@dataclass(frozen=True)
+class CompiledKernel:
+    """Compiled kernel, loaded for the emulator."""
 
     ptx: str
     program: Program
-    judged: tuple[Diagnostic, ...] | None = None
 
-    def findings(self) -> tuple[Diagnostic, ...]:
-        """What the checker says."""
-        if self.judged is None:
-            self.judged = check(self.program.module).diagnostics
-        return self.judged
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Findings of the checker."""
+        return check(self.program.module).diagnostics
+
+    @cached_property
+    def source_lines(self) -> list[SourceLine]:
+        """Lines of the Python source."""
+        return source_lines(self.program.module)
 
 
 class Launcher:
-    """Made by Triton once for a compiled kernel, called by it for each launch."""
+    """Launcher of one compiled kernel. Triton creates it and calls it for each launch."""
 
-    def __init__(self, settings: Settings, source: Any, metadata: Any) -> None:
-        self._settings = settings
+    def __init__(self, session: Session, source: Any, metadata: Any) -> None:
+        self._session = session
         self._metadata = metadata
         self._signature: dict[str, Any] = dict(source.signature)
-        self._maps: Sequence[dict[str, Any] | None] = getattr(metadata, "tensordesc_meta", None) or ()
+        self._tensor_maps: Sequence[dict[str, Any] | None] = getattr(metadata, "tensordesc_meta", None) or ()
         clusters = getattr(metadata, "cluster_dims", None)  # of Triton before 3.6
         self._cluster = int(prod(clusters) if clusters else metadata.num_ctas)
 
@@ -92,21 +63,21 @@ class Launcher:
         y: int,
         z: int,
         stream: object,
-        kernel: Loaded,
+        kernel: CompiledKernel,
         packed: object,
         launch_metadata: object,
         enter: Any,
         leave: Any,
-        *given: object,
+        *values: object,
     ) -> None:
-        """Launch on a grid of x, y and z programs; `given` are all arguments of the kernel, constants included."""
+        """Launch a grid of x, y and z programs; `values` are all arguments of the kernel, with the constants."""
         if x * y * z <= 0:
             return
         if enter is not None:
             enter(launch_metadata)
-        named = list(self._arguments(given))
+        named = list(self._arguments(values))
         names = [name for name, _ in named] + list(_SCRATCH)
-        args = [value for _, value in named] + self._scratch(x * y * z, stream)
+        args = [value for _, value in named] + self._scratch_buffers(x * y * z, stream)
         parameters = kernel.program.parameters
         args = args[: max(len(named), len(parameters))]
         for number, (parameter, value) in enumerate(zip(parameters, args, strict=False)):
@@ -117,15 +88,25 @@ class Launcher:
             leave(launch_metadata)
 
     def _launch(
-        self, kernel: Loaded, grid: tuple[int, int, int], args: list[object], names: list[str]
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], args: list[object], names: list[str]
     ) -> None:
-        asked = self._settings
+        session = self._session
         block, shared = 32 * self._metadata.num_warps, self._metadata.shared
-        known = (kernel.program.kernel.name, grid, block, self._cluster, shared, asked.schedule, kernel.ptx)
-        before = retold(kernel.findings(), kernel.ptx, names) if asked.check else ()
-        if asked.strict and any(found.severity is Severity.ERROR for found in before):
-            asked.runs.append(Launched(*known, before))
-            raise Found(before)
+        launch = (
+            kernel.program.kernel.name,
+            grid,
+            block,
+            self._cluster,
+            shared,
+            session.schedule,
+            kernel.ptx,
+        )
+        checked = (
+            with_python_locations(kernel.diagnostics, kernel.source_lines, names) if session.check else ()
+        )
+        if session.strict and any(found.severity is Severity.ERROR for found in checked):
+            session.launches.append(LaunchRecord(*launch, checked))
+            raise FindingsError(checked)
         try:
             run = execute(
                 kernel.program,
@@ -134,43 +115,43 @@ class Launcher:
                 cluster=(self._cluster, 1, 1),
                 shared=shared,
                 args=args,
-                schedule=asked.schedule,
-                sanitize=asked.sanitize,
-                trace=asked.trace,
-                workers=asked.workers,
+                schedule=session.schedule,
+                sanitize=session.sanitize,
+                trace=session.trace,
+                workers=session.workers,
             )
         except WarploomError as error:
-            error.diagnostics = retold(error.diagnostics, kernel.ptx, names)
+            error.diagnostics = with_python_locations(error.diagnostics, kernel.source_lines, names)
             if isinstance(error, (Trap, Deadlock)):
-                asked.runs.append(Launched(*known, before + error.diagnostics, trace=error.trace))
+                session.launches.append(LaunchRecord(*launch, checked + error.diagnostics, trace=error.trace))
             raise
-        after = retold(run.findings, kernel.ptx, names)
-        asked.runs.append(Launched(*known, before + after, run.stats, run.trace))
-        if asked.strict and before + after:
-            raise Found(before + after)
+        findings = checked + with_python_locations(run.findings, kernel.source_lines, names)
+        session.launches.append(LaunchRecord(*launch, findings, run.stats, run.trace))
+        if session.strict and findings:
+            raise FindingsError(findings)
 
-    def _arguments(self, given: Sequence[object]) -> Iterator[tuple[str, object]]:
-        """The kernel's parameters in order, each with its name and as `launch` takes it."""
-        maps = iter(self._maps)
+    def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
+        """Yield the name and the value of each parameter of the kernel, in the form that `launch` accepts."""
+        tensor_maps = iter(self._tensor_maps)
 
         def walk(name: str, word: Any, value: Any) -> Iterator[tuple[str, object]]:
             if isinstance(word, (tuple, list)):
                 parts = zip(cast("Sequence[Any]", word), value, strict=True)
-                for number, (inner, part) in enumerate(parts):
-                    yield from walk(f"{name}[{number}]", inner, part)
+                for number, (part_word, part) in enumerate(parts):
+                    yield from walk(f"{name}[{number}]", part_word, part)
             elif word == "constexpr":
                 return
             elif str(word).startswith("tensordesc"):
-                yield from _descriptor(name, value, next(maps, None))
+                yield from _descriptor(name, value, next(tensor_maps, None))
             else:
-                yield name, _plain(name, str(word), value)
+                yield name, _single(name, str(word), value)
 
-        for (name, word), value in zip_longest(self._signature.items(), given):
+        for (name, word), value in zip_longest(self._signature.items(), values):
             yield from walk(name, word, value)
 
-    def _scratch(self, programs: int, stream: object) -> list[object]:
-        """The buffers that compiled kernels ask for beside their arguments."""
-        known = triton("runtime._allocation")
+    def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
+        """Return the scratch buffers that the compiled kernel expects after its arguments."""
+        allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):
             size = getattr(self._metadata, f"{kind}_scratch_size", 0) or 0
@@ -178,15 +159,15 @@ class Launcher:
                 buffers.append(None)
                 continue
             align = getattr(self._metadata, f"{kind}_scratch_align", 1)
-            held = getattr(known, setting)
-            allocate = held.get() if hasattr(held, "get") else held
+            allocator = getattr(allocation, setting)
+            allocate = allocator.get() if hasattr(allocator, "get") else allocator
             buffer = allocate(size * programs * self._cluster, align, stream)
-            buffers.append(memory(f"what the {kind} scratch allocator gave", buffer))
+            buffers.append(memory(f"the result of the {kind} scratch allocator", buffer))
         return buffers
 
 
-def _plain(name: str, word: str, value: Any) -> object:
-    """An argument that is one parameter."""
+def _single(name: str, word: str, value: Any) -> object:
+    """Return the value of an argument that is one parameter of the type `word`."""
     if word.startswith("*"):
         return None if value is None else memory(name, value)
     if word in _HALVES:
@@ -198,10 +179,10 @@ def _plain(name: str, word: str, value: Any) -> object:
     return int(value)
 
 
-def _descriptor(name: str, value: Any, made: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """The parameters of a TensorDescriptor: a tensor map where the target has them, its parts where not."""
+def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
+    """Yield the parameters of a TensorDescriptor: a tensor map, or its parts for targets without them."""
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
-    first = decomposed(value, base) if made is None else [tensor_map(name, value, base, made)]
+    first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]
     for part in [*first, *sizes]:
         yield name, part

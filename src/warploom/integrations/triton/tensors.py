@@ -1,4 +1,4 @@
-"""Arrays as Triton and the machine take them."""
+"""Conversion of arrays and tensors between Triton and the emulator."""
 
 from __future__ import annotations
 
@@ -10,62 +10,62 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu
-from warploom.integrations.triton.packages import triton
+from warploom.integrations.triton.imports import import_triton
 
 Array = NDArray[Any]
 
 
 class Tensor(np.ndarray[Any, Any]):
-    """A NumPy array with the methods by which Triton knows a tensor."""
+    """NumPy array with the methods that Triton expects of a tensor."""
 
     def data_ptr(self) -> int:
-        """The address of the first element, in the host's memory."""
+        """Return the address of the first element in host memory."""
         return int(self.__array_interface__["data"][0])
 
     def stride(self, axis: int | None = None) -> Any:
-        """The stride of an axis, or of all. Units: elements."""
+        """Return the stride of an axis, or of all axes. Units: elements."""
         steps = tuple(step // self.itemsize for step in self.strides)
         return steps if axis is None else steps[axis]
 
     def element_size(self) -> int:
-        """Bytes of an element."""
+        """Return the size of an element in bytes."""
         return self.itemsize
 
     def numel(self) -> int:
-        """Elements."""
+        """Return the number of elements."""
         return self.size
 
     def zero_(self) -> Tensor:
-        """Zero every element."""
+        """Set every element to zero."""
         self[...] = 0
         return self
 
     def copy_(self, other: Array) -> Tensor:
-        """Take the elements of another array."""
+        """Copy the elements of another array."""
         self[...] = other
         return self
 
     def clone(self) -> Tensor:
-        """A copy."""
+        """Return a copy."""
         return self.copy()
 
 
 def tensor(array: Array) -> Tensor:
-    """A NumPy array as Triton takes it, over the same memory.
+    """Return a view of a NumPy array that Triton accepts as a tensor.
 
-    Arguments of a launch are taken so by themselves; a `TensorDescriptor` and `triton.reinterpret` want it done.
+    Arguments of a launch are converted automatically. A `TensorDescriptor` and `triton.reinterpret` need this call.
     """
     return array.view(Tensor)
 
 
-def argument(value: object) -> object:
-    """An argument of a launch as Triton takes it: NumPy's arrays are tensors, its scalars numbers of Python.
+def as_argument(value: object) -> object:
+    """Convert an argument for Triton: NumPy arrays to tensors, NumPy scalars to Python numbers.
 
     Errors: UsageError triton.argument.
     """
     if isinstance(value, np.ndarray):
         array = cast("Array", value)
-        if str(array.dtype) not in triton("_utils").type_canonicalisation_dict:
+        if str(array.dtype) not in import_triton("_utils").type_canonicalisation_dict:
             raise UsageError(
                 f"an argument is an array of {array.dtype}; Triton has no such type", code="triton.argument"
             )
@@ -73,21 +73,21 @@ def argument(value: object) -> object:
     if isinstance(value, np.generic):
         return cast("np.generic[Any]", value).item()
     if type(value) is tuple:
-        return tuple(argument(part) for part in cast("tuple[object, ...]", value))
+        return tuple(as_argument(part) for part in cast("tuple[object, ...]", value))
     return value
 
 
 def memory(name: str, value: object) -> Array:
-    """The memory from a tensor's first element to its last, as an array of one axis over it.
+    """Return a one-dimensional view of the memory from a tensor's first element to its last.
 
-    Errors: UsageError triton.argument for what is no tensor in the host's memory.
+    Errors: UsageError triton.argument for values other than tensors in host memory.
     """
     array = _on_host(name, value)
     if any(step < 0 for step in array.strides):
         raise UsageError(
             f"{name} is an array with a negative stride; expected strides of 0 or more",
             code="triton.argument",
-            hint="pass a copy of it",
+            hint="pass a copy of the array",
         )
     last = sum((extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True))
     count = last // array.itemsize + 1 if array.size else 0
@@ -95,19 +95,19 @@ def memory(name: str, value: object) -> Array:
 
 
 def _on_host(name: str, value: Any) -> Array:
-    """A tensor as an array of NumPy's over the same memory."""
+    """Return a NumPy array over the memory of a tensor."""
     if isinstance(value, np.ndarray):
         return cast("Array", value)
     kind = cast("type[object]", type(value))
     if is_foreign_type(kind):
         if is_on_gpu(value):
             raise UsageError(
-                f"{name} is a {called(value)} on a GPU; expected one in the host's memory",
+                f"{name} is a {called(value)} on a GPU; expected a tensor in host memory",
                 code="triton.argument",
-                hint="pass a copy of it there, x.cpu()",
+                hint="pass a copy in host memory, x.cpu()",
             )
         return as_numpy(value.detach() if hasattr(kind, "detach") else value)
     if hasattr(value, "data_ptr") and hasattr(value, "base"):
-        return _on_host(name, value.base)  # what triton.reinterpret makes
+        return _on_host(name, value.base)  # a result of triton.reinterpret
     found = repr(value) if isinstance(value, (int, float, str)) else f"a {called(value)}"
     raise UsageError(f"{name} is {found}; expected an array or a tensor", code="triton.argument")

@@ -62,7 +62,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
         if not isinstance(bound, list) and not problems:
             binding = Binding(match.form, match.slots, bound)
-            if all(place.values is None for place in match.form.operands.values()):
+            if all(place.legal.values is None for place in match.form.operands.values()):
                 _BOUND[outline] = binding
             return binding
         if (rank := (isinstance(bound, list), len(problems))) < least:

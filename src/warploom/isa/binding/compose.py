@@ -31,12 +31,12 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
     return respell(form, {**slots, **words})
 
 
-def form_that_allows(names: Sequence[str], words: Mapping[str, str]) -> Form:
+def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
     """The first of some forms that has a row for the words; the first of those that know every one of the
     slots where none has; the first of all where none does.
     """
     fitting: list[Form] = []
-    for form in map(form_named, names):
+    for form in forms:
         given = {slot: word for slot, word in words.items() if word}
         known = {*form.columns, *(word.slot for word in form.syntax.words if word.slot)}
         if not given.keys() <= known:
@@ -45,17 +45,17 @@ def form_that_allows(names: Sequence[str], words: Mapping[str, str]) -> Form:
         if form.rows_of({column: slots[column] for column in form.columns}):
             return form
         fitting.append(form)
-    return fitting[0] if fitting else form_named(names[0])
+    return fitting[0] if fitting else forms[0]
 
 
-def rows_with(names: Sequence[str], words: Mapping[str, str]) -> list[Row]:
+def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
     """The rows of some forms that allow the words, whatever their other columns say.
 
     A form without the column of a word has no such row, but for optional words, which any row may have.
     """
     return [
         row
-        for form in map(form_named, names)
+        for form in forms
         for row in form.rows
         if all(
             word in row.cells.get(column, ()) or word in _optional(form, column)

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from warploom.diagnostics import UsageError
 from warploom.isa.binding.nearest import fixes, respell, spell
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
-from warploom.isa.model.operand_layout import Given, LayoutMap, Lying
+from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLayout
 from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
@@ -34,16 +34,16 @@ class Operand:
     opcode: str
     place: str
     slots: Mapping[str, str]
-    lying: Lying
+    layout: OperandLayout
 
     @property
     def name(self) -> str:
         """What it is called: A, B, C, D, metadata, scale A, scale B, R or box."""
-        return self.lying.operand
+        return self.layout.operand
 
-    def map(self, given: Given) -> LayoutMap:
+    def map(self, given: LayoutInputs) -> LayoutMap:
         """Its map. Errors: UsageError for what no layout is known of."""
-        return self.lying.map(self.slots, given)
+        return self.layout.map(self.slots, given)
 
 
 def layout(
@@ -76,7 +76,7 @@ def layout(
     Errors: UsageError for an instruction or an operand that there is not, and for what is given to an operand
         that does not depend on it.
     """
-    given = Given(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
+    given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return operand_called(operands_of(instruction), operand, given).map(given)
 
 
@@ -91,11 +91,11 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
         raise UsageError(f"there is no instruction {opcode!r}", hint=_nearest(opcode))
     fitting = [match for match in matches if values is None or _fits(match, values)] or matches
     found = {
-        (name, place.lying.operand): Operand(opcode, name, match.slots, place.lying)
+        (name, place.layout.operand): Operand(opcode, name, match.slots, place.layout)
         for match in fitting
         for named in match.form.syntax.places
         for name in named.names
-        if (place := match.form.operands[name]).lying is not None
+        if (place := match.form.operands[name]).layout is not None
         and (not place.when or match.slots.get(place.when))
     }
     if not found:
@@ -106,7 +106,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
     return tuple(found.values())
 
 
-def operand_called(operands: Iterable[Operand], name: str, given: Given) -> Operand:
+def operand_called(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
     """The operand of a name. Errors: UsageError where there is none, or where it depends on nothing given."""
     operands = tuple(operands)
     wanted = _plain(name)
@@ -117,21 +117,21 @@ def operand_called(operands: Iterable[Operand], name: str, given: Given) -> Oper
         legal = ", ".join(dict.fromkeys(each.name for each in operands))
         raise UsageError(f"{operands[0].opcode} has no operand {name!r}; expected {legal}")
     changed = given.changed()
-    fitting = [each for each in called if set(changed) <= set(each.lying.asks)]
+    fitting = [each for each in called if set(changed) <= set(each.layout.needs)]
     if not fitting:
-        unused = next(field for field in changed if field not in called[0].lying.asks)
+        unused = next(field for field in changed if field not in called[0].layout.needs)
         raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_SPOKEN[unused]}")
     return max(fitting, key=lambda each: _suits(each, changed))
 
 
-def all_with(operands: Iterable[Operand], given: Given) -> tuple[Operand, ...]:
+def all_with(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
     """One operand of each name, those that depend on what is given before those that do not.
 
     Errors: UsageError where none depends on something given.
     """
     operands = tuple(operands)
     for field in given.changed():
-        if not any(field in each.lying.asks for each in operands):
+        if not any(field in each.layout.needs for each in operands):
             raise UsageError(f"no operand of {operands[0].opcode} depends on {_SPOKEN[field]}")
     changed = given.changed()
     chosen: dict[str, Operand] = {}
@@ -144,12 +144,12 @@ def all_with(operands: Iterable[Operand], given: Given) -> tuple[Operand, ...]:
 
 def _suits(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
     """How well an operand goes with what is given: it depends on much of it, and on little else."""
-    asks = operand.lying.asks
-    return len(set(changed) & set(asks)), -len(asks)
+    needs = operand.layout.needs
+    return len(set(changed) & set(needs)), -len(needs)
 
 
 def _lies(form: Form) -> bool:
-    return any(place.lying is not None for place in form.operands.values())
+    return any(place.layout is not None for place in form.operands.values())
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ less. Where none does, the opcode is laid beside the syntax lines with as few ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -15,12 +15,11 @@ from itertools import product
 
 from warploom.isa.model.form import (
     LONGEST_OPCODE,
-    NAME_WHERE_THEY_STAND,
+    OPTIONAL_NAME_WORDS,
     Form,
     Match,
     forms,
     forms_of,
-    lenient_of,
 )
 from warploom.isa.model.syntax import Word, bind_word
 from warploom.isa.model.table import Row
@@ -92,14 +91,17 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 
 
 @lru_cache(maxsize=4096)
-def reordered(opcode: str, *, lenient: bool = False) -> tuple[tuple[str, Match], ...]:
-    """The legal opcodes that have the words of another in another order: the name first, types as they
-    were. With `lenient`, those of forms that only assemblers take too.
+def reordered(
+    opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
+) -> tuple[tuple[str, Match], ...]:
+    """Return the legal opcodes that consist of the same words in another order, types in the same order.
+
+    `more_forms` returns further forms whose opcode begins with a word.
     """
     if len(opcode) > LONGEST_OPCODE:
         return ()
     words = tuple(opcode.split("."))
-    known = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
+    known = forms_of(words[0]) + (more_forms(words[0]) if more_forms else ())
     ways = (way for form in known for order in form.orders for way in _reordered(form, order, words))
     return tuple({way[1].form.name: way for way in ways}.values())
 
@@ -113,7 +115,7 @@ def named_words(form: Form, words: tuple[str, ...]) -> int:
     """How many words of an opcode are the name of a form; 0 where it is another's."""
     count = named = 0
     for word in form.syntax.words:
-        if named == form.name_words and word.slot not in NAME_WHERE_THEY_STAND:
+        if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
             break
         if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
             count += 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from warploom.diagnostics import Diagnostic, Severity, Span
 from warploom.isa.binding.nearest import spell
 from warploom.isa.model.form import Match
-from warploom.isa.model.operands import VECTORS, Place
+from warploom.isa.model.operands import VECTORS, OperandSpec
 from warploom.isa.model.syntax import PlaceName
 from warploom.ptx import (
     Address,
@@ -36,7 +36,7 @@ class BoundOperand:
     """
 
     operand: Operand
-    place: Place
+    place: OperandSpec
     type: str
     registers: int
     at: tuple[int, ...] = ()
@@ -95,16 +95,23 @@ def unparenthesised(operand: Operand) -> Operand:
             return operand
 
 
+Extensions = Callable[[str], Collection[str]]
+"""Function that returns the kinds of syntax beyond the manual that an operand may use: bare, vector, predicate."""
+
+
+def no_extensions(operand: str) -> Collection[str]:
+    """Return no syntax beyond the manual."""
+    return ()
+
+
 def place_operands(
-    match: Match, operands: tuple[Operand, ...], *, lenient: bool = False
+    match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Operands in their places, in order; or what keeps them from there. A `lenient` reading has
-    addresses without brackets, where a place eases them.
-    """
+    """Assign the operands of an instruction to those of a form, or return the problems that prevent it."""
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.places, len(operands)):
-        placed = _fill_all(match, names, operands, lenient)
+        placed = _fill_all(match, names, operands, extensions)
         if isinstance(placed, dict):
             return placed
         if not isinstance(best, list) or len(placed) < len(best):
@@ -134,12 +141,12 @@ def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iter
 
 
 def _fill_all(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], lenient: bool
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], extensions: Extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
     problems: list[Problem] = []
     for k, (name, operand) in enumerate(zip(names, operands, strict=True)):
-        filled = _fill(match, name, operand, k, lenient)
+        filled = _fill(match, name, operand, k, extensions)
         if isinstance(filled, Problem):
             problems.append(filled)
         else:
@@ -148,7 +155,7 @@ def _fill_all(
 
 
 def _fill(
-    match: Match, name: PlaceName, operand: Operand, k: int, lenient: bool
+    match: Match, name: PlaceName, operand: Operand, k: int, extensions: Extensions
 ) -> dict[str, BoundOperand] | Problem:
     form = match.form
     parts = _split_pair(name, operand, k)
@@ -167,13 +174,18 @@ def _fill(
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name].at(match.slots)
+        place = form.operands[part_name]
         if place.kind != "tuple":
             part = unparenthesised(part)
         count = place.registers(match.slots)
-        if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
+        if (
+            count == 0
+            and "braces" in place.allowed(match.slots)
+            and isinstance(part, Vector)
+            and len(part.items) == 1
+        ):
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count, match.slots) and not (lenient and _is_bare(part, place)):
+        if not _fits(part, place, count, match.slots, extensions(part_name)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {expected_operand(place, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -230,7 +242,11 @@ def _split_pair(
     return [(name.first, operand, (k,))] if name.second_optional else None
 
 
-def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
+def _fits(
+    operand: Operand, place: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
+) -> bool:
+    if "bare" in extensions and isinstance(operand, (Name, Symbol, Float)):
+        return True
     match place.kind:
         case "address":
             return isinstance(operand, Address) and _fits_coordinates(operand, count)
@@ -247,14 +263,9 @@ def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) 
                 return isinstance(operand, Name)
             return isinstance(operand, (Name, Negated, Integer, Symbol))
         case "register":
-            return _fits_register(operand, place, count, slots)
+            return _fits_register(operand, place, count, slots, extensions)
         case "any":
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
-
-
-def _is_bare(operand: Operand, place: Place) -> bool:
-    """Whether an address goes without its brackets where assemblers let it."""
-    return "bare" in place.eased.split() and isinstance(operand, (Name, Symbol, Float))
 
 
 def _fits_coordinates(operand: Address, count: int) -> bool:
@@ -267,21 +278,24 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
     )
 
 
-def _fits_register(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
-    eased = place.eased.split()
+def _fits_register(
+    operand: Operand, place: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
+) -> bool:
     if count != 0:
-        is_sink = operand == Name("_") and "sink" in place.also
-        is_bare = "bare" in eased and isinstance(operand, (Name, Float, Negated))
+        is_sink = operand == Name("_") and "sink" in place.allowed(slots)
+        is_bare = "bare" in extensions and isinstance(operand, Negated)
         if is_sink or is_bare or not isinstance(operand, Vector):
             return is_sink or is_bare
         return len(operand.items) in (VECTORS if count < 0 else (count,))
     if isinstance(operand, Vector):
-        return "vectors" in eased or ("vector" in eased and len(operand.items) in VECTORS)
-    if isinstance(operand, Negated) and "predicate" in eased:
+        return "vectors" in extensions or ("vector" in extensions and len(operand.items) in VECTORS)
+    if isinstance(operand, Negated) and "predicate" in extensions:
         return True
     if place.access == "read":
         if isinstance(operand, Negated):
-            return "minus" in place.also if operand.sign == "-" else place.type_word(slots) == "pred"
+            return (
+                "minus" in place.allowed(slots) if operand.sign == "-" else place.type_word(slots) == "pred"
+            )
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
 
@@ -292,12 +306,13 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
-        most = operands[bound.place.upto].operand if bound.place.upto else None
+        upto = bound.place.legal.upto
+        most = operands[upto].operand if upto else None
         if isinstance(most, Integer):
             constants = range(most.value + 1)
         if constants is None or not isinstance(bound.operand, Integer):
             continue
-        if bound.place.as_read(bound.operand.value, match.slots) in constants:
+        if bound.place.legal.examined(bound.operand.value, match.slots) in constants:
             continue
         shown = name.replace("_", "-")
         others = "none" if bound.place.kind == "immediate" else "a register"
@@ -331,7 +346,7 @@ def describe(operand: Operand) -> str:
             return "an element of an array"
 
 
-def expected_operand(place: Place, slots: Mapping[str, str]) -> str:
+def expected_operand(place: OperandSpec, slots: Mapping[str, str]) -> str:
     """What belongs in a place, as a message names it."""
     count = place.registers(slots)
     match place.kind:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import arg, out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import approximate
 from warploom.numerics.formats import FORMATS
+from warploom.numerics.lanes import Lane
 
 FUNCTION = Form(
     name="approximate.function",
@@ -16,7 +17,7 @@ FUNCTION = Form(
         ex2,lg2,sin,cos,rcp,sqrt,rsqrt  -,ftz  f32   1.0
         rsqrt                           -,ftz  f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.21",
 )
 
@@ -31,33 +32,23 @@ _FUNCTIONS = {
 }
 
 
-@FUNCTION.meaning
-def function(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@FUNCTION.semantics
+def function(op: Word, ftz: Word, a: Lane) -> Lane:
+    return _FUNCTIONS[op](a, ftz=bool(ftz))
 
 
 RCP64 = Form(
     name="approximate.rcp64",
     syntax="rcp.approx.ftz.f64  d, a;",
     rows="ptx target\n2.1 sm_20",
-    operands={"d": out("f64"), "a": arg("f64")},
+    operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.14",
 )
 
 
-@RCP64.meaning
-def rcp64(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = approximate.rcp64(a)
-    # WRITE
-    warps.write(i.d, d)
+@RCP64.semantics
+def rcp64(a: Lane) -> Lane:
+    return approximate.rcp64(a)
 
 
 TANH = Form(
@@ -67,19 +58,14 @@ TANH = Form(
         type  ptx  target
         f32   7.0  sm_75
     """,
-    operands={"d": out("f32"), "a": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )
 
 
-@TANH.meaning
-def tanh(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = approximate.tanh(a)
-    # WRITE
-    warps.write(i.d, d)
+@TANH.semantics
+def tanh(a: Lane) -> Lane:
+    return approximate.tanh(a)
 
 
 HALF = Form(
@@ -92,20 +78,15 @@ HALF = Form(
         tanh  -    f16,f16x2    7.0  sm_75
         tanh  -    bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.10",
 )
 
 
-@HALF.meaning
-def half(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    fmt = FORMATS[i.type.removesuffix("x2")]
-    d = approximate.tanh_half(a, fmt) if i.op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@HALF.semantics
+def half(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
+    fmt = FORMATS[type.removesuffix("x2")]
+    return approximate.tanh_half(a, fmt) if op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(ftz))
 
 
 DIV = Form(
@@ -115,19 +96,14 @@ DIV = Form(
         ftz    ptx
         -,ftz  1.4
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = approximate.div(a, b, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(ftz: Word, a: Lane, b: Lane) -> Lane:
+    return approximate.div(a, b, ftz=bool(ftz))
 
 
 DIV_FULL = Form(
@@ -137,16 +113,11 @@ DIV_FULL = Form(
         ftz    ptx
         -,ftz  1.4
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
 
 
-@DIV_FULL.meaning
-def div_full(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = approximate.div_full(a, b, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV_FULL.semantics
+def div_full(ftz: Word, a: Lane, b: Lane) -> Lane:
+    return approximate.div_full(a, b, ftz=bool(ftz))

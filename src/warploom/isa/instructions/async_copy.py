@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 
 from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.effects import Access, Arrive, Commit, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.operands import Slots, address, amount_or_predicate, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
 
 
@@ -35,8 +36,8 @@ CP_ASYNC = Form(
         "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or a predicate: read none
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="async",
     early="shared::cta",
+    effects=(Issue("copy"), Access("read", "src", proxy="copy"), Access("write", "dst", proxy="copy")),
     source="PTX ISA 9.7.9.25.3.1",
 )
 
@@ -44,7 +45,7 @@ CP_ASYNC = Form(
 _ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
 
 
-@CP_ASYNC.meaning
+@CP_ASYNC.execute
 def copy(warps: Warps, i: Bound) -> None:
     # READ
     amount = np.uint32(i.cp_size)
@@ -77,12 +78,12 @@ COMMIT = Form(
     syntax="cp.async.commit_group;",
     rows="ptx target\n7.0 sm_80",
     operands={},
-    touches="async",
+    effects=(Commit("copy"),),
     source="PTX ISA 9.7.9.25.3.2",
 )
 
 
-@COMMIT.meaning
+@COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     warps.commit("copy")
 
@@ -92,12 +93,12 @@ WAIT_GROUP = Form(
     syntax="cp.async.wait_group  N;",
     rows="ptx target\n7.0 sm_80",
     operands={"N": immediate("u32")},
-    touches="async",
+    effects=(Wait("copy", pending="N"),),
     source="PTX ISA 9.7.9.25.3.3",
 )
 
 
-@WAIT_GROUP.meaning
+@WAIT_GROUP.execute
 def wait_group(warps: Warps, i: Bound) -> None:
     warps.wait("copy", i.N)
 
@@ -107,19 +108,15 @@ WAIT_ALL = Form(
     syntax="cp.async.wait_all;",
     rows="ptx target\n7.0 sm_80",
     operands={},
-    touches="async",
+    effects=(Commit("copy"), Wait("copy")),
     source="PTX ISA 9.7.9.25.3.3",
 )
 
 
-@WAIT_ALL.meaning
+@WAIT_ALL.execute
 def wait_all(warps: Warps, i: Bound) -> None:
     warps.commit("copy")
     warps.wait("copy", 0)
-
-
-def _barred(slots: Slots, target: int) -> tuple[int, ...]:
-    return () if slots["space"] else NARROW
 
 
 ARRIVE = Form(
@@ -129,13 +126,13 @@ ARRIVE = Form(
         space                 ptx target
         -,shared,shared::cta  7.0 sm_80
     """,
-    operands={"addr": address(barred=_barred)},
-    touches="async",
+    operands={"addr": address()},
+    effects=(Arrive("addr", after="copy"),),
     source="PTX ISA 9.7.13.15.14",
 )
 
 
-@ARRIVE.meaning
+@ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
     where = spread(warps, warps.addresses(i.addr))

@@ -15,8 +15,9 @@ import numpy as np
 
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import later
+from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, arg, inp, memory, out
+from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES
 
@@ -69,17 +70,17 @@ ATOM = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
     operands={
-        "d": out("type", also="sink"),
-        "a": memory(also="unified"),
-        "b": arg("type"),
+        "d": out("type", allows=("sink",)),
+        "a": address(allows=("unified",)),
+        "b": inp("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="listens",
+    effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
 
 
-@ATOM.meaning
+@ATOM.execute
 def atom(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -100,13 +101,22 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
-    operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
-    touches="listens",
+    operands={
+        "d": out("type", allows=("sink",)),
+        "a": address(allows=("unified",)),
+        "b": inp("type"),
+        "c": inp("type"),
+    },
+    effects=(
+        Access(
+            "update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"
+        ),
+    ),
     source="PTX ISA 9.7.13.5",
 )
 
 
-@CAS.meaning
+@CAS.execute
 def compare_and_swap(warps: Warps, i: Bound) -> None:
     # READ
     where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
@@ -121,12 +131,13 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
 
 
-@RED.meaning
+@RED.execute
 def red(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -140,12 +151,12 @@ ATOM_VECTOR = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
-        "d": out("type", "vec", also="sink integers"),
-        "a": memory(also="unified"),
-        "b": inp("type", "vec", also="integers"),
+        "d": out("type", "vec", allows=("sink", "integers")),
+        "a": address(allows=("unified",)),
+        "b": inp("type", "vec", allows=("integers",)),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="listens",
+    effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
 
@@ -155,10 +166,11 @@ RED_VECTOR = Form(
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
     operands={
-        "a": memory(),
-        "b": inp("type", "vec", also="integers"),
+        "a": address(),
+        "b": inp("type", "vec", allows=("integers",)),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
+    effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
 
@@ -174,7 +186,7 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     return np.stack(olds)
 
 
-@ATOM_VECTOR.meaning
+@ATOM_VECTOR.execute
 def atom_vector(warps: Warps, i: Bound) -> None:
     # READ, COMPUTE
     old = _each_element(warps, i)
@@ -182,7 +194,7 @@ def atom_vector(warps: Warps, i: Bound) -> None:
     warps.write_vector(i.d, old)
 
 
-@RED_VECTOR.meaning
+@RED_VECTOR.execute
 def red_vector(warps: Warps, i: Bound) -> None:
     _each_element(warps, i)
 
@@ -209,11 +221,14 @@ RED_ASYNC = Form(
     syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
     rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
     operands={
-        "a": address(barred=NARROW),
-        "b": arg("type"),
-        "mbar": address(barred=NARROW),
+        "a": address(),
+        "b": inp("type"),
+        "mbar": address(),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("update", "a", "b", order="relaxed", scope="cluster", proxy="async"),
+    ),
     source="PTX ISA 9.7.13.7",
 )
 
@@ -229,13 +244,13 @@ RED_ASYNC_RELEASE = Form(
     rows=_async_table(
         "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
     ),
-    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
-    touches="async",
+    operands={"a": address(), "b": inp(of_integers)},
+    effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
 
 
-@RED_ASYNC_RELEASE.meaning
+@RED_ASYNC_RELEASE.execute
 def red_release(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -243,7 +258,7 @@ def red_release(warps: Warps, i: Bound) -> None:
     warps.atomic(i.space, where, i.op, i.type, b)
 
 
-@RED_ASYNC.meaning
+@RED_ASYNC.execute
 def red_async(warps: Warps, i: Bound) -> None:
     # READ
     b = spread(warps, warps.read(i.b))

@@ -6,11 +6,26 @@ proxy they go through.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from warploom.isa.model.effects import Barrier, Fence, Slots, slot_or
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import address, immediate, inp, out, pred_in
 from warploom.isa.model.semantics import Bound, Warps
+
+
+def _aligned(slots: Slots) -> str:
+    """Return a word if whole warps must execute the barrier. The short spelling is always aligned."""
+    return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
+
+
+def _proxy_ordered(slots: Slots) -> str:
+    """Return the proxy that a fence from the generic proxy orders."""
+    return slots["to_proxykind::from_proxykind"].partition("::")[0]
+
+
+def _scope_of_level(slots: Slots) -> str:
+    """Return the scope of a level of the older fence, which calls the GPU gl."""
+    return "gpu" if slots["level"] == "gl" else slots["level"]
+
 
 _NUMBER = inp("u32", values=range(16), bits=32)
 _THREADS = inp("u32", values=range(0, 1 << 32, 32), bits=32)
@@ -26,7 +41,7 @@ BARRIER_SYNC = Form(
         barrier  cta  -,aligned  7.8
     """,
     operands={"a": _NUMBER, "b": _THREADS},
-    touches="waits",
+    effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )
 
@@ -37,7 +52,7 @@ def _meet(warps: Warps, i: Bound) -> None:
         warps.gather_warp()
 
 
-@BARRIER_SYNC.meaning
+@BARRIER_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
     # READ
     _meet(warps, i)
@@ -58,12 +73,12 @@ BARRIER_ARRIVE = Form(
         barrier  cta  -,aligned  7.8
     """,
     operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
-    touches="arrives",
+    effects=(Barrier("cta", waits=False, aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )
 
 
-@BARRIER_ARRIVE.meaning
+@BARRIER_ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
     _meet(warps, i)
@@ -87,17 +102,17 @@ BARRIER_RED = Form(
         barrier  cta  and,or  -,aligned  pred  7.8
     """,
     operands={
-        "d": out("type", eased="packed"),
+        "d": out("type"),
         "a": _NUMBER,
         "b": _THREADS,
         "c": pred_in(),
     },
-    touches="waits",
+    effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )
 
 
-@BARRIER_RED.meaning
+@BARRIER_RED.execute
 def reduce(warps: Warps, i: Bound) -> None:
     # READ
     _meet(warps, i)
@@ -116,12 +131,12 @@ CLUSTER_ARRIVE = Form(
         release,relaxed  8.0 sm_90
     """,
     operands={},
-    touches="arrives",
+    effects=(Barrier("cluster", waits=False, order=slot_or("sem", "release")),),
     source="PTX ISA 9.7.13.3",
 )
 
 
-@CLUSTER_ARRIVE.meaning
+@CLUSTER_ARRIVE.execute
 def arrive_in_cluster(warps: Warps, i: Bound) -> None:
     if i.aligned:
         warps.gather_warp()
@@ -137,12 +152,12 @@ CLUSTER_WAIT = Form(
         acquire  8.0 sm_90
     """,
     operands={},
-    touches="waits",
+    effects=(Barrier("cluster", arrives=False, order="acquire"),),
     source="PTX ISA 9.7.13.3",
 )
 
 
-@CLUSTER_WAIT.meaning
+@CLUSTER_WAIT.execute
 def wait_for_cluster(warps: Warps, i: Bound) -> None:
     if i.aligned:
         warps.gather_warp()
@@ -161,6 +176,7 @@ FENCE = Form(
         acquire,release  cta,cluster,gpu,sys  8.6 sm_90
     """,
     operands={},
+    effects=(Fence("memory", order=slot_or("sem", "acq_rel"), scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -174,6 +190,7 @@ FENCE_RESTRICTED = Form(
         -              release  sync_restrict::shared::cta      cluster  8.6 sm_90
     """,
     operands={},
+    effects=(Fence("memory", order="sem", scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -186,6 +203,7 @@ FENCE_PROXY = Form(
         async      -,global,shared::cta,shared::cluster        8.0 sm_90
     """,
     operands={},
+    effects=(Fence("proxy", scope="cta", proxy="proxykind", space="space"),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -199,6 +217,7 @@ FENCE_PROXY_TO = Form(
         async::generic                acquire  sync_restrict::shared::cluster  cluster              8.6 sm_90
     """,
     operands={},
+    effects=(Fence("proxy", order="sem", scope="scope", proxy=_proxy_ordered),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -209,7 +228,8 @@ FENCE_PROXY_TENSORMAP = Form(
         scope                ptx target
         cta,cluster,gpu,sys  8.3 sm_90
     """,
-    operands={"addr": replace(address(), eased="base"), "size": immediate(values=(128,), bits=32)},
+    operands={"addr": address(), "size": immediate(values=(128,), bits=32)},
+    effects=(Fence("proxy", order="acquire", scope="scope", proxy="tensormap", address="addr"),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -221,6 +241,7 @@ MEMBAR = Form(
         cta,gl,sys  1.4
     """,
     operands={},
+    effects=(Fence("memory", scope=_scope_of_level),),
     source="PTX ISA 9.7.13.4",
 )
 
@@ -232,13 +253,14 @@ MEMBAR_PROXY = Form(
         alias      7.5 sm_70
     """,
     operands={},
+    effects=(Fence("proxy", proxy="proxykind"),),
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE.meaning(no_effect)
-FENCE_RESTRICTED.meaning(no_effect)
-FENCE_PROXY.meaning(no_effect)
-FENCE_PROXY_TO.meaning(no_effect)
-FENCE_PROXY_TENSORMAP.meaning(no_effect)
-MEMBAR.meaning(no_effect)
-MEMBAR_PROXY.meaning(no_effect)
+FENCE.execute(no_effect)
+FENCE_RESTRICTED.execute(no_effect)
+FENCE_PROXY.execute(no_effect)
+FENCE_PROXY_TO.execute(no_effect)
+FENCE_PROXY_TENSORMAP.execute(no_effect)
+MEMBAR.execute(no_effect)
+MEMBAR_PROXY.execute(no_effect)

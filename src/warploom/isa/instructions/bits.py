@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import arg, inp, out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import bits
+from warploom.numerics.lanes import Lane
 
 _FIELD = range(256)
 """Constants that may say where a bit field is and how long."""
@@ -18,21 +20,17 @@ SHIFT = Form(
         shl  b16,b32,b64
         shr  b16,b32,b64,u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
+    effects=(Flow(numbers=frozenset({"scaled"}), unwritten="ignore"),),
     source="PTX ISA 9.7.8.8",
 )
 
 _SHIFTS = {"shl": bits.shl, "shr": bits.shr}
 
 
-@SHIFT.meaning
-def shift(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _SHIFTS[i.op](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@SHIFT.semantics
+def shift(op: Word, a: Lane, b: Lane) -> Lane:
+    return _SHIFTS[op](a, b)
 
 
 FUNNEL = Form(
@@ -42,19 +40,15 @@ FUNNEL = Form(
         side  mode        ptx
         l,r   clamp,wrap  3.1
     """,
-    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": inp("u32")},
+    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.7",
 )
 
 
-@FUNNEL.meaning
-def funnel(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = bits.shf(a, b, c, i.side, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@FUNNEL.semantics
+def funnel(side: Word, mode: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return bits.shf(a, b, c, side, mode)
 
 
 COUNT = Form(
@@ -64,21 +58,17 @@ COUNT = Form(
         op        type     ptx
         popc,clz  b32,b64  2.0
     """,
-    operands={"d": out("u32"), "a": arg("type")},
+    operands={"d": out("u32"), "a": inp("type")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.14",
 )
 
 _COUNTS = {"popc": bits.popc, "clz": bits.clz}
 
 
-@COUNT.meaning
-def count(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _COUNTS[i.op](a)
-    # WRITE
-    warps.write(i.d, d)
+@COUNT.semantics
+def count(op: Word, a: Lane) -> Lane:
+    return _COUNTS[op](a)
 
 
 BFIND = Form(
@@ -88,38 +78,30 @@ BFIND = Form(
         type             ptx
         u32,u64,s32,s64  2.0
     """,
-    operands={"d": out("u32"), "a": arg("type")},
+    operands={"d": out("u32"), "a": inp("type")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.16",
 )
 
 
-@BFIND.meaning
-def bfind(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = bits.bfind(a, shiftamt=bool(i.shiftamt))
-    # WRITE
-    warps.write(i.d, d)
+@BFIND.semantics
+def bfind(shiftamt: Word, a: Lane) -> Lane:
+    return bits.bfind(a, shiftamt=bool(shiftamt))
 
 
 FNS = Form(
     name="bits.fns",
     syntax="fns.b32  d, mask, base, offset;",
     rows="ptx target\n6.0 sm_30",
-    operands={"d": out("b32"), "mask": arg("b32"), "base": arg("b32"), "offset": arg("b32")},
+    operands={"d": out("b32"), "mask": inp("b32"), "base": inp("b32"), "offset": inp("b32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.17",
 )
 
 
-@FNS.meaning
-def fns(warps: Warps, i: Bound) -> None:
-    # READ
-    mask, base, offset = warps.read(i.mask), warps.read(i.base), warps.read(i.offset)
-    # COMPUTE
-    d = bits.fns(mask, base, offset)
-    # WRITE
-    warps.write(i.d, d)
+@FNS.semantics
+def fns(mask: Lane, base: Lane, offset: Lane) -> Lane:
+    return bits.fns(mask, base, offset)
 
 
 BREV = Form(
@@ -129,19 +111,15 @@ BREV = Form(
         type     ptx
         b32,b64  2.0
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.18",
 )
 
 
-@BREV.meaning
-def brev(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = bits.brev(a)
-    # WRITE
-    warps.write(i.d, d)
+@BREV.semantics
+def brev(a: Lane) -> Lane:
+    return bits.brev(a)
 
 
 BFE = Form(
@@ -153,22 +131,18 @@ BFE = Form(
     """,
     operands={
         "d": out("type"),
-        "a": arg("type"),
+        "a": inp("type"),
         "b": inp("u32", values=_FIELD),
         "c": inp("u32", values=_FIELD),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.19",
 )
 
 
-@BFE.meaning
-def bfe(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = bits.bfe(a, b, c)
-    # WRITE
-    warps.write(i.d, d)
+@BFE.semantics
+def bfe(a: Lane, b: Lane, c: Lane) -> Lane:
+    return bits.bfe(a, b, c)
 
 
 BFI = Form(
@@ -180,23 +154,19 @@ BFI = Form(
     """,
     operands={
         "f": out("type"),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": inp("u32", values=_FIELD),
         "d": inp("u32", values=_FIELD),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.20",
 )
 
 
-@BFI.meaning
-def bfi(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c, d = warps.read(i.a), warps.read(i.b), warps.read(i.c), warps.read(i.d)
-    # COMPUTE
-    f = bits.bfi(a, b, c, d)
-    # WRITE
-    warps.write(i.f, f)
+@BFI.semantics
+def bfi(a: Lane, b: Lane, c: Lane, d: Lane) -> Lane:
+    return bits.bfi(a, b, c, d)
 
 
 SZEXT = Form(
@@ -206,19 +176,15 @@ SZEXT = Form(
         mode        type     ptx  target
         clamp,wrap  u32,s32  7.6  sm_70
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.21",
 )
 
 
-@SZEXT.meaning
-def szext(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = bits.szext(a, b, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@SZEXT.semantics
+def szext(mode: Word, a: Lane, b: Lane) -> Lane:
+    return bits.szext(a, b, mode)
 
 
 BMSK = Form(
@@ -229,18 +195,14 @@ BMSK = Form(
         clamp,wrap  7.6  sm_70
     """,
     operands={"d": out("u32"), "a": inp("u32"), "b": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.22",
 )
 
 
-@BMSK.meaning
-def bmsk(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = bits.bmsk(a, b, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@BMSK.semantics
+def bmsk(mode: Word, a: Lane, b: Lane) -> Lane:
+    return bits.bmsk(a, b, mode)
 
 
 PRMT = Form(
@@ -250,16 +212,12 @@ PRMT = Form(
         mode                        ptx
         -,f4e,b4e,rc8,ecl,ecr,rc16  2.0
     """,
-    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": arg("b32")},
+    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    effects=(Flow(elements=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.9.7",
 )
 
 
-@PRMT.meaning
-def prmt(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = bits.prmt(a, b, c, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@PRMT.semantics
+def prmt(mode: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return bits.prmt(a, b, c, mode)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
+from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
@@ -106,16 +107,6 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 # Copies ---------------------------------------------------------------------------------------------------
 
 
-def barred_in_cluster(slots: Slots, target: int) -> tuple[int, ...]:
-    """Widths of bases that loads into a cluster do not have where assemblers write out what they do."""
-    return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
-
-
-def _barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
-    is_last = not slots["multicast"] and not slots["level::cache_hint"]
-    return NARROW if is_last else barred_in_cluster(slots, target)
-
-
 LOAD = Form(
     name="bulk.load",
     syntax=(
@@ -128,19 +119,23 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(space="shared", barred=barred_in_cluster),
-        "srcMem": address(space="global", barred=barred_in_cluster),
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="global"),
         "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared", barred=_barred_barrier),
+        "mbar": address(space="shared"),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@LOAD.meaning
+@LOAD.execute
 def load(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -167,14 +162,18 @@ COPY_IN_CLUSTER = Form(
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared", barred=NARROW),
+        "mbar": address(space="shared"),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@COPY_IN_CLUSTER.meaning
+@COPY_IN_CLUSTER.execute
 def copy_in_cluster(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -205,14 +204,18 @@ STORE = Form(
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask", eased="vector"),
+        "byteMask": inp("u16", when="cp_mask"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@STORE.meaning
+@STORE.execute
 def store(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -248,12 +251,16 @@ REDUCE_IN_CLUSTER = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared"),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.3",
 )
 
 
-@REDUCE_IN_CLUSTER.meaning
+@REDUCE_IN_CLUSTER.execute
 def reduce_in_cluster(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -290,12 +297,16 @@ REDUCE = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.3",
 )
 
 
-@REDUCE.meaning
+@REDUCE.execute
 def reduce(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -328,19 +339,19 @@ PREFETCH = Form(
     source="PTX ISA 9.7.9.25.5.4",
 )
 
-PREFETCH.meaning(no_effect)
+PREFETCH.execute(no_effect)
 
 COMMIT = Form(
     name="bulk.commit_group",
     syntax="cp.async.bulk.commit_group;",
     rows="ptx target\n8.0 sm_90",
     operands={},
-    touches="async",
+    effects=(Commit("bulk"),),
     source="PTX ISA 9.7.9.25.5.5",
 )
 
 
-@COMMIT.meaning
+@COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     warps.commit("bulk")
 
@@ -350,12 +361,12 @@ WAIT_GROUP = Form(
     syntax="cp.async.bulk.wait_group{.read}  N;",
     rows="ptx target\n8.0 sm_90",
     operands={"N": immediate("u32")},
-    touches="async",
+    effects=(Wait("bulk", pending="N", reads_only="read"),),
     source="PTX ISA 9.7.9.25.5.6",
 )
 
 
-@WAIT_GROUP.meaning
+@WAIT_GROUP.execute
 def wait_group(warps: Warps, i: Bound) -> None:
     warps.wait("bulk", i.N, read_only=i.read != "")
 
@@ -367,7 +378,7 @@ def _space(slots: Slots) -> str:
     return "register" if slots["ss"] else ""  # assemblers add to a shared address
 
 
-_STARTS = address(space=_space, barred=NARROW)
+_STARTS = address(space=_space)
 
 ZERO = Form(
     name="bulk.zero",
@@ -381,6 +392,7 @@ ZERO = Form(
         "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
         "initval": immediate("u64", values=(0,)),
     },
+    effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
 )
 
@@ -392,12 +404,13 @@ ZERO_NARROW = Form(
         -,shared::cta  9.0 sm_100
     """,
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
+    effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
 )
 
 
-@ZERO_NARROW.meaning
-@ZERO.meaning
+@ZERO_NARROW.execute
+@ZERO.execute
 def zero(warps: Warps, i: Bound) -> None:
     # READ
     where = spread(warps, warps.addresses(i.a))

@@ -5,6 +5,7 @@ A launch of the abstract machine has all its clusters from the start, so nothing
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import address, inp, out, pred_out
 
@@ -20,11 +21,11 @@ TRY_CANCEL = Form(
         -,shared::cta  multicast::cluster::all  8.6 sm_100f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "mbar": address()},
-    touches="async",
+    effects=(Issue(mbarrier="mbar"), Access("write", "addr", proxy="async")),
     source="PTX ISA 9.7.13.18.1",
 )
 
-_RESPONSE = inp("type", eased="function")
+_RESPONSE = inp("type")
 
 IS_CANCELED = Form(
     name="cluster_launch.is_canceled",
@@ -33,7 +34,7 @@ IS_CANCELED = Form(
         query        type  ptx target
         is_canceled  b128  8.6 sm_100
     """,
-    operands={"p": pred_out(also=""), "response": _RESPONSE},
+    operands={"p": pred_out(sink=False), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )
 
@@ -55,6 +56,6 @@ FIRST_CTA_COORDINATE = Form(
         query                                                     type  ptx target
         get_first_ctaid::x,get_first_ctaid::y,get_first_ctaid::z  b128  8.6 sm_100
     """,
-    operands={"d": out("b32"), "response": inp("type", also="braces", eased="function")},
+    operands={"d": out("b32"), "response": inp("type", allows=("braces",))},
     source="PTX ISA 9.7.13.18.2",
 )

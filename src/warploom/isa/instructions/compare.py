@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, arg, out, pred_in, pred_out
-from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
-from warploom.numerics import compare
+from warploom.numerics import compare, lanes
 from warploom.numerics.formats import FORMATS
-
-_BOOL_OPS = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
-
-
-def _compare(i: Bound, word: str, a: Array, b: Array) -> Lanes:
-    """Compare operands of one type by the CmpOp of `i`."""
-    if TYPES[word].kind != "float":
-        return compare.integers(i.CmpOp, a, b)
-    if TYPES[word].bits == 16:
-        return compare.halves(i.CmpOp, a, b, FORMATS[word], ftz=bool(i.ftz))
-    return compare.floats(i.CmpOp, a, b, ftz=bool(i.ftz))
+from warploom.numerics.lanes import Lane
 
 
-def _combine(warps: Warps, i: Bound, truth: Lanes) -> Lanes:
-    """The truth and the predicate operand, combined by the BoolOp of `i` where there is one."""
-    return _BOOL_OPS[i.BoolOp](truth, warps.read(i.c)) if i.BoolOp else truth
+def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
+    """Compare two values of one type."""
+    if TYPES[type].kind != "float":
+        return compare.integers(operation, a, b)
+    if TYPES[type].bits == 16:
+        return compare.halves(operation, a, b, FORMATS[type], ftz=bool(ftz))
+    return compare.floats(operation, a, b, ftz=bool(ftz))
+
+
+def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tuple[Lane, Lane]:
+    """Compare the lower and the upper halves of packed values."""
+    return compare.pairs(operation, a, b, FORMATS[type.removesuffix("x2")], ftz=bool(ftz))
+
+
+def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
+    """Combine a comparison with the predicate operand, if there is an operation."""
+    return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 
 def _constants(slots: Slots) -> tuple[int, ...] | None:
-    """Beside bf16 the predicate may not be a constant."""
+    """Refuse constants for the predicate of bf16 comparisons."""
     return () if any(word.startswith("bf16") for word in slots.values()) else None
-
-
-def _compare_pairs(i: Bound, word: str, a: Array, b: Array) -> tuple[Lanes, Lanes]:
-    """Compare the lower and the upper halves of packed operands."""
-    return compare.pairs(i.CmpOp, a, b, FORMATS[word.removesuffix("x2")], ftz=bool(i.ftz))
 
 
 SETP = Form(
@@ -52,10 +50,11 @@ SETP = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": pred_in(_constants, when="BoolOp"),
     },
+    effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.2",
 )
 
@@ -67,7 +66,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(_constants, when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -82,49 +81,35 @@ SETP_PAIR = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.7.2",
 )
 
 
-@SETP.meaning
-def setp(warps: Warps, i: Bound) -> None:
-    """The second predicate takes the complement of the comparison."""
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    truth = _compare(i, i.type, a, b)
-    p = _combine(warps, i, truth)
-    q = None if i.q is None else _combine(warps, i, ~truth)
-    # WRITE
-    warps.write(i.p, p)
-    if q is not None:
-        warps.write(i.q, q)
+@SETP.semantics
+def setp(
+    CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane
+) -> tuple[Lane, Lane]:
+    """Compare a with b. The second predicate is the complement of the comparison, combined with c as well."""
+    truth = _compare(CmpOp, ftz, type, a, b)
+    return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None
 
 
-@SETP_HALF.meaning
-def setp_half(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    p = _combine(warps, i, _compare(i, i.type, a, b))
-    # WRITE
-    warps.write(i.p, p)
+@SETP_HALF.semantics
+def setp_half(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return _combine(BoolOp, _compare(CmpOp, ftz, type, a, b), c)
 
 
-@SETP_PAIR.meaning
-def setp_pair(warps: Warps, i: Bound) -> None:
-    """A predicate for each half, the lower one first."""
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    p, q = (_combine(warps, i, truth) for truth in _compare_pairs(i, i.type, a, b))
-    # WRITE
-    warps.write(i.p, p)
-    warps.write(i.q, q)
+@SETP_PAIR.semantics
+def setp_pair(
+    CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane
+) -> tuple[Lane, Lane]:
+    """Compare the lower halves into p and the upper halves into q."""
+    low, high = _compare_pairs(CmpOp, ftz, type, a, b)
+    return _combine(BoolOp, low, c), _combine(BoolOp, high, c)
 
 
 SET = Form(
@@ -154,32 +139,32 @@ SET = Form(
     """,  # noqa: E501
     operands={
         "d": out("dtype"),
-        "a": arg("stype"),
-        "b": arg("stype"),
+        "a": inp("stype"),
+        "b": inp("stype"),
         "c": pred_in(_constants, when="BoolOp"),
     },
+    effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.1",
 )
 
-# Truth as a number: one in a floating type, all ones (-1) in an integer type.
+# Result of a true comparison: 1.0 in a floating type, all ones (-1) in an integer type.
 _ONE = {"f32": 1, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
 
 
-@SET.meaning
-def set_number(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    dtype = TYPES[i.dtype].dtype
-    if TYPES[i.stype].kind == "packed":
-        low, high = (_combine(warps, i, truth) for truth in _compare_pairs(i, i.stype, a, b))
-        one = np.uint32(_ONE.get(i.dtype, 0xFFFF))
-        d = (low * one | high * (one << np.uint32(16))).astype(dtype)
-    else:
-        truth = _combine(warps, i, _compare(i, i.stype, a, b))
-        d = np.where(truth, np.array(_ONE.get(i.dtype, -1)).astype(dtype), dtype.type(0))
-    # WRITE
-    warps.write(i.d, d)
+@SET.semantics
+def set_number(
+    CmpOp: Word, BoolOp: Word, ftz: Word, dtype: Word, stype: Word, a: Lane, b: Lane, c: Lane
+) -> Lane:
+    if TYPES[stype].kind == "packed":
+        low, high = (_combine(BoolOp, truth, c) for truth in _compare_pairs(CmpOp, ftz, stype, a, b))
+        one = _ONE.get(dtype, 0xFFFF)
+        return _number(low, one, dtype) | _number(high, one << 16, dtype)
+    return _number(_combine(BoolOp, _compare(CmpOp, ftz, stype, a, b), c), _ONE.get(dtype, -1), dtype)
+
+
+def _number(truth: Lane, one: int, type: str) -> Lane:
+    dtype = TYPES[type].dtype
+    return lanes.select(truth, lanes.constant(one, dtype), lanes.constant(0, dtype))
 
 
 SELP = Form(
@@ -189,19 +174,15 @@ SELP = Form(
         type
         b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": pred_in()},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": pred_in()},
+    effects=(Flow(elements=("a", "b"), address=("a", "b"), selects="c"),),
     source="PTX ISA 9.7.6.3",
 )
 
 
-@SELP.meaning
-def selp(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = np.where(c, a, b)
-    # WRITE
-    warps.write(i.d, d)
+@SELP.semantics
+def selp(a: Lane, b: Lane, c: Lane) -> Lane:
+    return lanes.select(c, a, b)
 
 
 SLCT = Form(
@@ -212,20 +193,12 @@ SLCT = Form(
         -      b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  s32
         -,ftz  b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  f32
     """,
-    operands={"d": out("dtype"), "a": arg("dtype"), "b": arg("dtype"), "c": arg("stype")},
+    operands={"d": out("dtype"), "a": inp("dtype"), "b": inp("dtype"), "c": inp("stype")},
     source="PTX ISA 9.7.6.4",
 )
 
 
-@SLCT.meaning
-def slct(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    zero = np.zeros_like(c)
-    positive = (
-        compare.integers("ge", c, zero) if i.stype == "s32" else compare.floats("ge", c, zero, bool(i.ftz))
-    )
-    d = np.where(positive, a, b)
-    # WRITE
-    warps.write(i.d, d)
+@SLCT.semantics
+def slct(ftz: Word, stype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    positive = c >= 0 if stype == "s32" else compare.floats("ge", c, c * 0, bool(ftz))
+    return lanes.select(positive, a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Allocate, Collective, Control, Flow
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import arguments, function, immediate, inp, label, table
 from warploom.isa.model.semantics import Bound, Warps
@@ -11,12 +12,12 @@ BRA = Form(
     name="control.bra",
     syntax="bra{.uni}  tgt;",
     operands={"tgt": label()},
-    touches="jumps",
+    effects=(Control("jump"),),
     source="PTX ISA 9.7.12.3",
 )
 
 
-@BRA.meaning
+@BRA.execute
 def branch(warps: Warps, i: Bound) -> None:
     warps.branch(i.tgt)
 
@@ -26,12 +27,12 @@ BRX = Form(
     syntax="brx.idx{.uni}  index, tlist;",
     rows="ptx target\n6.0 sm_30",
     operands={"index": inp("u32"), "tlist": table(".branchtargets")},
-    touches="jumps",
+    effects=(Control("jump"),),
     source="PTX ISA 9.7.12.4",
 )
 
 
-@BRX.meaning
+@BRX.execute
 def branch_indexed(warps: Warps, i: Bound) -> None:
     # READ
     index = warps.read(i.index)
@@ -48,20 +49,26 @@ CALL = Form(
         "param_list": arguments("read"),
         "targets": table(".callprototype", ".calltargets"),  # for a call through a register
     },
-    touches="calls",
+    effects=(Control("call"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.12.5",
 )
 
 
-@CALL.meaning
+@CALL.execute
 def call(warps: Warps, i: Bound) -> None:
     warps.call(i.func, i.ret_param, i.param_list)
 
 
-RET = Form(name="control.ret", syntax="ret{.uni};", operands={}, touches="leaves", source="PTX ISA 9.7.12.6")
+RET = Form(
+    name="control.ret",
+    syntax="ret{.uni};",
+    operands={},
+    effects=(Control("return"), Flow(unwritten="ignore")),
+    source="PTX ISA 9.7.12.6",
+)
 
 
-@RET.meaning
+@RET.execute
 def leave_function(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=False)
 
@@ -69,18 +76,22 @@ def leave_function(warps: Warps, i: Bound) -> None:
 IMPLIED = Instruction(None, "ret")
 """What assemblers add to a body that runs past its end."""
 
-EXIT = Form(name="control.exit", syntax="exit;", operands={}, touches="leaves", source="PTX ISA 9.7.12.7")
+EXIT = Form(
+    name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7"
+)
 
 
-@EXIT.meaning
+@EXIT.execute
 def leave_kernel(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=True)
 
 
-TRAP = Form(name="control.trap", syntax="trap;", operands={}, touches="leaves", source="PTX ISA 9.7.19.4")
+TRAP = Form(
+    name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4"
+)
 
 
-@TRAP.meaning
+@TRAP.execute
 def trap(warps: Warps, i: Bound) -> None:
     warps.trap("the kernel executed 'trap'")
 
@@ -110,12 +121,12 @@ SETMAXNREG = Form(
         inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
-    touches="warp waits",
+    effects=(Collective("warp"), Allocate("registers", "action")),
     source="PTX ISA 9.7.19.5",
 )
 
 
-@SETMAXNREG.meaning
+@SETMAXNREG.execute
 def change_registers(warps: Warps, i: Bound) -> None:
     warps.change_registers(i.imm_reg_count, take=i.action == "inc")
 
@@ -131,7 +142,7 @@ GRIDDEPCONTROL = Form(
     source="PTX ISA 9.7.13.13",
 )
 
-BRKPT.meaning(no_effect)
-PMEVENT.meaning(no_effect)
-NANOSLEEP.meaning(no_effect)
-GRIDDEPCONTROL.meaning(no_effect)
+BRKPT.execute(no_effect)
+PMEVENT.execute(no_effect)
+NANOSLEEP.execute(no_effect)
+GRIDDEPCONTROL.execute(no_effect)

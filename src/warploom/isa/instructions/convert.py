@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place, Slots, arg, inp, out
-from warploom.isa.model.semantics import Array, Bound, Warps
-from warploom.numerics import convert
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import Accepts, Slots, inp, out
+from warploom.numerics import convert, lanes
 from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.lanes import Lane
 
 
 def _format(word: str) -> Format:
@@ -18,31 +16,14 @@ def _format(word: str) -> Format:
     return FORMATS[word.removesuffix("x2")]
 
 
-def _by_format(slots: Slots) -> dict[str, str]:
-    """Registers wider than the type may hold what is converted, except beside bf16.
-
-    Assemblers take the address of a function beside bf16, and fail at it elsewhere.
-    """
-    halves = any(word.startswith("bf16") for word in slots.values())
-    return {"accepts": "same", "eased": "function"} if halves else {"accepts": "wide"}
+def _wide_or_same(slots: Slots) -> Accepts:
+    """Accept registers wider than the type, except in conversions from or to bf16."""
+    return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
-def _by_rounding(slots: Slots) -> dict[str, str]:
-    """Rounding away begins with a move of the bits."""
-    return {"accepts": "coded"} if slots["rnd"] == "rna" else {}
-
-
-def _converted(type: str) -> Place:
-    return replace(inp(type), by=_by_format)
-
-
-def _result(type: str) -> Place:
-    return replace(out(type), by=_by_format)
-
-
-def _lower() -> Place:
-    """The second of two numbers: assemblers take the address of a function for it always."""
-    return replace(arg("f32", "wide"), by=_by_format)
+def _coded_or_same(slots: Slots) -> Accepts:
+    """Accept floating-point constants as bit patterns only if rounding away, which starts from the bits."""
+    return "coded" if slots["rnd"] == "rna" else "same"
 
 
 INTEGER = Form(
@@ -60,7 +41,8 @@ INTEGER = Form(
         sat    u8,u16,u32,u64,s8,s16            s32
         sat    u8,u16,u32,u64,s8,s16,s32        s64
     """,
-    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", allows=("special",))},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -93,29 +75,19 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": _result("dtype"), "a": _converted("atype")},
+    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("atype", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
 
-@INTEGER.meaning
-def integer(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.convert(a, i.atype, i.dtype, "", sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@INTEGER.semantics
+def integer(sat: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.convert(a, atype, dtype, "", sat=bool(sat))
 
 
-@CVT.meaning
-def cvt(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.convert(a, i.atype, i.dtype, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@CVT.semantics
+def cvt(rnd: Word, ftz: Word, sat: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.convert(a, atype, dtype, rnd, ftz=bool(ftz), sat=bool(sat))
 
 
 HALF = Form(
@@ -128,19 +100,14 @@ HALF = Form(
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": _result("dtype"), "a": _converted("f32")},
+    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("f32", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
 
-@HALF.meaning
-def half(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.half_from_float(a, _format(i.dtype), i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
-    # WRITE
-    warps.write(i.d, d)
+@HALF.semantics
+def half(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane) -> Lane:
+    return convert.half_from_float(a, _format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES = Form(
@@ -152,23 +119,19 @@ HALVES = Form(
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
     operands={
-        "d": _result("dtype"),
-        "a": _converted("f32"),
-        "b": _lower(),
+        "d": out("dtype", accepts=_wide_or_same),
+        "a": inp("f32", accepts=_wide_or_same),
+        "b": inp("f32", accepts=_wide_or_same),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@HALVES.meaning
-def halves(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    fmt, modifiers = _format(i.dtype), {"relu": bool(i.relu), "satfinite": bool(i.satfinite)}
-    d = convert.pair_from_floats(a, b, fmt, i.rnd, **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@HALVES.semantics
+def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
+    fmt, modifiers = (_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
+    return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
 
 
 HALVES_STOCHASTIC = Form(
@@ -179,11 +142,12 @@ HALVES_STOCHASTIC = Form(
         -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
     """,
     operands={
-        "d": _result("dtype"),
-        "a": _converted("f32"),
-        "b": _lower(),
+        "d": out("dtype", accepts=_wide_or_same),
+        "a": inp("f32", accepts=_wide_or_same),
+        "b": inp("f32", accepts=_wide_or_same),
         "rbits": inp("b32", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -198,19 +162,14 @@ TF32 = Form(
         rn,rz  -          -,relu  7.8  sm_90
         rn,rz  satfinite  -,relu  8.6  sm_100
     """,
-    operands={"d": out("b32", accepts="bits"), "a": replace(arg("f32"), by=_by_rounding)},
+    operands={"d": out("b32", accepts="bits"), "a": inp("f32", accepts=_coded_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
 
-@TF32.meaning
-def tf32(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.tf32_from_float(a, i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
-    # WRITE
-    warps.write(i.d, d)
+@TF32.semantics
+def tf32(rnd: Word, satfinite: Word, relu: Word, a: Lane) -> Lane:
+    return convert.tf32_from_float(a, rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 NARROW = Form(
@@ -223,24 +182,15 @@ NARROW = Form(
         rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
         rz,rp  -,satfinite  -       ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@NARROW.meaning
-def narrow(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = convert.narrow_pair(a, b, _format(i.dtype), i.rnd, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
-
-
-def _by_pair(slots: Slots) -> dict[str, str]:
-    """Assemblers take the address of a function for every pair but that of bf16 that becomes e2m1x2."""
-    return {} if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else {"eased": "function"}
+@NARROW.semantics
+def narrow(rnd: Word, relu: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
+    return convert.narrow_pair(a, b, _format(dtype), rnd, relu=bool(relu))
 
 
 NARROW_HALVES = Form(
@@ -254,20 +204,16 @@ NARROW_HALVES = Form(
         rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  f16x2,bf16x2  9.1  sm_100f,sm_110f,sm_120f
         rz,rp  -,satfinite  -       ue8m0x2               bf16x2        8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_pair)},
+    operands={"d": out("dtype"), "a": inp("atype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@NARROW_HALVES.meaning
-def narrow_halves(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    source, fmt = _format(i.atype), _format(i.dtype)
-    d = convert.narrow_pair_from_halves(a, source, fmt, i.rnd, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@NARROW_HALVES.semantics
+def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    source, fmt = (_format(atype), _format(dtype))
+    return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
 
 
 FOUR_STOCHASTIC = Form(
@@ -278,13 +224,9 @@ FOUR_STOCHASTIC = Form(
         -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
     """,
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
-
-
-def _by_scaling(slots: Slots) -> dict[str, str]:
-    """Assemblers take a vector where nothing is scaled."""
-    return {} if slots["scaling"] else {"eased": "vector"}
 
 
 FIXED = Form(
@@ -295,11 +237,12 @@ FIXED = Form(
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
     operands={
-        "d": replace(out("b16"), by=_by_scaling),
-        "a": arg("f32"),
-        "b": arg("f32"),
+        "d": out("b16"),
+        "a": inp("f32"),
+        "b": inp("f32"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -312,9 +255,10 @@ FIXED_HALVES = Form(
     """,
     operands={
         "d": out("b16"),
-        "a": arg("bf16x2"),
+        "a": inp("bf16x2"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -330,6 +274,7 @@ FIXED_WIDEN = Form(
         "a": inp("s2f6x2"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -350,22 +295,17 @@ WIDEN = Form(
 )
 
 
-@WIDEN.meaning
-def widen(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.halves_from_narrow_pair(a, _format(i.atype), _format(i.dtype), relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@WIDEN.semantics
+def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.halves_from_narrow_pair(a, _format(atype), _format(dtype), relu=bool(relu))
 
 
-def _pack(a: Array, b: Array, word: str) -> Array:
-    """Two s32 clamped to an integer type, `a` above `b`, in the low bits."""
-    signed, bits = word[0] == "s", int(word[1:])
+def _pack(a: Lane, b: Lane, type: str) -> Lane:
+    """Clamp two s32 to an integer type and return them in the low bits, a above b."""
+    signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    upper, lower = (np.clip(x, low, high).view(np.uint32) & np.uint32((1 << bits) - 1) for x in (a, b))
-    return upper << np.uint32(bits) | lower
+    upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))
+    return upper << bits | lower
 
 
 PACK = Form(
@@ -375,19 +315,19 @@ PACK = Form(
         dtype    ptx  target
         u16,s16  6.5  sm_72
     """,
-    operands={"d": out("u32", accepts="wide"), "a": arg("s32", "wide"), "b": arg("s32", "wide")},
+    operands={
+        "d": out("u32", accepts="wide"),
+        "a": inp("s32", accepts="wide"),
+        "b": inp("s32", accepts="wide"),
+    },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
 
 
-@PACK.meaning
-def pack(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _pack(a, b, i.dtype)
-    # WRITE
-    warps.write(i.d, d)
+@PACK.semantics
+def pack(dtype: Word, a: Lane, b: Lane) -> Lane:
+    return _pack(a, b, dtype)
 
 
 PACK_ONTO = Form(
@@ -400,20 +340,15 @@ PACK_ONTO = Form(
     """,
     operands={
         "d": out("u32", accepts="wide"),
-        "a": arg("s32", "wide"),
-        "b": arg("s32", "wide"),
-        "c": arg("b32", "wide"),
+        "a": inp("s32", accepts="wide"),
+        "b": inp("s32", accepts="wide"),
+        "c": inp("b32", accepts="wide"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
 
 
-@PACK_ONTO.meaning
-def pack_onto(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    width = np.uint32(2 * int(i.dtype[1:]))
-    d = _pack(a, b, i.dtype) | c << width
-    # WRITE
-    warps.write(i.d, d)
+@PACK_ONTO.semantics
+def pack_onto(dtype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return _pack(a, b, dtype).astype(c.dtype) | c << 2 * int(dtype[1:])

@@ -5,12 +5,13 @@ The approximations of 9.7.3 are in `approximate`, the half-precision instruction
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, arg, out, pred_out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import inp, out, pred_out
 from warploom.numerics import floats, packed
+from warploom.numerics.lanes import Lane
 
 ADD = Form(
     name="floating.add",
@@ -20,21 +21,16 @@ ADD = Form(
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  -,sat  f32
         add,sub,mul  -,rn,rz,rm,rp  -      -      f64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.3",
 )
 
 _BINARY = {"add": floats.add, "sub": floats.sub, "mul": floats.mul}
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _BINARY[i.op](a, b, i.rnd or "rn", ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@ADD.semantics
+def add(op: Word, rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane) -> Lane:
+    return _BINARY[op](a, b, rnd or "rn", ftz=bool(ftz), sat=bool(sat))
 
 
 FMA = Form(
@@ -45,19 +41,14 @@ FMA = Form(
         fma,mad  rn,rz,rm,rp  -,ftz  -,sat  f32   2.0
         fma,mad  rn,rz,rm,rp  -      -      f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.3.6",
 )
 
 
-@FMA.meaning
-def fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = floats.fma(a, b, c, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@FMA.semantics
+def fma(rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return floats.fma(a, b, c, rnd, ftz=bool(ftz), sat=bool(sat))
 
 
 ADD2 = Form(
@@ -67,19 +58,14 @@ ADD2 = Form(
         op           rnd            ftz    ptx  target
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2")},
+    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2")},
     source="PTX ISA 9.7.3.3",
 )
 
 
-@ADD2.meaning
-def add2(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = packed.f32x2(_BINARY[i.op], a, b, rounding=i.rnd or "rn", ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ADD2.semantics
+def add2(op: Word, rnd: Word, ftz: Word, a: Lane, b: Lane) -> Lane:
+    return packed.f32x2(_BINARY[op], a, b, rounding=rnd or "rn", ftz=bool(ftz))
 
 
 FMA2 = Form(
@@ -89,28 +75,15 @@ FMA2 = Form(
         rnd          ftz    ptx  target
         rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2"), "c": arg("f32x2")},
+    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2"), "c": inp("f32x2")},
     source="PTX ISA 9.7.3.6",
 )
 
 
-@FMA2.meaning
-def fma2(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.f32x2(floats.fma, a, b, c, rounding=i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@FMA2.semantics
+def fma2(rnd: Word, ftz: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.f32x2(floats.fma, a, b, c, rounding=rnd, ftz=bool(ftz))
 
-
-def _by_rounding(slots: Slots) -> dict[str, str]:
-    """Where assemblers write a call for the instruction, they take no address of a function."""
-    called = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
-    return {"eased": ""} if called else {}
-
-
-_ROUNDED = replace(arg("type"), by=_by_rounding)
 
 DIV = Form(
     name="floating.div",
@@ -120,19 +93,14 @@ DIV = Form(
         rn,rz,rm,rp  -,ftz  f32   2.0
         rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": _ROUNDED, "b": _ROUNDED},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.8",
 )
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = floats.div(a, b, i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(rnd: Word, ftz: Word, a: Lane, b: Lane) -> Lane:
+    return floats.div(a, b, rnd, ftz=bool(ftz))
 
 
 ROOT = Form(
@@ -143,21 +111,16 @@ ROOT = Form(
         rcp,sqrt  rn,rz,rm,rp  -,ftz  f32   2.0
         rcp,sqrt  rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": _ROUNDED},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.13",
 )
 
 _ROOTS = {"rcp": floats.rcp, "sqrt": floats.sqrt}
 
 
-@ROOT.meaning
-def root(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _ROOTS[i.op](a, i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ROOT.semantics
+def root(op: Word, rnd: Word, ftz: Word, a: Lane) -> Lane:
+    return _ROOTS[op](a, rnd, ftz=bool(ftz))
 
 
 ABS = Form(
@@ -168,21 +131,16 @@ ABS = Form(
         abs,neg  -,ftz  f32
         abs,neg  -      f64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.9",
 )
 
 _SIGNS = {"abs": floats.absolute, "neg": floats.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, ftz: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a, ftz=bool(ftz))
 
 
 MIN = Form(
@@ -195,21 +153,16 @@ MIN = Form(
         min,max  -,ftz  -,NaN  xorsign  abs  f32   7.2  sm_86
         min,max  -      -      -        -    f64   1.0  -
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.11",
 )
 
 _EXTREMES = {"min": floats.minimum, "max": floats.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _EXTREMES[i.op](a, b, ftz=bool(i.ftz), nan=bool(i.NaN), xorsign_abs=bool(i.xorsign))
-    # WRITE
-    warps.write(i.d, d)
+@MIN.semantics
+def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, a: Lane, b: Lane) -> Lane:
+    return _EXTREMES[op](a, b, ftz=bool(ftz), nan=bool(NaN), xorsign_abs=bool(xorsign))
 
 
 MIN3 = Form(
@@ -219,22 +172,17 @@ MIN3 = Form(
         op       ftz    NaN    abs    ptx  target
         min,max  -,ftz  -,NaN  -,abs  8.8  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32"), "c": inp("f32")},
     source="PTX ISA 9.7.3.11",
 )
 
 
-@MIN3.meaning
-def minimum3(warps: Warps, i: Bound) -> None:
-    # READ
-    numbers = [warps.read(operand) for operand in (i.a, i.b, i.c)]
-    # COMPUTE
-    if i.abs:
-        numbers = [floats.absolute(number) for number in numbers]
-    extreme, modifiers = _EXTREMES[i.op], {"ftz": bool(i.ftz), "nan": bool(i.NaN)}
-    d = extreme(extreme(numbers[0], numbers[1], **modifiers), numbers[2], **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@MIN3.semantics
+def minimum3(op: Word, ftz: Word, NaN: Word, abs: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    if abs:
+        a, b, c = floats.absolute(a), floats.absolute(b), floats.absolute(c)
+    extreme = partial(_EXTREMES[op], ftz=bool(ftz), nan=bool(NaN))
+    return extreme(extreme(a, b), c)
 
 
 COPYSIGN = Form(
@@ -244,19 +192,14 @@ COPYSIGN = Form(
         type     ptx
         f32,f64  2.0
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.2",
 )
 
 
-@COPYSIGN.meaning
-def copysign(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = floats.copysign(a, b)
-    # WRITE
-    warps.write(i.d, d)
+@COPYSIGN.semantics
+def copysign(a: Lane, b: Lane) -> Lane:
+    return floats.copysign(a, b)
 
 
 TESTP = Form(
@@ -266,16 +209,11 @@ TESTP = Form(
         property                                             type     ptx
         finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
     """,
-    operands={"p": pred_out(also=""), "a": arg("type")},
+    operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )
 
 
-@TESTP.meaning
-def testp(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = floats.testp(i.property, a)
-    # WRITE
-    warps.write(i.p, p)
+@TESTP.semantics
+def testp(property: Word, a: Lane) -> Lane:
+    return floats.testp(property, a)

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.isa.model import register_constraints as holds
-from warploom.isa.model.operand_layout import Lying
-from warploom.isa.model.operands import Place, Slots
+from warploom.isa.model.operand_layout import OperandLayout
+from warploom.isa.model.operands import OperandSpec, Slots
 from warploom.isa.model.semantics import Bound, Value, Warps
 from warploom.isa.model.types import TYPES
 from warploom.layout import FragmentMap, maps
@@ -50,7 +49,7 @@ def register_type(element: str) -> str:
     return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
 
 
-def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool = False) -> Place:
+def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool = False) -> OperandSpec:
     """The place of operand "A", "B", "C" or "D": a vector of registers.
 
     The element type is the form's slot `atype`, `btype`, `ctype` or `dtype` (without one, f16), the shape its
@@ -65,15 +64,12 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
         how = slots.get(f"{letter}layout", "")
         return fragment_map(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
-    hold = {"mma": holds.product(letter, sparse=sparse), "wmma": holds.opaque_product(letter)}.get(family)
-    return Place(
+    return OperandSpec(
         "register",
         "both" if updated else "write" if operand == "D" else "read",
         lambda slots: register_type(element(slots)),
         lambda slots: held(slots).registers,
-        lying=Lying(operand, lambda slots, _: held(slots)),
-        hold=hold,
-        eased="" if hold is None else "predicate bare" if sparse else "predicate",
+        layout=OperandLayout(operand, lambda slots, _: held(slots)),
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import arg, out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import floats, packed
 from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.lanes import Lane
 
 
 def _format(word: str) -> Format:
@@ -22,21 +23,16 @@ ADD = Form(
         add,sub,mul  -,rn  -,ftz  -,sat  f16,f16x2    4.2  sm_53
         add,sub,mul  -,rn  -      -      bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.1",
 )
 
 _BINARY = {"add": packed.add, "sub": packed.sub, "mul": packed.mul}
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _BINARY[i.op](a, b, _format(i.type), ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@ADD.semantics
+def add(op: Word, ftz: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    return _BINARY[op](a, b, _format(type), ftz=bool(ftz), sat=bool(sat))
 
 
 FMA = Form(
@@ -48,19 +44,14 @@ FMA = Form(
         -,ftz  -      relu    f16,f16x2    7.0  sm_80
         -      -      -,relu  bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
 
 
-@FMA.meaning
-def fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.fma(a, b, c, _format(i.type), ftz=bool(i.ftz), sat=bool(i.sat), relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@FMA.semantics
+def fma(ftz: Word, sat: Word, relu: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.fma(a, b, c, _format(type), ftz=bool(ftz), sat=bool(sat), relu=bool(relu))
 
 
 FMA_OOB = Form(
@@ -70,7 +61,7 @@ FMA_OOB = Form(
         relu    type                   ptx  target
         -,relu  f16,f16x2,bf16,bf16x2  8.1  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
 
@@ -84,21 +75,16 @@ ABS = Form(
         abs      -,ftz  f16,f16x2    6.5  sm_53
         abs,neg  -      bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.6",
 )
 
 _SIGNS = {"abs": packed.absolute, "neg": packed.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a, _format(i.type), ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a, _format(type), ftz=bool(ftz))
 
 
 MIN = Form(
@@ -111,22 +97,17 @@ MIN = Form(
         min,max  -      -,NaN  -        -    bf16,bf16x2  7.0  sm_80
         min,max  -      -,NaN  xorsign  abs  bf16,bf16x2  7.2  sm_86
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.7",
 )
 
 _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    modifiers = {"ftz": bool(i.ftz), "nan": bool(i.NaN), "xorsign_abs": bool(i.xorsign)}
-    d = _EXTREMES[i.op](a, b, _format(i.type), **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@MIN.semantics
+def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    modifiers = {"ftz": bool(ftz), "nan": bool(NaN), "xorsign_abs": bool(xorsign)}
+    return _EXTREMES[op](a, b, _format(type), **modifiers)
 
 
 MIXED_ADD = Form(
@@ -136,21 +117,16 @@ MIXED_ADD = Form(
         op       rnd            sat    atype     ptx  target
         add,sub  -,rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("atype"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("atype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.1",
 )
 
 _MIXED = {"add": floats.add, "sub": floats.sub}
 
 
-@MIXED_ADD.meaning
-def mixed_add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, c = warps.read(i.a), warps.read(i.c)
-    # COMPUTE
-    d = _MIXED[i.op](packed.float_from_half(a, FORMATS[i.atype]), c, i.rnd or "rn", sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MIXED_ADD.semantics
+def mixed_add(op: Word, rnd: Word, sat: Word, atype: Word, a: Lane, c: Lane) -> Lane:
+    return _MIXED[op](packed.float_from_half(a, FORMATS[atype]), c, rnd or "rn", sat=bool(sat))
 
 
 MIXED_FMA = Form(
@@ -160,16 +136,11 @@ MIXED_FMA = Form(
         rnd          sat    abtype    ptx  target
         rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("abtype"), "b": arg("abtype"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.3",
 )
 
 
-@MIXED_FMA.meaning
-def mixed_fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.fma_mixed(a, b, c, FORMATS[i.abtype], i.rnd, sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MIXED_FMA.semantics
+def mixed_fma(rnd: Word, sat: Word, abtype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.fma_mixed(a, b, c, FORMATS[abtype], rnd, sat=bool(sat))

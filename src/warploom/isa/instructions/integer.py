@@ -5,16 +5,15 @@ The bit-field instructions of 9.7.1 are in `bits`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, arg, inp, out
-from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import Slots, inp, out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import integers
+from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
@@ -32,7 +31,8 @@ ADD = Form(
         add,sub  sat    s32                      1.0  -
         add      -      u16x2,s16x2              8.0  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    effects=(Flow(address=("a", "b"), offset=True),),
     source="PTX ISA 9.7.1.1",
 )
 
@@ -44,17 +44,13 @@ _SUMS = {
 }
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    if TYPES[i.type].kind == "packed":
-        d = integers.halves(i.op, a, b, signed=i.type == "s16x2")
+@ADD.semantics
+def add(op: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    if TYPES[type].kind == "packed":
+        d = integers.halves(op, a, b, signed=type == "s16x2")
     else:
-        d = _SUMS[i.op, i.sat](a, b)
-    # WRITE
-    warps.write(i.d, d)
+        d = _SUMS[op, sat](a, b)
+    return d
 
 
 MUL = Form(
@@ -65,21 +61,17 @@ MUL = Form(
         hi,lo  u16,u32,u64,s16,s32,s64
         wide   u16,u32,s16,s32
     """,
-    operands={"d": out(_wide), "a": arg("type"), "b": arg("type")},
+    operands={"d": out(_wide), "a": inp("type"), "b": inp("type")},
+    effects=(Flow(numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.3",
 )
 
 _PRODUCTS = {"hi": integers.mul_hi, "lo": integers.mul_lo, "wide": integers.mul_wide}
 
 
-@MUL.meaning
-def mul(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _PRODUCTS[i.mode](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@MUL.semantics
+def mul(mode: Word, a: Lane, b: Lane) -> Lane:
+    return _PRODUCTS[mode](a, b)
 
 
 MAD = Form(
@@ -91,19 +83,15 @@ MAD = Form(
         wide   -    u16,u32,s16,s32
         hi     sat  s32
     """,
-    operands={"d": out(_wide), "a": arg("type"), "b": arg("type"), "c": arg(_wide)},
+    operands={"d": out(_wide), "a": inp("type"), "b": inp("type"), "c": inp(_wide)},
+    effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.4",
 )
 
 
-@MAD.meaning
-def mad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = _SUMS["add", i.sat](_PRODUCTS[i.mode](a, b), c)
-    # WRITE
-    warps.write(i.d, d)
+@MAD.semantics
+def mad(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return _SUMS["add", sat](_PRODUCTS[mode](a, b), c)
 
 
 MUL24 = Form(
@@ -113,19 +101,14 @@ MUL24 = Form(
         mode   type
         hi,lo  u32,s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.5",
 )
 
 
-@MUL24.meaning
-def mul24(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = integers.mul24(a, b, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@MUL24.semantics
+def mul24(mode: Word, a: Lane, b: Lane) -> Lane:
+    return integers.mul24(a, b, mode)
 
 
 MAD24 = Form(
@@ -136,19 +119,14 @@ MAD24 = Form(
         hi,lo  -    u32,s32
         hi     sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.6",
 )
 
 
-@MAD24.meaning
-def mad24(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.mad24(a, b, c, i.mode, sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MAD24.semantics
+def mad24(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.mad24(a, b, c, mode, sat=bool(sat))
 
 
 SAD = Form(
@@ -158,27 +136,15 @@ SAD = Form(
         type
         u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.7",
 )
 
 
-@SAD.meaning
-def sad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.sad(a, b, c)
-    # WRITE
-    warps.write(i.d, d)
+@SAD.semantics
+def sad(a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.sad(a, b, c)
 
-
-def _by_width(slots: Slots) -> Mapping[str, str]:
-    """Assemblers divide by routines, which take the address of a function in 32 bits alone."""
-    return {} if TYPES[slots["type"]].bits == 32 else {"eased": ""}
-
-
-_DIVIDED = replace(arg("type"), by=_by_width)
 
 DIV = Form(
     name="integer.div",
@@ -187,21 +153,16 @@ DIV = Form(
         op       type
         div,rem  u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": _DIVIDED, "b": _DIVIDED},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.8",
 )
 
 _QUOTIENTS = {"div": integers.div, "rem": integers.rem}
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _QUOTIENTS[i.op](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(op: Word, a: Lane, b: Lane) -> Lane:
+    return _QUOTIENTS[op](a, b)
 
 
 ABS = Form(
@@ -211,21 +172,16 @@ ABS = Form(
         op       type
         abs,neg  s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.1.10",
 )
 
 _SIGNS = {"abs": integers.absolute, "neg": integers.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a)
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a)
 
 
 MIN = Form(
@@ -237,24 +193,21 @@ MIN = Form(
         min,max  -     u16x2,s16x2              8.0  sm_90
         min,max  relu  s16x2,s32                8.0  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    effects=(Flow(address=("a", "b"), numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.1.12",
 )
 
 _EXTREMES = {"min": integers.minimum, "max": integers.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    if TYPES[i.type].kind == "packed":
-        d = integers.halves(i.op, a, b, signed=i.type == "s16x2", relu=bool(i.relu))
+@MIN.semantics
+def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    if TYPES[type].kind == "packed":
+        d = integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
     else:
-        d = _EXTREMES[i.op](a, b, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+        d = _EXTREMES[op](a, b, relu=bool(relu))
+    return d
 
 
 DP4A = Form(
@@ -264,19 +217,14 @@ DP4A = Form(
         atype    btype    ptx  target
         u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )
 
 
-@DP4A.meaning
-def dp4a(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.dp4a(a, b, c, a_signed=i.atype == "s32", b_signed=i.btype == "s32")
-    # WRITE
-    warps.write(i.d, d)
+@DP4A.semantics
+def dp4a(atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp4a(a, b, c, a_signed=atype == "s32", b_signed=btype == "s32")
 
 
 DP2A = Form(
@@ -286,19 +234,14 @@ DP2A = Form(
         mode   atype    btype    ptx  target
         lo,hi  u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
 )
 
 
-@DP2A.meaning
-def dp2a(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.dp2a(a, b, c, i.mode, a_signed=i.atype == "s32", b_signed=i.btype == "s32")
-    # WRITE
-    warps.write(i.d, d)
+@DP2A.semantics
+def dp2a(mode: Word, atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp2a(a, b, c, mode, a_signed=atype == "s32", b_signed=btype == "s32")
 
 
 # Extended precision: the carry flag CC.CF of each thread chains the parts of a long number -----------------
@@ -313,13 +256,14 @@ ADD_CARRY = Form(
         add,sub    cc    u64,s64  4.3
         addc,subc  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    effects=(Flow(address=("a", "b")),),
     source="PTX ISA 9.7.2.1",
 )
 
 
-def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
-    """The flag is the carry of a + ~b + 1, the borrow's inverse: an addc behind it shows that (H200)."""
+def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
+    """Return a - b and the carry of a + ~b + 1, which is the inverted borrow (observed on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 
@@ -327,17 +271,10 @@ def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
 _CARRIES = {"add": integers.add_carry, "sub": _subtract}
 
 
-@ADD_CARRY.meaning
-def add_carry(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    carry = warps.read_carry() if i.op.endswith("c") else None
-    # COMPUTE
-    d, carry_out = _CARRIES[i.op[:3]](a, b, carry)
-    # WRITE
-    warps.write(i.d, d)
-    if i.cc:
-        warps.write_carry(carry_out)
+@ADD_CARRY.semantics
+def add_carry(op: Word, cc: Word, a: Lane, b: Lane, carry: Lane) -> tuple[Lane, Lane]:
+    d, carry_out = _CARRIES[op[:3]](a, b, carry if op.endswith("c") else None)
+    return d, carry_out if cc else carry
 
 
 MAD_CARRY = Form(
@@ -350,19 +287,13 @@ MAD_CARRY = Form(
         mad   hi,lo  cc    u64,s64  4.3
         madc  hi,lo  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.2.5",
 )
 
 
-@MAD_CARRY.meaning
-def mad_carry(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    carry = warps.read_carry() if i.op == "madc" else None
-    # COMPUTE
-    d, carry_out = integers.mad_carry(a, b, c, i.mode, carry)
-    # WRITE
-    warps.write(i.d, d)
-    if i.cc:
-        warps.write_carry(carry_out)
+@MAD_CARRY.semantics
+def mad_carry(op: Word, mode: Word, cc: Word, a: Lane, b: Lane, c: Lane, carry: Lane) -> tuple[Lane, Lane]:
+    d, carry_out = integers.mad_carry(a, b, c, mode, carry if op == "madc" else None)
+    return d, carry_out if cc else carry

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import arg, immediate, out, pred_in, pred_out
-from warploom.isa.model.semantics import Bound, Warps
-from warploom.numerics import bits
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import immediate, inp, out, pred_in, pred_out
+from warploom.numerics import bits, lanes
+from warploom.numerics.lanes import Lane
 
 BITWISE = Form(
     name="logic.bitwise",
@@ -16,21 +16,15 @@ BITWISE = Form(
         op          type             ptx
         and,or,xor  pred,b16,b32,b64 1.0
     """,
-    operands={"d": out("type", eased="packed"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    effects=(Flow(address=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.8.1",
 )
 
-_UFUNCS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
-
-@BITWISE.meaning
-def bitwise(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _UFUNCS[i.op](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@BITWISE.semantics
+def bitwise(op: Word, a: Lane, b: Lane) -> Lane:
+    return lanes.BITWISE[op](a, b)
 
 
 NOT = Form(
@@ -40,19 +34,15 @@ NOT = Form(
         type
         pred,b16,b32,b64
     """,
-    operands={"d": out("type", eased="packed"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.4",
 )
 
 
-@NOT.meaning
-def invert(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = np.invert(a)
-    # WRITE
-    warps.write(i.d, d)
+@NOT.semantics
+def invert(a: Lane) -> Lane:
+    return ~a
 
 
 CNOT = Form(
@@ -62,19 +52,15 @@ CNOT = Form(
         type
         b16,b32,b64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.5",
 )
 
 
-@CNOT.meaning
-def logical_not(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = (a == 0).astype(a.dtype)
-    # WRITE
-    warps.write(i.d, d)
+@CNOT.semantics
+def logical_not(a: Lane) -> Lane:
+    return (a == 0).astype(a.dtype)
 
 
 LOP3 = Form(
@@ -82,24 +68,20 @@ LOP3 = Form(
     syntax="lop3.b32  d, a, b, c, immLut;",
     rows="ptx target\n4.3 sm_50",
     operands={
-        "d": out("b32", also="sink"),
-        "a": arg("b32"),
-        "b": arg("b32"),
-        "c": arg("b32"),
+        "d": out("b32", allows=("sink",)),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "immLut": immediate(),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )
 
 
-@LOP3.meaning
-def lop3(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = bits.lop3(a, b, c, i.immLut)
-    # WRITE
-    warps.write(i.d, d)
+@LOP3.semantics
+def lop3(a: Lane, b: Lane, c: Lane, immLut: int) -> Lane:
+    return bits.lop3(a, b, c, immLut)
 
 
 LOP3_BOOL = Form(
@@ -110,25 +92,20 @@ LOP3_BOOL = Form(
         or,and  8.2  sm_70
     """,
     operands={
-        "d": out("b32", also="sink"),
-        "p": pred_out(also=""),
-        "a": arg("b32"),
-        "b": arg("b32"),
-        "c": arg("b32"),
+        "d": out("b32", allows=("sink",)),
+        "p": pred_out(sink=False),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "immLut": immediate(),
         "q": pred_in(),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )
 
 
-@LOP3_BOOL.meaning
-def lop3_bool(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c, q = warps.read(i.a), warps.read(i.b), warps.read(i.c), warps.read(i.q)
-    # COMPUTE
-    d = bits.lop3(a, b, c, i.immLut)
-    p = _UFUNCS[i.BoolOp](d != 0, q)
-    # WRITE
-    warps.write(i.d, d)
-    warps.write(i.p, p)
+@LOP3_BOOL.semantics
+def lop3_bool(BoolOp: Word, a: Lane, b: Lane, c: Lane, immLut: int, q: Lane) -> tuple[Lane, Lane]:
+    d = bits.lop3(a, b, c, immLut)
+    return d, lanes.BITWISE[BoolOp](d != 0, q)

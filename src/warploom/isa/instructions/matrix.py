@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.effects import Access, Collective, Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import NARROW, Slots, address, inp, out
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Bound, Lanes, Warps
 from warploom.layout import FragmentMap, maps
 
@@ -38,19 +38,21 @@ def _map(family: str, shape: str, element: str, num: str, trans: str) -> Fragmen
     return found(family, shape, element, num=int(num.lstrip("x")), trans=bool(trans))
 
 
-def _lying(family: str) -> Lying:
+def _lying(family: str) -> OperandLayout:
     """How matrices lie in the registers that they are loaded into or stored from."""
 
-    def held(slots: Slots, _: Given) -> FragmentMap:
+    def held(slots: Slots, _: LayoutInputs) -> FragmentMap:
         element = slots.get("dst_fmt", "") or slots["type"]
         return _map(family, slots["shape"], element, slots["num"], slots.get("trans", ""))
 
-    return Lying("R", held)
+    return OperandLayout("R", held)
 
 
-def _turned(operand: str) -> Lying:
+def _turned(operand: str) -> OperandLayout:
     """How the matrix that is turned lies before, "A", and after, "D"."""
-    return Lying(operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"]))
+    return OperandLayout(
+        operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
+    )
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
@@ -68,12 +70,8 @@ def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
 
 
-def _barred(slots: Slots, target: int) -> tuple[int, ...]:
-    return () if slots["ss"] else NARROW
-
-
-ROWS = address(barred=_barred)
-_LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded, lying=_lying("ldmatrix"))
+ROWS = address()
+_LOADED = replace(out("b32", _registers), layout=_lying("ldmatrix"))
 
 LDMATRIX = Form(
     name="matrix.ldmatrix",
@@ -85,12 +83,12 @@ LDMATRIX = Form(
     """,
     operands={"r": _LOADED, "p": ROWS},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
 )
 
 
-@LDMATRIX.meaning
+@LDMATRIX.execute
 def load_matrices(warps: Warps, i: Bound) -> None:
     # READ
     rows = _load_rows(warps, i)
@@ -109,12 +107,12 @@ LDMATRIX_WIDENED = Form(
         m16n16  x1,x2     trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,  # noqa: E501
     operands={"r": _LOADED, "p": ROWS},
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
 )
 
 
-@LDMATRIX_WIDENED.meaning
+@LDMATRIX_WIDENED.execute
 def load_widened_matrices(warps: Warps, i: Bound) -> None:
     # READ
     rows = _load_rows(warps, i)
@@ -149,14 +147,14 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored, lying=_lying("stmatrix"))},
+    operands={"p": ROWS, "r": replace(inp("b32", _registers), layout=_lying("stmatrix"))},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
-    touches="warp",
+    effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.5.16",
 )
 
 
-@STMATRIX.meaning
+@STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
     # READ
     addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
@@ -176,15 +174,15 @@ MOVMATRIX = Form(
         m8n8   b16   7.8  sm_75
     """,
     operands={
-        "d": replace(out("b32", eased="predicate"), lying=_turned("D")),
-        "a": replace(inp("b32", values=(), eased="predicate"), lying=_turned("A")),
+        "d": replace(out("b32"), layout=_turned("D")),
+        "a": replace(inp("b32", values=()), layout=_turned("A")),
     },
-    touches="warp",
+    effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
 )
 
 
-@MOVMATRIX.meaning
+@MOVMATRIX.execute
 def transpose_matrix(warps: Warps, i: Bound) -> None:
     # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))

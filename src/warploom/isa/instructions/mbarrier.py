@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Arrive, Wait, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out, pred_out, sink
 from warploom.isa.model.semantics import Bound, Warps
@@ -10,13 +11,8 @@ _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 
 
-def _barred(slots: Slots, target: int) -> tuple[int, ...]:
-    """A generic address has 64 bits; half a word is widened, and so stands for one."""
-    return () if slots["space"] else (32,)
-
-
-_OBJECT = address(space="shared", barred=_barred)
-_COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
+_OBJECT = address(space="shared")
+_COUNT = inp("u32", values=range(1, 1 << 63))
 
 INIT = Form(
     name="mbarrier.init",
@@ -26,11 +22,12 @@ INIT = Form(
         {_LOCAL}  7.0 sm_80
     """,
     operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
+    effects=(Arrive("addr", "init", order="weak"),),
     source="PTX ISA 9.7.13.15.9",
 )
 
 
-@INIT.meaning
+@INIT.execute
 def initialise(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
@@ -46,11 +43,12 @@ INVAL = Form(
         {_LOCAL}  7.0 sm_80
     """,
     operands={"addr": _OBJECT},
+    effects=(Arrive("addr", "inval", order="weak"),),
     source="PTX ISA 9.7.13.15.10",
 )
 
 
-@INVAL.meaning
+@INVAL.execute
 def invalidate(warps: Warps, i: Bound) -> None:
     warps.mbarrier(i.space, warps.addresses(i.addr), "inval")
 
@@ -64,11 +62,12 @@ TRANSACTIONS = Form(
         expect_tx,complete_tx  relaxed  cta,cluster  {_ANYWHERE}  8.0 sm_90
     """,
     operands={"addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order="relaxed", scope="scope"),),
     source="PTX ISA 9.7.13.15.11",
 )
 
 
-@TRANSACTIONS.meaning
+@TRANSACTIONS.execute
 def count_transactions(warps: Warps, i: Bound) -> None:
     # READ
     transactions = warps.read(i.txCount)
@@ -100,6 +99,7 @@ ARRIVE = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr];",
     rows=_arrivals(_LOCAL, "sm_80", "7.0", "7.0"),
     operands={"state": out("u64"), "addr": _OBJECT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -108,6 +108,7 @@ ARRIVE_DISCARD = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr];",
     rows=_arrivals(_LOCAL, "sm_80", "7.1", "7.0"),
     operands={"_": sink(), "addr": _OBJECT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -115,7 +116,8 @@ ARRIVE_COUNT = Form(
     name="mbarrier.arrive_count",
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
     rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
-    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "count": _COUNT},
+    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -124,14 +126,15 @@ ARRIVE_REMOTE = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr]{, count};",
     rows=_arrivals("shared::cluster", "sm_90", "8.0", "8.0"),
     operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE.meaning
-@ARRIVE_DISCARD.meaning
-@ARRIVE_COUNT.meaning
-@ARRIVE_REMOTE.meaning
+@ARRIVE.execute
+@ARRIVE_DISCARD.execute
+@ARRIVE_COUNT.execute
+@ARRIVE_REMOTE.execute
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
     given = getattr(i, "count", None)
@@ -156,6 +159,7 @@ ARRIVE_NO_COMPLETE = Form(
     syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
     rows=_without_completion("7.0"),
     operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -164,12 +168,13 @@ ARRIVE_NO_COMPLETE_DISCARD = Form(
     syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
     rows=_without_completion("7.1"),
     operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE_NO_COMPLETE.meaning
-@ARRIVE_NO_COMPLETE_DISCARD.meaning
+@ARRIVE_NO_COMPLETE.execute
+@ARRIVE_NO_COMPLETE_DISCARD.execute
 def arrive_no_complete(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
@@ -192,7 +197,8 @@ ARRIVE_EXPECT = Form(
     name="mbarrier.arrive_expect_tx",
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
     rows=_expecting(_LOCAL),
-    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "txCount": inp("u32")},
+    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -201,12 +207,13 @@ ARRIVE_EXPECT_REMOTE = Form(
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
     rows=_expecting("shared::cluster"),
     operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE_EXPECT.meaning
-@ARRIVE_EXPECT_REMOTE.meaning
+@ARRIVE_EXPECT.execute
+@ARRIVE_EXPECT_REMOTE.execute
 def arrive_expect(warps: Warps, i: Bound) -> None:
     # READ
     transactions = warps.read(i.txCount)
@@ -234,13 +241,14 @@ def _phase_type(slots: Slots) -> str:
     return "u32" if slots["parity"] else "u64"
 
 
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own", plain=True)
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
-    operands={"waitComplete": pred_out(also=""), "addr": _OBJECT, "phase": _PHASE},
+    operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE},
+    effects=(Wait("mbarrier", address="addr"),),
     source="PTX ISA 9.7.13.15.16",
 )
 
@@ -249,18 +257,18 @@ TRY_WAIT = Form(
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase{, suspendTimeHint};",
     rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
     operands={
-        "waitComplete": pred_out(also=""),
+        "waitComplete": pred_out(sink=False),
         "addr": _OBJECT,
         "phase": _PHASE,
         "suspendTimeHint": inp("u32"),
     },
-    touches="waits",
+    effects=(Wait("mbarrier", address="addr", suspends=True),),
     source="PTX ISA 9.7.13.15.16",
 )
 
 
-@TEST_WAIT.meaning
-@TRY_WAIT.meaning
+@TEST_WAIT.execute
+@TRY_WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
     # READ
     phase = warps.read(i.phase)
@@ -279,12 +287,12 @@ PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
     rows="ptx target\n7.0 sm_80",
-    operands={"count": out("u32"), "state": inp("u64", plain=True)},
+    operands={"count": out("u32"), "state": inp("u64")},
     source="PTX ISA 9.7.13.15.17",
 )
 
 
-@PENDING_COUNT.meaning
+@PENDING_COUNT.execute
 def pending_count(warps: Warps, i: Bound) -> None:
     # READ
     state = warps.read(i.state)

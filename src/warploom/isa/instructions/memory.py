@@ -7,15 +7,15 @@ access in program order, and all threads see it at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import later
+from warploom.isa.model.effects import Access, Flow, Issue
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
+from warploom.isa.model.operands import Allowance, OperandSpec, Slots, address, immediate, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES, bits_of
 
@@ -63,22 +63,21 @@ def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _loaded() -> Place:
-    return out("type", "vec", "wide", "braces integers")
+def _loaded() -> OperandSpec:
+    return out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
-def _with_gaps(slots: Slots) -> dict[str, str]:
-    """A store of 256 bits may leave elements out."""
-    return (
-        {"also": "braces integers gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
-    )
+def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
+    """Allow `_` for elements that a store of 256 bits leaves unchanged."""
+    is_widest = int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
+    return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 
 
-def _stored() -> Place:
-    return inp("type", "vec", accepts="wide", also="braces integers", eased="function", by=_with_gaps)
+def _stored() -> OperandSpec:
+    return inp("type", "vec", accepts="wide", allows=_stored_elements)
 
 
-def _policy() -> Place:
+def _policy() -> OperandSpec:
     return inp("u64", when="level::cache_hint")
 
 
@@ -97,7 +96,8 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -113,8 +113,8 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
-    touches="listens",
+    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -122,8 +122,8 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
-    touches="listens",
+    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -135,8 +135,8 @@ LD_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", 0, "wide", "braces"), "a": memory(also="unified", eased="special")},
-    touches="listens",
+    operands={"d": out("type", accepts="wide", allows=("braces",)), "a": address(allows=("unified",))},
+    effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -151,7 +151,8 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.9",
 )
 
@@ -164,16 +165,17 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
+    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.10",
 )
 
 
-@LD.meaning
-@LD_ORDERED.meaning
-@LD_VOLATILE.meaning
-@LD_NC.meaning
-@LDU.meaning
+@LD.execute
+@LD_ORDERED.execute
+@LD_VOLATILE.execute
+@LD_NC.execute
+@LDU.execute
 def load(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
@@ -184,7 +186,7 @@ def load(warps: Warps, i: Bound) -> None:
         warps.write(i.d, values[0])
 
 
-@LD_MMIO.meaning
+@LD_MMIO.execute
 def load_one(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
@@ -204,7 +206,8 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -220,7 +223,8 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -228,7 +232,8 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": memory(also="output"), "b": _stored()},
+    operands={"a": address(allows=("output",)), "b": _stored()},
+    effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -240,14 +245,15 @@ ST_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"a": memory(), "b": inp("type", accepts="wide", also="braces", eased="function")},
+    operands={"a": address(), "b": inp("type", accepts="wide", allows=("braces",))},
+    effects=(Access("write", "a", "b", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.11",
 )
 
 
-@ST.meaning
-@ST_ORDERED.meaning
-@ST_VOLATILE.meaning
+@ST.execute
+@ST_ORDERED.execute
+@ST_VOLATILE.execute
 def store(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
@@ -255,17 +261,12 @@ def store(warps: Warps, i: Bound) -> None:
     warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
-@ST_MMIO.meaning
+@ST_MMIO.execute
 def store_one(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.b)[np.newaxis]
     # WRITE
     warps.store(i.ss, warps.addresses(i.a), i.type, value)
-
-
-def barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
-    """A generic address is widened from the register; one in shared memory is taken as it is."""
-    return () if slots["ss"] else NARROW
 
 
 ST_ASYNC = Form(
@@ -282,18 +283,13 @@ ST_ASYNC = Form(
         )
     ),
     operands={
-        "a": address(barred=NARROW, eased="special"),
-        "b": inp("type", "vec", also="braces integers", eased="function"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type", "vec", allows=("braces", "integers")),
+        "mbar": address(),
     },
-    touches="async",
+    effects=(Issue(mbarrier="mbar"), Access("write", "a", "b", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
-
-
-def _by_width(slots: Slots) -> dict[str, str]:
-    """Assemblers take the address of a function for 16 bits alone."""
-    return {} if TYPES[slots["type"]].bits == 16 else {"eased": ""}
 
 
 ST_ASYNC_RELEASE = Form(
@@ -305,15 +301,15 @@ ST_ASYNC_RELEASE = Form(
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
     operands={
-        "a": address(barred=NARROW, eased="special"),
-        "b": replace(inp("type", eased="function"), by=_by_width),
+        "a": address(),
+        "b": inp("type"),
     },
-    touches="async",
+    effects=(Issue(), Access("write", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
 
 
-@ST_ASYNC.meaning
+@ST_ASYNC.execute
 def store_async(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
@@ -326,7 +322,7 @@ def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapp
     warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
-@ST_ASYNC_RELEASE.meaning
+@ST_ASYNC_RELEASE.execute
 def store_release(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.b)[np.newaxis]
@@ -351,12 +347,13 @@ CVTA = Form(
     name="memory.cvta",
     syntax="cvta.space.size  p, a;",
     rows=_WINDOWS,
-    operands={"p": out("size"), "a": inp("size", also="symbol")},
+    operands={"p": out("size"), "a": inp("size", allows=("symbol",))},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.20",
 )
 
 
-@CVTA.meaning
+@CVTA.execute
 def to_generic(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -370,12 +367,13 @@ CVTA_TO = Form(
     name="memory.cvta_to",
     syntax="cvta.to.space.size  p, a;",
     rows=_WINDOWS,
-    operands={"p": out("size"), "a": arg("size")},
+    operands={"p": out("size"), "a": inp("size")},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.20",
 )
 
 
-@CVTA_TO.meaning
+@CVTA_TO.execute
 def from_generic(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -412,8 +410,8 @@ ISSPACEP_NARROW = Form(
 )
 
 
-@ISSPACEP.meaning
-@ISSPACEP_NARROW.meaning
+@ISSPACEP.execute
+@ISSPACEP_NARROW.execute
 def is_space(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -432,14 +430,14 @@ MAPA = Form(
     """,
     operands={
         "d": out("type"),
-        "a": inp("type", also="symbol", space="shared", eased="function"),
+        "a": inp("type", allows=("symbol",), space="shared"),
         "b": inp("u32"),
     },
     source="PTX ISA 9.7.9.23",
 )
 
 
-@MAPA.meaning
+@MAPA.execute
 def map_address(warps: Warps, i: Bound) -> None:
     # READ
     a, b = warps.read(i.a), warps.read(i.b)
@@ -456,12 +454,12 @@ GETCTARANK = Form(
         space              type     ptx target
         -,shared::cluster  u32,u64  7.8 sm_90
     """,
-    operands={"d": out("u32"), "a": inp("type", also="symbol", space="shared", eased="function")},
+    operands={"d": out("u32"), "a": inp("type", allows=("symbol",), space="shared")},
     source="PTX ISA 9.7.9.24",
 )
 
 
-@GETCTARANK.meaning
+@GETCTARANK.execute
 def rank_of(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -478,11 +476,6 @@ def _global(slots: Slots) -> str:
     return slots["global"]
 
 
-def _barred_level(slots: Slots, target: int) -> tuple[int, ...]:
-    """The address of a tensor map is widened from the register."""
-    return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
-
-
 PREFETCH = Form(
     name="memory.prefetch",
     syntax="prefetch{.space}.level  [a];",
@@ -492,7 +485,7 @@ PREFETCH = Form(
         -,global        L2::evict_last,L2::evict_normal  7.4 sm_80
         -,const,param   tensormap                        8.0 sm_90
     """,
-    operands={"a": address(barred=_barred_level)},
+    operands={"a": address()},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -500,7 +493,7 @@ PREFETCHU = Form(
     name="memory.prefetchu",
     syntax="prefetchu.L1  [a];",
     rows="ptx target\n2.0 sm_20",
-    operands={"a": address(space="global", barred=(32,))},
+    operands={"a": address(space="global")},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -508,7 +501,7 @@ APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
 
@@ -516,14 +509,14 @@ DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
 
-PREFETCH.meaning(no_effect)
-PREFETCHU.meaning(no_effect)
-APPLYPRIORITY.meaning(no_effect)
-DISCARD.meaning(no_effect)
+PREFETCH.execute(no_effect)
+PREFETCHU.execute(no_effect)
+APPLYPRIORITY.execute(no_effect)
+DISCARD.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
 
@@ -550,7 +543,7 @@ CREATEPOLICY_RANGE = Form(
     """,
     operands={
         "d": out("u64"),
-        "a": address(space=_global, barred=NARROW, also="unified", eased="special"),
+        "a": address(space=_global, allows=("unified",)),
         "primary_size": inp("u32"),
         "total_size": inp("u32"),
     },
@@ -566,9 +559,9 @@ CREATEPOLICY_CVT = Form(
 )
 
 
-@CREATEPOLICY.meaning
-@CREATEPOLICY_RANGE.meaning
-@CREATEPOLICY_CVT.meaning
+@CREATEPOLICY.execute
+@CREATEPOLICY_RANGE.execute
+@CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
     # WRITE: a policy is opaque, and no policy has an effect
     policy: Array = np.zeros((1, 1), np.uint64)

@@ -17,9 +17,10 @@ from warploom.isa.instructions.fragments import (
     variant,
     write_result,
 )
+from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, inp
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, Slots, inp
 from warploom.isa.model.semantics import Bound, Value, Warps
 from warploom.layout import FragmentMap, scale_factors
 from warploom.numerics import fused
@@ -40,8 +41,8 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype",),
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -63,8 +64,8 @@ FLOAT = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.row.col.shape{.kind}.dtype.atype.btype.ctype",),
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -78,8 +79,8 @@ DOUBLE = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype",),
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -95,8 +96,8 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -110,17 +111,17 @@ BIT = Form(
         m8n8k128,m16n8k128,m16n8k256  s32    b1     b1     s32    and    7.1  sm_80
     """,
     operands=_OPERANDS,
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14",
 )
 
 
-@HALF.meaning
-@FLOAT.meaning
-@DOUBLE.meaning
-@INTEGER.meaning
-@BIT.meaning
+@HALF.execute
+@FLOAT.execute
+@DOUBLE.execute
+@INTEGER.execute
+@BIT.execute
 def multiply(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = read_operands(warps, i, "mma")
@@ -137,11 +138,11 @@ def _product(warps: Warps, i: Bound) -> Matrix:
     return fused.multiply(a, b, c, select_model(warps, i, "mma"), **variant(i))
 
 
-@HALF.meaning_of_run
-@FLOAT.meaning_of_run
-@DOUBLE.meaning_of_run
-@INTEGER.meaning_of_run
-@BIT.meaning_of_run
+@HALF.execute_run
+@FLOAT.execute_run
+@DOUBLE.execute_run
+@INTEGER.execute_run
+@BIT.execute_run
 def multiply_several(warps: Warps, run: Sequence[Bound]) -> None:
     multiply_run(warps, run, "mma", _product)
 
@@ -155,15 +156,15 @@ def _vectors(kind: str, scale_vec: str) -> int:
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
-def _scales(operand: str) -> Place:
+def _scales(operand: str) -> OperandSpec:
     """The register of the scale factors of A or B."""
 
-    def held(slots: Slots, given: Given) -> FragmentMap:
+    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
         vectors = _vectors(slots["kind"], slots["scale_vec"])
         return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
 
-    lying = Lying(f"scale {operand}", held, ("byte_id", "thread_id"))
-    return replace(inp("b32", values=(), eased="vectors predicate"), lying=lying)
+    lying = OperandLayout(f"scale {operand}", held, ("byte_id", "thread_id"))
+    return replace(inp("b32", values=()), layout=lying)
 
 
 SCALES = {
@@ -189,13 +190,13 @@ SCALED = Form(
         m16n8k32  kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS | SCALES,
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.5.14, 9.7.14.3",
 )
 
 
-@SCALED.meaning
+@SCALED.execute
 def multiply_scaled(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = read_operands(warps, i, "mma")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place, Slots, inp, out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import Allowance, OperandSpec, Slots, inp, out
 from warploom.isa.model.types import TYPES, bits_of
+from warploom.numerics import lanes
+from warploom.numerics.lanes import Lane
 
 
 def _half(slots: Slots) -> str:
@@ -18,9 +19,9 @@ def _quarter(slots: Slots) -> str:
     return f"b{bits_of(slots['type']) // 4}"
 
 
-def _with_gaps(slots: Slots) -> dict[str, str]:
-    """In 32 bits `_` may stand for a part, whatever is then in its bits."""
-    return {"also": "gap"} if slots["type"] == "b32" else {}
+def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
+    """Allow `_` for parts of 32 bits, whose bits are then undefined."""
+    return ("gap",) if slots["type"] == "b32" else ()
 
 
 MOV = Form(
@@ -31,7 +32,8 @@ MOV = Form(
         b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64      1.0 -
         b128                                             8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp("type", also="special symbol", eased="function")},
+    operands={"d": out("type"), "a": inp("type", allows=("special", "symbol"))},
+    effects=(Flow(elements=("a",), address=("a",)),),
     source="PTX ISA 9.7.9.3",
 )
 
@@ -40,20 +42,17 @@ MOV_PREDICATE = Form(
     syntax="mov.type  d, {!}a;",
     rows="type\npred",
     operands={
-        "d": Place("predicate", "write", "type", eased="packed"),
-        "a": Place("predicate", "read", "type", also="special", eased="function packed"),
+        "d": OperandSpec("predicate", "write", "type"),
+        "a": OperandSpec("predicate", "read", "type", allows=("special",)),
     },
     source="PTX ISA 9.7.9.3",
 )
 
 
-@MOV.meaning
-@MOV_PREDICATE.meaning
-def mov(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # WRITE
-    warps.write(i.d, a)
+@MOV.semantics
+@MOV_PREDICATE.semantics
+def mov(a: Lane) -> Lane:
+    return a
 
 
 PACK1 = Form(
@@ -65,6 +64,7 @@ PACK1 = Form(
         b128         8.3 sm_70
     """,
     operands={"d": out("type"), "a": inp("type", 1)},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
@@ -76,7 +76,8 @@ PACK2 = Form(
         b16,b32,b64  1.0 -
         b128         8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_half, 2, by=_with_gaps)},
+    operands={"d": out("type"), "a": inp(_half, 2, allows=_with_gaps)},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
@@ -88,28 +89,21 @@ PACK4 = Form(
         b32,b64  1.0 -
         b128     8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_quarter, 4, by=_with_gaps)},
+    operands={"d": out("type"), "a": inp(_quarter, 4, allows=_with_gaps)},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
 
-@PACK1.meaning
-@PACK2.meaning
-@PACK4.meaning
-def pack(warps: Warps, i: Bound) -> None:
-    # READ
-    parts = warps.read_vector(i.a)
-    # COMPUTE
-    dtype = TYPES[i.type].dtype
-    width = dtype.type(TYPES[i.type].bits // len(parts))
-    d = parts[-1].astype(dtype)
-    for part in parts[-2::-1]:
-        d = d << width | part
-    # WRITE
-    warps.write(i.d, d)
+@PACK1.semantics
+@PACK2.semantics
+@PACK4.semantics
+def pack(type: Word, a: Lane) -> Lane:
+    """Concatenate the elements of a vector, the first in the lowest bits."""
+    return lanes.concatenate(a, TYPES[type].bits)
 
 
-_PACKED = inp("type", also="special symbol", eased="function")
+_PACKED = inp("type", allows=("special", "symbol"))
 
 UNPACK1 = Form(
     name="move.unpack1",
@@ -120,6 +114,7 @@ UNPACK1 = Form(
         b128         8.3 sm_70
     """,
     operands={"d": out("type", 1), "a": _PACKED},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
@@ -132,6 +127,7 @@ UNPACK2 = Form(
         b128         8.3 sm_70
     """,
     operands={"d": out(_half, 2), "a": _PACKED},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
@@ -144,19 +140,21 @@ UNPACK4 = Form(
         b128     8.3 sm_70
     """,
     operands={"d": out(_quarter, 4), "a": _PACKED},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
 
 
-@UNPACK1.meaning
-@UNPACK2.meaning
-@UNPACK4.meaning
-def unpack(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    part = TYPES[i.d.type]
-    shifts = np.arange(0, TYPES[i.type].bits, part.bits, dtype=a.dtype)
-    parts = (a >> shifts[:, None, None]).astype(part.dtype)
-    # WRITE
-    warps.write_vector(i.d, parts)
+@UNPACK1.semantics
+def unpack(type: Word, a: Lane) -> Lane:
+    return lanes.split(a, TYPES[type].bits, 1)
+
+
+@UNPACK2.semantics
+def unpack_halves(type: Word, a: Lane) -> Lane:
+    return lanes.split(a, TYPES[type].bits, 2)
+
+
+@UNPACK4.semantics
+def unpack_quarters(type: Word, a: Lane) -> Lane:
+    return lanes.split(a, TYPES[type].bits, 4)

@@ -6,6 +6,7 @@ The abstract machine is one device, so nothing here is executed.
 from __future__ import annotations
 
 from warploom.isa.instructions.bulk import SIZES
+from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.types import TYPES
@@ -14,7 +15,7 @@ _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 """The targets that have floats of 8 bits here."""
 
-_ADDRESS = address(barred=(32,))  # of 64 bits, or assemblers refuse the module
+_ADDRESS = address()  # of 64 bits, or assemblers refuse the module
 
 
 def _held(slots: Slots) -> str:
@@ -36,6 +37,7 @@ LD_REDUCE = Form(
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
     operands={"d": out("type"), "a": _ADDRESS},
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -60,7 +62,8 @@ LD_REDUCE_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out(_held, "vec", also="braces integers"), "a": _ADDRESS},
+    operands={"d": out(_held, "vec", allows=("braces", "integers")), "a": _ADDRESS},
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -72,7 +75,8 @@ ST = Form(
         -,weak           -          -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
         relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
     """,
-    operands={"a": _ADDRESS, "b": inp("type", eased="function")},
+    operands={"a": _ADDRESS, "b": inp("type")},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -92,7 +96,8 @@ ST_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": _ADDRESS, "b": inp(_held, "vec", also="braces integers", eased="function")},
+    operands={"a": _ADDRESS, "b": inp(_held, "vec", allows=("braces", "integers"))},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -112,7 +117,8 @@ RED = Form(
         """
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", also="integers", eased="function")},
+    operands={"a": address(), "b": inp(_held, "vec", allows=("integers",))},
+    effects=(Access("update", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -128,9 +134,13 @@ COPY = Form(
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
-        "byteMask": inp("u16", when="cp_mask", eased="vector"),
+        "byteMask": inp("u16", when="cp_mask"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.7",
 )
 
@@ -150,6 +160,10 @@ REDUCE = Form(
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.8",
 )

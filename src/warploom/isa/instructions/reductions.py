@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -50,12 +52,41 @@ def combine_bulk(op: str, type: str) -> Combine:
     return combine(op, "f32" if type.startswith("tf32") else type.removesuffix(".ftz"))
 
 
-def commutes(op: str, type: str) -> bool:
-    """Whether elements of a type are left the same in whatever order a reduction word is applied to them.
+@dataclass(frozen=True, slots=True)
+class CommutativeReduction:
+    """Reduction of integers that leaves the same elements in whatever order its operations are applied.
 
-    Sums of floats round, and a maximum of NaNs is the last one's; counters wrap at what each operand says.
+    `type` is the unsigned type of the elements unless the operation depends on their sign.
     """
-    return op in _COMMUTING and TYPES[type.removesuffix(".ftz")].kind in ("bits", "unsigned", "signed")
+
+    operation: str
+    type: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy type of the elements."""
+        return TYPES[self.type].dtype
+
+    def merge(self, current: Array, before: Array, after: Array) -> Array:
+        """Apply to the current elements the operations that turned `before` into `after`. Shapes: (elements,)."""
+        if self.operation in ("add", "xor"):
+            inverse = np.subtract if self.operation == "add" else np.bitwise_xor
+            after = inverse(after, before)
+        return combine(self.operation, self.type)(current, after)
+
+
+def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
+    """Return the reduction of a reduction word on a type, or None if its result depends on the order.
+
+    Sums of floats round, and a maximum of NaNs returns the last one. Counters wrap at a bound of each operation.
+    """
+    if op not in _COMMUTING:
+        return None
+    element = TYPES[type.removesuffix(".ftz")]
+    if element.kind not in ("bits", "unsigned", "signed"):
+        return None
+    is_signed = element.kind == "signed" and op in ("min", "max")
+    return CommutativeReduction(op, f"{'s' if is_signed else 'u'}{element.bits}")
 
 
 def _increment(old: Array, value: Array) -> Array:

@@ -16,9 +16,9 @@ from warploom.isa.instructions.fragments import (
     write_result,
 )
 from warploom.isa.instructions.mma import SCALES
-from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, immediate, inp
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.layout import FragmentMap
@@ -47,18 +47,16 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
-def lying_metadata(family: str) -> Lying:
+def lying_metadata(family: str) -> OperandLayout:
     """How the metadata of a sparse A lie."""
 
-    def held(slots: Slots, given: Given) -> FragmentMap:
+    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
         return metadata_map(family, slots["shape"], slots["atype"], given.selector).fragment()
 
-    return Lying("metadata", held, ("selector",))
+    return OperandLayout("metadata", held, ("selector",))
 
 
-METADATA = replace(
-    inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata, lying=lying_metadata("mma")
-)
+METADATA = replace(inp("b32", values=()), layout=lying_metadata("mma"))
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
     "e": METADATA,
@@ -85,8 +83,8 @@ FLOAT = Form(
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS,
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -102,8 +100,8 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=has_arithmetic("mma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -120,14 +118,14 @@ SCALED = Form(
         sp::ordered_metadata  m16n8k64   kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS | SCALES,
-    touches="warp tensor",
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.6.3, 9.7.14.3",
 )
 """Block scaling of a sparse A. How its scaled sums are rounded is not known: nothing executes it."""
 
 
-@FLOAT.meaning
-@INTEGER.meaning
+@FLOAT.execute
+@INTEGER.execute
 def multiply(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = read_operands(warps, i, "mma", sparse=True)

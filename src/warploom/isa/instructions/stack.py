@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place, arg, immediate, out
+from warploom.isa.model.operands import OperandSpec, immediate, inp, out
 
 ALLOCA = Form(
     name="stack.alloca",
@@ -11,7 +11,7 @@ ALLOCA = Form(
     rows="type ptx target\nu32,u64 7.3 sm_52",
     operands={
         "ptr": out("type"),
-        "size": arg("type"),
+        "size": inp("type"),
         "immAlign": immediate(values=tuple(1 << power for power in range(24))),
     },
     source="PTX ISA 9.7.17.3",
@@ -29,6 +29,6 @@ STACKRESTORE = Form(
     name="stack.stackrestore",
     syntax="stackrestore.type  a;",
     rows="type ptx target\nu32,u64 7.3 sm_52",
-    operands={"a": Place("register", "both", "type")},
+    operands={"a": OperandSpec("register", "both", "type")},
     source="PTX ISA 9.7.17.2",
 )

@@ -12,9 +12,10 @@ import re
 from dataclasses import replace
 from math import prod
 
+from warploom.isa.model.effects import Access, Allocate, Collective, Fence, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp, out, tensor_address
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import Slots, address, immediate, inp, out, tensor_address
 from warploom.layout import FragmentMap
 from warploom.layout.tensor_memory import transfer_fragment
 
@@ -39,8 +40,8 @@ ALLOC = Form(
         cta_group                  ss            ptx  target
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
-    operands={"dst": address(barred=NARROW), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    touches="warp waits",
+    operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
+    effects=(Collective("warp"), Allocate("tensor memory"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -49,7 +50,7 @@ DEALLOC = Form(
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
     rows=_GROUPS,
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    touches="warp waits",
+    effects=(Collective("warp"), Allocate("tensor memory", "release")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -58,7 +59,7 @@ RELINQUISH = Form(
     syntax="tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;",
     rows=_GROUPS,
     operands={},
-    touches="warp",
+    effects=(Collective("warp"), Allocate("permit", "release")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -88,15 +89,15 @@ def _reduced_rows(shape: str) -> str:
     """
 
 
-def _held(slots: Slots, _: Given) -> FragmentMap:
+def _held(slots: Slots, _: LayoutInputs) -> FragmentMap:
     packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
     return transfer_fragment(slots["shape"], int(slots["num"][1:]), packed=packed)
 
 
-_LYING = Lying("R", _held)
-_LOADED = replace(out("b32", _registers, plain=True), lying=_LYING)
-_STORED = replace(inp("b32", _registers, plain=True), lying=_LYING)
-_REDUCED = {"r": _LOADED, "redval": out("b32", also="braces"), "taddr": tensor_address()}
+_LYING = OperandLayout("R", _held)
+_LOADED = replace(out("b32", _registers), layout=_LYING)
+_STORED = replace(inp("b32", _registers), layout=_LYING)
+_REDUCED = {"r": _LOADED, "redval": out("b32", allows=("braces",)), "taddr": tensor_address()}
 _SPLIT_OFF = {"immHalfSplitoff": immediate()}
 
 LD = Form(
@@ -104,7 +105,7 @@ LD = Form(
     syntax="tcgen05.ld.sync.aligned.shape.num{.pack}.b32  r, [taddr];",
     rows=_rows("pack"),
     operands={"r": _LOADED, "taddr": tensor_address()},
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
 
@@ -113,7 +114,7 @@ LD_SPLIT = Form(
     syntax="tcgen05.ld.sync.aligned.shape.num{.pack}.b32  r, [taddr], immHalfSplitoff;",
     rows=_split_rows("pack"),
     operands={"r": _LOADED, "taddr": tensor_address()} | _SPLIT_OFF,
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
 
@@ -123,7 +124,7 @@ LD_RED = Form(
     rows=_reduced_rows("32x32b"),
     operands=_REDUCED,
     spellings=("tcgen05.ld.red.sync.aligned.shape.num.type.redOp{.abs}{.NaN}",),
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
 
@@ -133,7 +134,7 @@ LD_RED_SPLIT = Form(
     rows=_reduced_rows("16x32bx2"),
     operands=_REDUCED | _SPLIT_OFF,
     spellings=("tcgen05.ld.red.sync.aligned.shape.num.type.redOp{.abs}{.NaN}",),
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
 
@@ -142,7 +143,7 @@ ST = Form(
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], r;",
     rows=_rows("unpack"),
     operands={"taddr": tensor_address(), "r": _STORED},
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("write", "taddr", "r")),
     source="PTX ISA 9.7.16.8.4",
 )
 
@@ -151,7 +152,7 @@ ST_SPLIT = Form(
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], immHalfSplitoff, r;",
     rows=_split_rows("unpack"),
     operands={"taddr": tensor_address(), "r": _STORED} | _SPLIT_OFF,
-    touches="warp async",
+    effects=(Collective("warp"), Issue(), Access("write", "taddr", "r")),
     source="PTX ISA 9.7.16.8.4",
 )
 
@@ -160,7 +161,7 @@ WAIT = Form(
     syntax="tcgen05.op.sync.aligned;",
     rows=f"op ptx target\nwait::ld,wait::st 8.6 {_TARGETS}",
     operands={},
-    touches="warp waits",
+    effects=(Collective("warp"), Wait("tensor memory", suspends=True)),
     source="PTX ISA 9.7.16.8.5",
 )
 
@@ -178,8 +179,8 @@ CP = Form(
         cta_group::1,cta_group::2  32x128b                   warpx4                        -        -                    8.6  {_TARGETS}
         cta_group::1,cta_group::2  32x128b                   warpx4                        b8x16    b6x16_p32,b4x16_p64  8.6  {_TARGETS}
     """,  # noqa: E501 - a table is as wide as it is
-    operands={"taddr": tensor_address(), "s_desc": inp("u64", plain=True)},
-    touches="async",
+    operands={"taddr": tensor_address(), "s_desc": inp("u64")},
+    effects=(Issue(), Access("write", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.2",
 )
 
@@ -188,7 +189,7 @@ SHIFT = Form(
     syntax="tcgen05.shift.cta_group.down  [taddr];",
     rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_110a",
     operands={"taddr": tensor_address()},
-    touches="async",
+    effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
 )
 
@@ -199,6 +200,7 @@ FENCE = Form(
     syntax="tcgen05.op;",
     rows=f"op ptx target\nfence::before_thread_sync,fence::after_thread_sync 8.6 {_TARGETS}",
     operands={},
+    effects=(Fence("memory", scope="cta"),),
     source="PTX ISA 9.7.16.11.1",
 )
 
@@ -209,7 +211,7 @@ COMMIT = Form(
         cta_group                  ss                 multicast             ptx  target
         cta_group::1,cta_group::2  -,shared::cluster  -,multicast::cluster  8.6  {_TARGETS}
     """,
-    operands={"mbar": address(barred=NARROW), "ctaMask": inp("u16", when="multicast", values=(), plain=True)},
-    touches="async",
+    operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=())},
+    effects=(Issue(mbarrier="mbar"),),
     source="PTX ISA 9.7.16.12.1",
 )

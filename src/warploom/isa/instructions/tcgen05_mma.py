@@ -13,22 +13,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from warploom.diagnostics import UsageError
+from warploom.isa.model.effects import Access, Issue, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in, tensor_address
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, Slots, immediate, inp, pred_in, tensor_address
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
 from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, require_k64, scales, sparsity
 
-_GROUPS = "cta_group::1,cta_group::2"
+GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
 _EXACT = "sm_100a,sm_103a,sm_110a"
-_INTEGER = "sm_100a,sm_110a"
-_KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
-_SHIFTED = "-,collector::a::lastuse,collector::a::discard"
+INTEGER = "sm_100a,sm_110a"
+KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
+SHIFTED = "-,collector::a::lastuse,collector::a::discard"
 _BUFFERS = ",".join(
     f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard")
 )
-_SOURCE = "PTX ISA 9.7.16.10.9"
+SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _lane_masks(slots: Slots) -> int:
@@ -41,7 +42,7 @@ def _scales(slots: Slots) -> range:
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
-def _fields(slots: Slots, given: Given) -> InstructionDescriptor:
+def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
     """The instruction descriptor that is given, as this multiplication reads it."""
     kind = slots["kind"].removeprefix("kind::")
     found = given.idesc
@@ -69,20 +70,20 @@ def _ctas(slots: Slots) -> int:
 
 
 def _in_tensor(
-    operand: str, found: Callable[..., TensorMemoryMap], place: Place, *, stationary: bool
-) -> Place:
+    operand: str, found: Callable[..., TensorMemoryMap], place: OperandSpec, *, stationary: bool
+) -> OperandSpec:
     """An operand in tensor memory, and the formula of where it lies."""
 
-    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return found(_fields(slots, given), _ctas(slots), stationary=stationary)
 
-    return replace(place, lying=Lying(operand, held, ("idesc",)))
+    return replace(place, layout=OperandLayout(operand, held, ("idesc",)))
 
 
-def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
+def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     """The descriptor of A or B in shared memory: of a pair of CTAs each has half of the rows."""
 
-    def read(slots: Slots, given: Given) -> SharedMap:
+    def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
         require_k64(fields, operand)
@@ -98,7 +99,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
         name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
         return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
 
-    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("idesc", "descriptor", "swizzle")))
+    return replace(inp("u64"), layout=OperandLayout(operand, read, ("idesc", "descriptor", "swizzle")))
 
 
 def _factors(slots: Slots) -> int:
@@ -109,18 +110,18 @@ def _factors(slots: Slots) -> int:
     return 4 if word == "block16" else 1 if slots["kind"] == "kind::mxf8f6f4" else 2
 
 
-def _scale(operand: str) -> Place:
+def _scale(operand: str) -> OperandSpec:
     """The scale factors of A or B in tensor memory."""
 
-    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
 
-    return replace(tensor_address("bits"), lying=Lying(f"scale {operand}", held, ("idesc",)))
+    return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", held, ("idesc",)))
 
 
-def _operands(*more: str, tensor: bool) -> dict[str, Place]:
+def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
     """The operands of every multiplication, and more of them."""
-    taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
+    taddr, descriptor = tensor_address("bits"), inp("u64")
     stationary = "zero_column_mask_desc" in more
     places = {
         "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
@@ -131,11 +132,11 @@ def _operands(*more: str, tensor: bool) -> dict[str, Place]:
         "sp_meta_tmem": _in_tensor(
             "metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary
         ),
-        "idesc": inp("u32", plain=True),
+        "idesc": inp("u32"),
     }
     others = {
         "enable_input_d": pred_in(),
-        "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
+        "disable_output_lane": inp("b32", _lane_masks),
         "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": _scale("A"),
         "scale_B_tmem": _scale("B"),
@@ -156,12 +157,12 @@ MMA = Form(
     "{, disable-output-lane}, enable-input-d{, scale-input-d};",
     rows=f"""
         sp     cta_group  kind                             collector_usage  ptx  target
-        -,sp   {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {_KEPT}        8.6  {_FAMILY}
-        -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  {_INTEGER}
+        -,sp   {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {KEPT}        8.6  {_FAMILY}
+        -,sp   {GROUPS}  kind::i8                         {KEPT}          8.6  {INTEGER}
     """,
-    operands=_operands(*_PLAIN, tensor=False),
-    touches="tensor async",
-    source=_SOURCE,
+    operands=multiplication_operands(*_PLAIN, tensor=False),
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )
 
 MMA_TENSOR = Form(
@@ -171,30 +172,30 @@ MMA_TENSOR = Form(
     "{, disable-output-lane}, enable-input-d{, scale-input-d};",
     rows=f"""
         sp    cta_group  kind                               ashift  collector_usage  ptx  target
-        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {_KEPT}          8.6  {_FAMILY}
-        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {_SHIFTED}       8.6  {_FAMILY}
-        -,sp  {_GROUPS}  kind::i8                           -       {_KEPT}          8.6  {_INTEGER}
-        -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  {_INTEGER}
+        -,sp  {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {KEPT}          8.6  {_FAMILY}
+        -,sp  {GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {SHIFTED}       8.6  {_FAMILY}
+        -,sp  {GROUPS}  kind::i8                           -       {KEPT}          8.6  {INTEGER}
+        -,sp  {GROUPS}  kind::i8                           ashift  {SHIFTED}       8.6  {INTEGER}
     """,
-    operands=_operands(*_PLAIN, tensor=True),
+    operands=multiplication_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
-    touches="tensor async",
-    source=_SOURCE,
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )
 
 _BLOCK_ROWS = f"""
     sp    cta_group  kind            scale_vectorsize             collector_usage  ptx  target
-    -,sp  {_GROUPS}  kind::mxf8f6f4  -                            {_KEPT}          8.6  {_FAMILY}
-    -,sp  {_GROUPS}  kind::mxf8f6f4  scale_vec::1X                {_KEPT}          8.6  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf8f6f4  block32                      {_KEPT}          8.8  {_FAMILY}
-    -     {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf4      scale_vec::2X                {_KEPT}          8.6  {_EXACT}
-    -     {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_EXACT}
-    -,sp  {_GROUPS}  kind::mxf4nvf4  scale_vec::2X,scale_vec::4X  {_KEPT}          8.7  {_EXACT}
-    -     {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_FAMILY}
-    sp    {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf8f6f4  -                            {KEPT}          8.6  {_FAMILY}
+    -,sp  {GROUPS}  kind::mxf8f6f4  scale_vec::1X                {KEPT}          8.6  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf8f6f4  block32                      {KEPT}          8.8  {_FAMILY}
+    -     {GROUPS}  kind::mxf4      -                            {KEPT}          8.6  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4      -                            {KEPT}          8.6  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf4      scale_vec::2X                {KEPT}          8.6  {_EXACT}
+    -     {GROUPS}  kind::mxf4      block32                      {KEPT}          8.8  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4      block32                      {KEPT}          8.8  {_EXACT}
+    -,sp  {GROUPS}  kind::mxf4nvf4  scale_vec::2X,scale_vec::4X  {KEPT}          8.7  {_EXACT}
+    -     {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_FAMILY}
+    sp    {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_EXACT}
 """
 
 BLOCK = Form(
@@ -202,9 +203,9 @@ BLOCK = Form(
     syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
-    operands=_operands(*_BLOCK, tensor=False),
-    touches="tensor async",
-    source=_SOURCE,
+    operands=multiplication_operands(*_BLOCK, tensor=False),
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )
 
 BLOCK_TENSOR = Form(
@@ -212,15 +213,15 @@ BLOCK_TENSOR = Form(
     syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
-    operands=_operands(*_BLOCK, tensor=True),
-    touches="tensor async",
-    source=_SOURCE,
+    operands=multiplication_operands(*_BLOCK, tensor=True),
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )
 
 _STATIONARY_ROWS = f"""
     sp    cta_group     kind                               collector_usage  ptx  target
     -,sp  cta_group::1  kind::f16,kind::tf32,kind::f8f6f4  -,{_BUFFERS}     8.6  {_FAMILY}
-    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {_INTEGER}
+    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {INTEGER}
 """
 
 STATIONARY = Form(
@@ -228,9 +229,9 @@ STATIONARY = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands(*_WEIGHTS, tensor=False),
-    touches="tensor async",
-    source=_SOURCE,
+    operands=multiplication_operands(*_WEIGHTS, tensor=False),
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )
 
 STATIONARY_TENSOR = Form(
@@ -238,35 +239,7 @@ STATIONARY_TENSOR = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands(*_WEIGHTS, tensor=True),
-    touches="tensor async",
-    source=_SOURCE,
-)
-
-# What only assemblers take: a predicate in place of the lane masks, and integers scaled ---------------------
-
-_LOOSE = (
-    ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
-    ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", _INTEGER),
-    ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
-    ("scale", "disable-output-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
-    ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", _INTEGER),
-)
-
-LOOSE = tuple(
-    Form(
-        name=f"lenient.{what}_{k}{a.strip('[]')[1:]}",
-        syntax=f"tcgen05.mma{{.sp}}.cta_group.kind{{.ashift}}{{.collector_usage}}"
-        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, {last};",
-        rows=f"""
-            sp    cta_group  kind     ashift      collector_usage  ptx  target
-            {sp}  {_GROUPS}  {kinds}  -           {_KEPT}          8.6  {targets}
-        """
-        + (f"{sp} {_GROUPS} {kinds} ashift {_SHIFTED} 8.6 {targets}" if a == "[a-tmem]" else ""),
-        operands=_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
-        lenient=True,
-        source=f"{_SOURCE}.1",
-    )
-    for k, (what, last, sp, kinds, targets) in enumerate(_LOOSE)
-    for a in ("a-desc", "[a-tmem]")
+    operands=multiplication_operands(*_WEIGHTS, tensor=True),
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    source=SOURCE,
 )

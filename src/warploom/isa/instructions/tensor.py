@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
+from warploom.isa.instructions.bulk import TensorCopy, address_of, mask_of
 from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
 from warploom.isa.model.semantics import Address, Bound, Warps
 from warploom.layout import SharedMap, box_map
@@ -41,7 +42,7 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
-def _box(slots: Slots, given: Given) -> SharedMap:
+def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
     if given.tensor_map is None:
         raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
     if given.tensor_map.rank != _rank(slots):
@@ -52,23 +53,23 @@ def _box(slots: Slots, given: Given) -> SharedMap:
     return box_map(given.tensor_map)
 
 
-_BOX = Lying("box", _box, ("tensor_map",))
-_IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
-_FROM_SHARED = address(space="shared", eased="bare")
+_BOX = OperandLayout("box", _box, ("tensor_map",))
+_IN_SHARED = address(space="shared")
+_FROM_SHARED = address(space="shared")
 DESTINATION = {
-    "dstMem": replace(_IN_SHARED, lying=_BOX),
-    "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
+    "dstMem": replace(_IN_SHARED, layout=_BOX),
+    "tensorMap": address(_rank, space="global"),
     "mbar": _IN_SHARED,
     "ctaMask": inp("u16", when="multicast"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 SOURCE = {
-    "tensorMap": address(_rank, space="global", eased="untyped"),
-    "srcMem": replace(_FROM_SHARED, lying=_BOX),
+    "tensorMap": address(_rank, space="global"),
+    "srcMem": replace(_FROM_SHARED, layout=_BOX),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 PREFETCHED = {
-    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "tensorMap": address(_rank, space="global"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 OFFSETS = {"im2colInfo": inp("u16", _offsets)}
@@ -93,7 +94,11 @@ LOAD = Form(
             "{.level::cache_hint}{.cta_group}"
         ),
     ),
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "tensorMap", proxy="tensormap"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -117,7 +122,7 @@ def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
     )
 
 
-@LOAD.meaning
+@LOAD.execute
 def load(warps: Warps, i: Bound) -> None:
     _load(warps, i, is_im2col=False)
 
@@ -133,7 +138,11 @@ STORE = Form(
         {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "tensorMap", proxy="tensormap"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -148,7 +157,11 @@ REDUCE = Form(
         {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "tensorMap", proxy="tensormap"),
+    ),
     source="PTX ISA 9.7.9.27.1.3",
 )
 
@@ -169,12 +182,12 @@ def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -
     )
 
 
-@STORE.meaning
+@STORE.execute
 def store(warps: Warps, i: Bound) -> None:
     _store(warps, i, "")
 
 
-@REDUCE.meaning
+@REDUCE.execute
 def reduce(warps: Warps, i: Bound) -> None:
     _store(warps, i, i.redOp)
 
@@ -190,6 +203,7 @@ PREFETCH = Form(
         {_DIMENSIONS}  -,L2::cache_hint   8.0 sm_90
     """,
     operands=PREFETCHED,
+    effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )
 
@@ -210,14 +224,14 @@ def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
     )
 
 
-@PREFETCH.meaning
+@PREFETCH.execute
 def prefetch(warps: Warps, i: Bound) -> None:
     _prefetch(warps, i, is_im2col=False)
 
 
 # Four rows at once ------------------------------------------------------------------------------------------
 
-FOUR_ROWS = address(_rows_of_four, space="global", eased="untyped")
+FOUR_ROWS = address(_rows_of_four, space="global")
 
 GATHER = Form(
     name="tensor.gather",
@@ -234,7 +248,7 @@ GATHER = Form(
     operands=DESTINATION
     | {
         "dstMem": _IN_SHARED,
-        "tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster),
+        "tensorMap": address(_rows_of_four, space="global"),
     },
     spellings=(
         (
@@ -242,7 +256,11 @@ GATHER = Form(
             "{.level::cache_hint}{.cta_group}"
         ),
     ),
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "tensorMap", proxy="tensormap"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -257,7 +275,11 @@ SCATTER = Form(
         2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "tensorMap", proxy="tensormap"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -272,10 +294,11 @@ PREFETCH_ROWS = Form(
         2d   -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
+    effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-PREFETCH_ROWS.meaning(no_effect)
+PREFETCH_ROWS.execute(no_effect)
 
 # Columns of images ------------------------------------------------------------------------------------------
 
@@ -316,13 +339,17 @@ LOAD_IM2COL = Form(
             "{.level::cache_hint}{.cta_group}"
         ),
     ),
-    touches="async",
     limit=_wide,
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "tensorMap", proxy="tensormap"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 
-@LOAD_IM2COL.meaning
+@LOAD_IM2COL.execute
 def load_im2col(warps: Warps, i: Bound) -> None:
     _load(warps, i, is_im2col=True)
 
@@ -338,12 +365,16 @@ STORE_IM2COL = Form(
         {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "tensorMap", proxy="tensormap"),
+    ),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 
-@STORE_IM2COL.meaning
+@STORE_IM2COL.execute
 def store_im2col(warps: Warps, i: Bound) -> None:
     _store(warps, i, "", is_im2col=True)
 
@@ -359,12 +390,16 @@ REDUCE_IM2COL = Form(
         {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
     """,
     operands=SOURCE,
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "tensorMap", proxy="tensormap"),
+    ),
     source="PTX ISA 9.7.9.27.1.3",
 )
 
 
-@REDUCE_IM2COL.meaning
+@REDUCE_IM2COL.execute
 def reduce_im2col(warps: Warps, i: Bound) -> None:
     _store(warps, i, i.redOp, is_im2col=True)
 
@@ -382,10 +417,11 @@ PREFETCH_IM2COL = Form(
     """,
     operands=PREFETCHED | OFFSETS,
     limit=_wide,
+    effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )
 
 
-@PREFETCH_IM2COL.meaning
+@PREFETCH_IM2COL.execute
 def prefetch_im2col(warps: Warps, i: Bound) -> None:
     _prefetch(warps, i, is_im2col=True)

@@ -6,8 +6,9 @@ from typing import LiteralString
 
 import numpy as np
 
+from warploom.isa.model.effects import Access, Barrier, Collective, Fence
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
+from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
@@ -52,7 +53,8 @@ REPLACE = Form(
         field           ss         type  ptx target
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": inp("type")},
+    operands={"addr": address(), "new_val": inp("type")},
+    effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -63,13 +65,14 @@ REPLACE_RANK = Form(
         field  ss         type  ptx target
         rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": inp("type", eased="function")},
+    operands={"addr": address(), "new_val": inp("type")},
+    effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
 
 
-@REPLACE_RANK.meaning
-@REPLACE.meaning
+@REPLACE_RANK.execute
+@REPLACE.execute
 def replace(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.new_val)
@@ -91,15 +94,16 @@ REPLACE_ENTRY = Form(
         global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(barred=NARROW),
+        "addr": address(),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
-        "new_val": inp(_integer, eased="function"),
+        "new_val": inp(_integer),
     },
+    effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
 
 
-@REPLACE_ENTRY.meaning
+@REPLACE_ENTRY.execute
 def replace_entry(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.new_val)
@@ -124,12 +128,13 @@ REPLACE_CODE = Form(
         elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_codes)},
+    operands={"addr": address(), "new_val": immediate(values=_codes)},
+    effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
 
 
-@REPLACE_CODE.meaning
+@REPLACE_CODE.execute
 def replace_code(warps: Warps, i: Bound) -> None:
     # WRITE
     _replace(warps, i, 0, np.full((1, 1), i.new_val))
@@ -143,11 +148,12 @@ REPLACE_NEW_CODE = Form(
         elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
         swizzle_mode  {_SPACES}  8.8 sm_103a
     """,
-    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_new_codes)},
+    operands={"addr": address(), "new_val": immediate(values=_new_codes)},
+    effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
 
-REPLACE_NEW_CODE.meaning(replace_code)
+REPLACE_NEW_CODE.execute(replace_code)
 
 
 CP_FENCEPROXY = Form(
@@ -165,12 +171,18 @@ CP_FENCEPROXY = Form(
         "src": address(space="shared"),
         "size": immediate(values=(TENSOR_MAP_BYTES,)),
     },
-    touches="warp",
+    effects=(
+        Collective("warp"),
+        Barrier("warp", order="weak"),
+        Access("read", "src"),
+        Access("write", "dst"),
+        Fence("proxy", order="release", scope="scope", proxy="tensormap", address="dst"),
+    ),
     source="PTX ISA 9.7.13.15.18",
 )
 
 
-@CP_FENCEPROXY.meaning
+@CP_FENCEPROXY.execute
 def copy_map(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.load("shared::cta", warps.addresses(i.src), "b64", TENSOR_MAP_BYTES // 8)

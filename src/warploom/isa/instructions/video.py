@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place, Slots, inp, out
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.lanewise import Word
+from warploom.isa.model.operands import OperandSpec, Slots, inp, out
 from warploom.numerics import integers
+from warploom.numerics.lanes import Lane
 
 _PART = "b[0-3]|h[01]"
 _MASKS = {"2": "h(?!$)1?0?", "4": "b(?!$)3?2?1?0?"}
 _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
-def _source(type: str) -> Place:
+def _source(type: str) -> OperandSpec:
     """A source of which a byte or half may be chosen; assemblers take the address of a function too."""
-    return inp(type, parts=_PART, eased="function")
+    return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
@@ -37,8 +39,8 @@ def _shuffle(slots: Slots) -> str:
 
 
 _LANES = {
-    "a": inp("atype", values=(), parts=_shuffle),
-    "b": inp("btype", values=(), parts=_shuffle),
+    "a": inp("atype", values=(), selector=_shuffle),
+    "b": inp("btype", values=(), selector=_shuffle),
 }
 
 ARITHMETIC = Form(
@@ -49,6 +51,7 @@ ARITHMETIC = Form(
         vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  2.0  sm_20
     """,
     operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
 )
 
@@ -60,11 +63,12 @@ ARITHMETIC_MERGED = Form(
         vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("dtype", parts=_merged),
+        "d": out("dtype", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
 )
 
@@ -76,6 +80,7 @@ SHIFT = Form(
         vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  2.0  sm_20
     """,
     operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
 )
 
@@ -87,19 +92,20 @@ SHIFT_MERGED = Form(
         vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("dtype", parts=_merged),
+        "d": out("dtype", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
 )
 
 _FACTORS = {
     "d": out("dtype"),
-    "a": inp("atype", also="minus", parts=_PART, eased="function"),
-    "b": inp("btype", also="minus", parts=_PART, eased="function"),
-    "c": inp("dtype", eased="function"),
+    "a": inp("atype", allows=("minus",), selector=_PART),
+    "b": inp("btype", allows=("minus",), selector=_PART),
+    "c": inp("dtype"),
 }
 
 MAD = Form(
@@ -110,6 +116,7 @@ MAD = Form(
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
     operands=_FACTORS,
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -124,8 +131,9 @@ MAD_NEGATED = Form(
         "d": out("dtype"),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", also="minus", eased="function"),
+        "c": inp("dtype", allows=("minus",)),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -140,8 +148,9 @@ MAD_PLUS_ONE = Form(
         "d": out("dtype"),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -153,6 +162,7 @@ SET = Form(
         u32,s32  u32,s32  eq,ne,lt,le,gt,ge  2.0  sm_20
     """,
     operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )
 
@@ -164,11 +174,12 @@ SET_MERGED = Form(
         u32,s32  u32,s32  eq,ne,lt,le,gt,ge  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("u32", parts=_merged),
+        "d": out("u32", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
         "c": inp("u32"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )
 
@@ -179,7 +190,8 @@ PAIR = Form(
         vop                                      dtype    atype    btype    second     ptx  target
         vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.1",
 )
 
@@ -190,21 +202,18 @@ QUAD = Form(
         vop                                dtype    atype    btype    second     ptx  target
         vadd4,vsub4,vabsdiff4,vmin4,vmax4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
 
 
-@QUAD.meaning
-def quad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.quarters(i.vop[1:-1], a, b, i.dtype == "s32", i.second == "sat")
-    if i.second == "add":
-        d = integers.sum_quarters(d, i.dtype == "s32") + c.view(np.uint32)
-    # WRITE
-    warps.write(i.d, d)
+@QUAD.semantics
+def quad(vop: Word, dtype: Word, second: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    d = integers.quarters(vop[1:-1], a, b, dtype == "s32", second == "sat")
+    if second == "add":
+        d = integers.sum_quarters(d, dtype == "s32") + c.view(np.uint32)
+    return d
 
 
 QUAD_AVERAGE = Form(
@@ -214,7 +223,8 @@ QUAD_AVERAGE = Form(
         vop     dtype    atype    btype    second     ptx  target
         vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
 
@@ -225,6 +235,7 @@ LANES_SET = Form(
         vop          atype    btype    cmp                ptx  target
         vset2,vset4  u32,s32  u32,s32  eq,ne,lt,le,gt,ge  3.0  sm_30
     """,
-    operands={"d": out("u32", parts=_mask), **_LANES, "c": inp("u32", values=())},
+    operands={"d": out("u32", selector=_mask), **_LANES, "c": inp("u32", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.2",
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warploom.isa.model.effects import Barrier, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
@@ -83,16 +84,17 @@ SHFL_SYNC = Form(
     operands={
         "d": out("b32"),
         "p": pred_out(),
-        "a": inp("b32", eased="function@sm_90"),
-        "b": inp("b32", eased="function@sm_90"),
-        "c": inp("b32", eased="function@sm_90"),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "membermask": inp("u32"),
     },
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.6",
 )
 
 
-@SHFL_SYNC.meaning
+@SHFL_SYNC.execute
 def shuffle_sync(warps: Warps, i: Bound) -> None:
     _gather(warps, i)
     _shuffle(warps, i)
@@ -106,11 +108,12 @@ SHFL = Form(
         up,down,bfly,idx  3.0 sm_30  6.4@sm_70
     """,
     operands={"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
 )
 
 
-@SHFL.meaning
+@SHFL.execute
 def shuffle(warps: Warps, i: Bound) -> None:
     _shuffle(warps, i)
 
@@ -142,10 +145,11 @@ VOTE_SYNC = Form(
         any,all,uni  6.0 sm_30
     """,
     operands={
-        "d": out("pred", eased="packed@sm_90"),
-        "a": pred_in(eased="packed@sm_90 function@sm_90"),
+        "d": out("pred"),
+        "a": pred_in(),
         "membermask": inp("u32"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.9",
 )
 
@@ -157,12 +161,13 @@ BALLOT_SYNC = Form(
         ballot  6.0 sm_30
     """,
     operands={"d": out("b32"), "a": pred_in(), "membermask": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.9",
 )
 
 
-@VOTE_SYNC.meaning
-@BALLOT_SYNC.meaning
+@VOTE_SYNC.execute
+@BALLOT_SYNC.execute
 def vote_sync(warps: Warps, i: Bound) -> None:
     _vote(warps, i, _gather(warps, i))
 
@@ -176,11 +181,12 @@ VOTE = Form(
         ballot       b32   2.0 sm_20  6.4@sm_70
     """,
     operands={"d": out("type"), "a": pred_in()},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.8",
 )
 
 
-@VOTE.meaning
+@VOTE.execute
 def vote(warps: Warps, i: Bound) -> None:
     _vote(warps, i, _ALL)
 
@@ -190,11 +196,12 @@ ACTIVEMASK = Form(
     syntax="activemask.b32  d;",
     rows="ptx target\n6.2 sm_30",
     operands={"d": out("b32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.11",
 )
 
 
-@ACTIVEMASK.meaning
+@ACTIVEMASK.execute
 def active_mask(warps: Warps, i: Bound) -> None:
     # COMPUTE
     mask = _ballot(warps.active())
@@ -211,12 +218,13 @@ MATCH_ANY = Form(
         type     ptx target
         b32,b64  6.0 sm_70
     """,
-    operands={"d": out("u32"), "a": inp("type", eased="function@sm_90"), "membermask": inp("u32")},
+    operands={"d": out("u32"), "a": inp("type"), "membermask": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
 )
 
 
-@MATCH_ANY.meaning
+@MATCH_ANY.execute
 def match_any(warps: Warps, i: Bound) -> None:
     # READ
     members = _gather(warps, i)
@@ -235,16 +243,17 @@ MATCH_ALL = Form(
         b32,b64  6.0 sm_70
     """,
     operands={
-        "d": out("u32", also="sink"),
+        "d": out("u32", allows=("sink",)),
         "p": pred_out(),
-        "a": inp("type", eased="function@sm_90"),
+        "a": inp("type"),
         "membermask": inp("u32"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
 )
 
 
-@MATCH_ALL.meaning
+@MATCH_ALL.execute
 def match_all(warps: Warps, i: Bound) -> None:
     # READ
     members = _gather(warps, i)
@@ -278,6 +287,7 @@ REDUX = Form(
         "a": inp(_reduced, accepts="own"),
         "membermask": inp("u32"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )
 
@@ -289,7 +299,8 @@ REDUX_FLOAT = Form(
         min,max  -,abs  -,NaN  f32   8.6 sm_100a
         min,max  -,abs  -,NaN  f32   8.8 sm_100f
     """,
-    operands={"d": out("type"), "a": inp("type", eased="function"), "membermask": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "membermask": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )
 
@@ -303,7 +314,7 @@ _REDUCE = {
 }
 
 
-@REDUX.meaning
+@REDUX.execute
 def reduce(warps: Warps, i: Bound) -> None:
     # READ
     members = _gather(warps, i)
@@ -318,7 +329,7 @@ def reduce(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
-@REDUX_FLOAT.meaning
+@REDUX_FLOAT.execute
 def reduce_float(warps: Warps, i: Bound) -> None:
     # READ
     members = _gather(warps, i)
@@ -339,12 +350,13 @@ ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
     rows="ptx target\n8.0 sm_90",
-    operands={"d": out("u32", also="sink"), "p": pred_out(also=""), "membermask": inp("u32")},
+    operands={"d": out("u32", allows=("sink",)), "p": pred_out(sink=False), "membermask": inp("u32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.14",
 )
 
 
-@ELECT.meaning
+@ELECT.execute
 def elect(warps: Warps, i: Bound) -> None:
     # READ
     members = _gather(warps, i)
@@ -361,12 +373,12 @@ WARP_SYNC = Form(
     syntax="bar.warp.sync  membermask;",
     rows="ptx target\n6.0 sm_30",
     operands={"membermask": inp("u32")},
-    touches="waits",
+    effects=(Barrier("warp", aligned=""), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.2",
 )
 
 
-@WARP_SYNC.meaning
+@WARP_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
     # READ
     members = warps.read(i.membermask)

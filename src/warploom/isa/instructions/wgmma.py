@@ -20,9 +20,10 @@ from warploom.isa.instructions.fragments import (
     variant,
 )
 from warploom.isa.instructions.sparse import lying_metadata, selectors
+from warploom.isa.model.effects import Collective, Commit, Fence, Issue, Multiply, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, RegisterConstraint, Slots, immediate, inp, pred_in
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout import Descriptor, SharedMap, descriptor, maps, matrix_addresses
 from warploom.layout import metadata as metadata_map
@@ -42,13 +43,13 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if len(selectors(slots)) == 1 else 0
 
 
-_METADATA = replace(inp("b32", values=(), eased="vectors predicate"), lying=lying_metadata("wgmma"))
+_METADATA = replace(inp("b32", values=()), layout=lying_metadata("wgmma"))
 
 
-def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
+def _behind_descriptor(operand: str, *, sparse: bool) -> OperandSpec:
     """The descriptor of A or B in shared memory."""
 
-    def read(slots: Slots, given: Given) -> SharedMap:
+    def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
         stored = k // 2 if sparse and operand == "A" else k
         element = slots[f"{operand.lower()}type"]
@@ -58,16 +59,16 @@ def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
         tile = found.tile(rows, stored, element, given.major)
         return replace(tile, name=f"wgmma{' sparse' if sparse else ''} {slots['shape']} {element} {operand}")
 
-    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("descriptor", "swizzle", "major")))
+    return replace(inp("u64"), layout=OperandLayout(operand, read, ("descriptor", "swizzle", "major")))
 
 
-def _registers_of_a(*, sparse: bool, integer: bool) -> Place:
+def _registers_of_a(*, sparse: bool, integer: bool) -> OperandSpec:
     """Registers of A: those of integers and bits are any of 32 bits, those of floats hold pairs."""
     place = fragment("A", "wgmma", sparse=sparse)
-    return replace(place, type="b32", eased="predicate") if integer else replace(place, type="f16x2")
+    return replace(place, type="b32") if integer else replace(place, type="f16x2")
 
 
-def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, Place]:
+def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, OperandSpec]:
     """What every multiplication has: D, A in registers or behind a descriptor, B behind one, scale-d."""
     a = (
         {"a": _registers_of_a(sparse=sparse, integer=integer)}
@@ -78,7 +79,12 @@ def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[s
         {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
     )
     shared = {"b_desc": _behind_descriptor("B", sparse=sparse), "scale_d": pred_in(values=(0, 1))}
-    return {"d": replace(fragment("D", "wgmma", updated=True), accepts="own")} | a | shared | metadata
+    return (
+        {"d": replace(fragment("D", "wgmma", updated=True), constraint=RegisterConstraint("own"))}
+        | a
+        | shared
+        | metadata
+    )
 
 
 _SHARED = _operands(registers=False, sparse=False)
@@ -134,8 +140,8 @@ HALF = Form(
     rows=_HALF_ROWS,
     words=_SHAPE,
     operands=_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -146,8 +152,8 @@ HALF_REGISTERS = Form(
     rows=_HALF_ROWS,
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -158,8 +164,8 @@ FLOAT = Form(
     rows=_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SHARED | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -170,8 +176,8 @@ FLOAT_REGISTERS = Form(
     rows=_FLOAT_ROWS,
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -182,8 +188,8 @@ INTEGER = Form(
     words=_SHAPE,
     operands=_SHARED,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -194,8 +200,8 @@ INTEGER_REGISTERS = Form(
     words=_SHAPE,
     operands=_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -205,8 +211,8 @@ BIT = Form(
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_SHARED,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -216,8 +222,8 @@ BIT_REGISTERS = Form(
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_INTEGER_REGISTERS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -228,8 +234,8 @@ SPARSE_HALF = Form(
     rows=_SPARSE_HALF_ROWS,
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -240,8 +246,8 @@ SPARSE_HALF_REGISTERS = Form(
     rows=_SPARSE_HALF_ROWS,
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -252,8 +258,8 @@ SPARSE_FLOAT = Form(
     rows=_SPARSE_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -264,8 +270,8 @@ SPARSE_FLOAT_REGISTERS = Form(
     rows=_SPARSE_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -277,8 +283,8 @@ SPARSE_INTEGER = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -290,44 +296,44 @@ SPARSE_INTEGER_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
 
-@HALF.meaning
-@HALF_REGISTERS.meaning
-@FLOAT.meaning
-@FLOAT_REGISTERS.meaning
-@INTEGER.meaning
-@INTEGER_REGISTERS.meaning
-@BIT.meaning
-@BIT_REGISTERS.meaning
-@SPARSE_HALF.meaning
-@SPARSE_HALF_REGISTERS.meaning
-@SPARSE_FLOAT.meaning
-@SPARSE_FLOAT_REGISTERS.meaning
-@SPARSE_INTEGER.meaning
-@SPARSE_INTEGER_REGISTERS.meaning
+@HALF.execute
+@HALF_REGISTERS.execute
+@FLOAT.execute
+@FLOAT_REGISTERS.execute
+@INTEGER.execute
+@INTEGER_REGISTERS.execute
+@BIT.execute
+@BIT_REGISTERS.execute
+@SPARSE_HALF.execute
+@SPARSE_HALF_REGISTERS.execute
+@SPARSE_FLOAT.execute
+@SPARSE_FLOAT_REGISTERS.execute
+@SPARSE_INTEGER.execute
+@SPARSE_INTEGER_REGISTERS.execute
 def issue(warps: Warps, i: Bound) -> None:
     issue_several(warps, (i,))
 
 
-@HALF.meaning_of_run
-@HALF_REGISTERS.meaning_of_run
-@FLOAT.meaning_of_run
-@FLOAT_REGISTERS.meaning_of_run
-@INTEGER.meaning_of_run
-@INTEGER_REGISTERS.meaning_of_run
-@BIT.meaning_of_run
-@BIT_REGISTERS.meaning_of_run
-@SPARSE_HALF.meaning_of_run
-@SPARSE_HALF_REGISTERS.meaning_of_run
-@SPARSE_FLOAT.meaning_of_run
-@SPARSE_FLOAT_REGISTERS.meaning_of_run
-@SPARSE_INTEGER.meaning_of_run
-@SPARSE_INTEGER_REGISTERS.meaning_of_run
+@HALF.execute_run
+@HALF_REGISTERS.execute_run
+@FLOAT.execute_run
+@FLOAT_REGISTERS.execute_run
+@INTEGER.execute_run
+@INTEGER_REGISTERS.execute_run
+@BIT.execute_run
+@BIT_REGISTERS.execute_run
+@SPARSE_HALF.execute_run
+@SPARSE_HALF_REGISTERS.execute_run
+@SPARSE_FLOAT.execute_run
+@SPARSE_FLOAT_REGISTERS.execute_run
+@SPARSE_INTEGER.execute_run
+@SPARSE_INTEGER_REGISTERS.execute_run
 def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # READ
     everywhere = (warps.count, 32)
@@ -514,12 +520,12 @@ FENCE = Form(
     syntax="wgmma.fence.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
     operands={},
-    touches="warpgroup",
+    effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
 
 
-@FENCE.meaning
+@FENCE.execute
 def fence(warps: Warps, i: Bound) -> None:
     """Registers are read and written where the schedule says; there is nothing left to order."""
 
@@ -529,12 +535,12 @@ COMMIT = Form(
     syntax="wgmma.commit_group.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
     operands={},
-    touches="warpgroup async",
+    effects=(Collective("warpgroup"), Commit("multiplication")),
     source="PTX ISA 9.7.15.7.2",
 )
 
 
-@COMMIT.meaning
+@COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     # WRITE
     warps.commit("wgmma")
@@ -545,12 +551,12 @@ WAIT = Form(
     syntax="wgmma.wait_group.sync.aligned  N;",
     rows="ptx target\n8.0 sm_90a",
     operands={"N": immediate(values=range(1 << 63))},
-    touches="warpgroup async",
+    effects=(Collective("warpgroup"), Wait("multiplication", pending="N")),
     source="PTX ISA 9.7.15.7.3",
 )
 
 
-@WAIT.meaning
+@WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
     # READ
     pending = i.N

@@ -17,10 +17,10 @@ from warploom.isa.instructions.fragments import (
     variant,
     write_result,
 )
-from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.effects import Access, Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Lying
-from warploom.isa.model.operands import NARROW, Slots, address, inp, out
+from warploom.isa.model.operand_layout import OperandLayout
+from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
@@ -39,7 +39,7 @@ def _moved_count(slots: Slots) -> int:
     return _moved_map(slots).registers
 
 
-_MOVED = Lying("R", lambda slots, _: _moved_map(slots))
+_MOVED = OperandLayout("R", lambda slots, _: _moved_map(slots))
 
 
 def _moved_type(slots: Slots) -> str:
@@ -70,20 +70,20 @@ LOAD = Form(
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
     operands={
-        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load, lying=_MOVED),
-        "p": address(barred=NARROW),
+        "r": replace(out(_moved_type, _moved_count), layout=_MOVED),
+        "p": address(),
         "stride": inp("u32"),
     },
     spellings=(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
     ),
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.4.3",
 )
 
 
-@LOAD.meaning
+@LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map(i.matrix, i.shape, i.type)
@@ -146,20 +146,20 @@ STORE = Form(
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
     operands={
-        "p": address(barred=NARROW),
-        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store, lying=_MOVED),
+        "p": address(),
+        "r": replace(inp(_moved_type, _moved_count), layout=_MOVED),
         "stride": inp("u32"),
     },
     spellings=(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
     ),
-    touches="warp",
+    effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.4.4",
 )
 
 
-@STORE.meaning
+@STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map("d", i.shape, i.type)
@@ -197,8 +197,8 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=_saturates,
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -216,8 +216,8 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -233,8 +233,8 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -248,16 +248,16 @@ BIT = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
 
-@HALF.meaning
-@FLOAT.meaning
-@INTEGER.meaning
-@BIT.meaning
+@HALF.execute
+@FLOAT.execute
+@INTEGER.execute
+@BIT.execute
 def multiply(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = read_operands(warps, i, "wmma")

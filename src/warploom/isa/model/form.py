@@ -1,25 +1,24 @@
-"""The Form: one instruction form as the manual writes it, and everything that is read from it.
+"""Form: one instruction form as the manual writes it, and everything that derives from it.
 
-A Form is declared once, in its family's file, beside its meaning:
+A Form is declared once, in the file of its family, beside its semantics:
 
-    ADD = Form(
-        name="add.int",
-        syntax="add{.sat}.type  d, a, b;",
+    BITWISE = Form(
+        name="logic.bitwise",
+        syntax="op.type  d, a, b;",
         rows='''
-            sat  type
-            -    u16,u32,u64,s16,s64
-            -,sat  s32
+            op          type              ptx
+            and,or,xor  pred,b16,b32,b64  1.0
         ''',
         operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
-        source="PTX ISA 9.7.1.1",
+        source="PTX ISA 9.7.8.1",
     )
 
-    @ADD.meaning
-    def add(warps: Warps, i: Bound) -> None:
-        ...
+    @BITWISE.semantics
+    def bitwise(op, a, b):
+        return {"and": a & b, "or": a | b, "xor": a ^ b}[op]
 
-A row that does not fit its columns, a slot without vocabulary, an operand without a place, or a form
-declared twice stops the import.
+A declaration that contradicts itself stops the import: a row that does not fit its columns, a slot without vocabulary,
+an operand that the syntax line does not have, or a second Form of the same name.
 """
 
 from __future__ import annotations
@@ -28,35 +27,36 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from warploom.display import Displayed
-from warploom.isa.model.operands import Place
+from warploom.isa.model.effects import (
+    Allocate,
+    Arrive,
+    Barrier,
+    Collective,
+    Commit,
+    Control,
+    Effect,
+    Flow,
+    Issue,
+    Multiply,
+    Wait,
+)
+from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
 
-Meaning = Callable[[Any, Any], None]
-RunMeaning = Callable[[Any, Sequence[Any]], None]
+Execution = Callable[[Any, Any], Any]
+"""Execution of an instruction: a function of a batch of warps and the bound operands."""
+RunExecution = Callable[[Any, Sequence[Any]], None]
 Limit = Callable[[str, Mapping[str, str]], str]
-
-EFFECTS = frozenset(
-    {
-        "jumps",  # goes to a label: the next instruction is chosen per lane
-        "calls",  # goes to a function and comes back
-        "leaves",  # returns from a function or leaves the kernel
-        "arrives",  # counts the warp at a barrier: warps none of whose lanes are active take no part
-        "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
-        "warp",  # every lane of the warp executes it together
-        "warpgroup",  # the four warps of a warpgroup execute it together
-        "tensor",  # multiplies matrices (counted as MACs)
-        "async",  # takes effect later, by the schedule
-        "listens",  # returns what other threads, of other CTAs too, have left in memory until now
-    }
-)
+EffectType = TypeVar("EffectType", bound=Effect)
 
 IMPLIED = frozenset({"sync", "aligned", "row", "col", "u32", "b32", "b64", "b1024"})
-"""Words of syntax lines that must stand where they do: they say nothing that somebody chose."""
+"""Words that syntax lines require and that express no choice."""
 _QUALIFIERS = IMPLIED | frozenset(
     {
         "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "rs", "f32", "f64", "f32x2", "relaxed", "release",
@@ -65,43 +65,41 @@ _QUALIFIERS = IMPLIED | frozenset(
         "mbarrier_init", "launch_dependents",
     }
 )  # fmt: skip
-"""Words of syntax lines that qualify an instruction and are no part of its name."""
-NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
-"""Optional words that are part of the name of what has them."""
+"""Words of syntax lines that qualify an instruction and do not belong to its name."""
+OPTIONAL_NAME_WORDS = frozenset(["cta", "parity"])
+"""Optional words that belong to the name of the instructions that have them."""
 _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
-"""Slots that choose an operation, so that their words are part of its name."""
+"""Slots that choose an operation, so that their words belong to its name."""
 
 
 class Form(Displayed):
-    """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
+    """Instruction form: syntax line, rows of valid combinations, operands, effects and semantics.
 
-    `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
-    effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. `early` are words that assemblers take before the version that brought them. A `lenient`
-    form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
-    asks for it.
+    `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `spellings` are further
+    orders of the same opcode words that assemblers accept and compilers write. `early` are words that assemblers accept
+    before the PTX version that introduced them. `limit` returns the reason why an architecture cannot execute the form
+    with some slots, or "".
     """
 
     display_kind: ClassVar[str] = "form"
+    registry: ClassVar[Registry]
 
     def __init__(
         self,
         *,
         name: str,
         syntax: str,
-        operands: Mapping[str, Place],
+        operands: Mapping[str, OperandSpec],
         rows: str = "",
         words: Mapping[str, str] | None = None,
-        touches: str = "",
+        effects: tuple[Effect, ...] = (),
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
         early: str = "",
-        lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
         self.early = frozenset(early.split())
-        self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
         self.columns, self.rows = read_rows(name, rows)
@@ -110,51 +108,129 @@ class Form(Displayed):
         others = (read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings)
         self.orders = (self.syntax.words, *others)
         self.operands = dict(operands)
-        self.touches = frozenset(touches.split())
+        self.effects = effects
         self.vocabulary = self._vocabulary()
-        self._meaning: Meaning | None = None
-        self.together: RunMeaning | None = None
+        self.execution: Execution | None = None
+        self.run_execution: RunExecution | None = None
+        self.lane_function: LaneFunction | None = None
         self._limit = limit
         self._check()
-        _register(self)
+        self.registry.add(self)
 
-    def meaning(self, function: Meaning) -> Meaning:
-        """Decorator: what the form does to a batch of warps."""
-        if self._meaning is not None:
-            raise FormError(f"form {self.name}: a second meaning")
-        self._meaning = function
-        return function
+    # Semantics --------------------------------------------------------------------------------------------
 
-    def meaning_of_run(self, function: RunMeaning) -> RunMeaning:
-        """Decorator: what instructions that stand one after another do when none needs what another writes.
+    def semantics(self, function: LaneFunction) -> LaneFunction:
+        """Decorate the pure function of lane values that defines the results.
 
-        It does what the meaning does for each; it is there where workers can share them.
+        Its parameters are names of slots and operands. It returns the value of the destination operand, or a tuple with
+        one value for each destination in the order of the syntax line.
         """
-        self.together = function
+        self.lane_function = function
+        self.execute(evaluate_lanes(self.name, function, self.operands))
         return function
 
-    def complaint(self, arch: str, slots: Mapping[str, str]) -> str:
-        """Why `arch` cannot execute the form with these slots, in a sentence; "" when it can."""
+    def execute(self, function: Execution) -> Execution:
+        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol.
+
+        The function may return a record of an asynchronous operation, which the emulator then issues.
+        """
+        if self.execution is not None:
+            raise FormError(f"form {self.name}: semantics are declared twice")
+        self.execution = function
+        return function
+
+    def execute_run(self, function: RunExecution) -> RunExecution:
+        """Decorate the function that executes independent consecutive instructions of the form together."""
+        self.run_execution = function
+        return function
+
+    def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
+        """Return the reason why `arch` cannot execute the form with these slots, or "" if it can."""
         return "" if self._limit is None else self._limit(arch, slots)
 
+    # Effects ----------------------------------------------------------------------------------------------
+
+    def effect(self, kind: type[EffectType]) -> EffectType | None:
+        """Return the first declared effect of a type, or None."""
+        return next((each for each in self.effects if isinstance(each, kind)), None)
+
+    def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
+        """Return the declared effects of a type."""
+        return tuple(each for each in self.effects if isinstance(each, kind))
+
     @property
-    def act(self) -> Meaning | None:
-        """The meaning, or None for a form that is known and not executed."""
-        return self._meaning
+    def flow(self) -> Flow:
+        """Passage of values from sources to results. Without a declaration, lane-wise results depend on all sources."""
+        return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
+
+    @property
+    def collective(self) -> str:
+        """Group of threads that executes the form together: "warp", "warpgroup", or "" for single lanes."""
+        found = self.effect(Collective)
+        return "" if found is None else found.level
+
+    @property
+    def control(self) -> str:
+        """Change of control flow: jump, call, return, exit, trap, or "" for none."""
+        found = self.effect(Control)
+        return "" if found is None else found.kind
+
+    @property
+    def ends_thread(self) -> bool:
+        """True if active lanes leave the function or the kernel."""
+        return self.control in ("return", "exit", "trap")
+
+    @property
+    def suspends(self) -> bool:
+        """True if a warp may be suspended at the instruction and resumed there."""
+        barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
+        return (
+            (barrier is not None and barrier.waits)
+            or (wait is not None and wait.suspends)
+            or (allocation is not None and allocation.resource != "permit")
+        )
+
+    @property
+    def arrives(self) -> bool:
+        """True if each warp with an active lane counts once at a barrier."""
+        barrier = self.effect(Barrier)
+        return barrier is not None and barrier.level != "warp"
+
+    @property
+    def is_lanewise(self) -> bool:
+        """True if the instruction only computes results from registers, lane by lane."""
+        return all(isinstance(each, Flow) for each in self.effects)
+
+    @property
+    def multiplies(self) -> bool:
+        """True for matrix multiplications."""
+        return self.effect(Multiply) is not None
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """True if the instruction issues, commits or awaits asynchronous operations."""
+        return any(
+            isinstance(each, (Issue, Commit))
+            or (isinstance(each, Wait) and each.on in ("copy", "bulk", "multiplication"))
+            or (isinstance(each, Arrive) and each.after is not None)
+            for each in self.effects
+        )
+
+    # Matching ---------------------------------------------------------------------------------------------
 
     @property
     def family(self) -> str:
-        """The family that dynamic counts are grouped by: the first part of the name."""
+        """Family that dynamic counts are grouped by: the first part of the name."""
         return self.name.partition(".")[0]
 
     @property
     def heads(self) -> frozenset[str]:
-        """The words its opcode may begin with."""
+        """Words that may be the first of its opcode."""
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
+        """Return the slot values if the opcode words follow the syntax line, regardless of the rows, else None."""
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
             if slots is not None:
@@ -163,13 +239,13 @@ class Form(Displayed):
 
     @property
     def name_words(self) -> int:
-        """How many words name the instruction; assemblers take those after them in any order.
+        """Number of words that name the instruction. Assemblers accept the words after them in any order.
 
-        They are the literal words up to the first that qualifies, and the slots that choose an operation.
+        The name consists of the literal words up to the first qualifier, and the slots that choose an operation.
         """
         count = 1
         for word in self.syntax.words[1:]:
-            if word.optional and word.slot in NAME_WHERE_THEY_STAND:
+            if word.optional and word.slot in OPTIONAL_NAME_WORDS:
                 continue
             choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
             if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
@@ -178,15 +254,13 @@ class Form(Displayed):
         return count
 
     @property
-    def called(self) -> tuple[Word, ...]:
-        """The words that people call it by: those that name it, and the slots behind them that choose an
-        operation.
-        """
+    def common_name(self) -> tuple[Word, ...]:
+        """Words that people call the instruction by: its name, and later slots that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:
             if word.optional:
-                named = named and word.slot in NAME_WHERE_THEY_STAND
+                named = named and word.slot in OPTIONAL_NAME_WORDS
             elif (
                 word.slot in _NAMES
                 or (named and word.literal and word.literal not in _QUALIFIERS)
@@ -199,18 +273,18 @@ class Form(Displayed):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        """Names of its words in diagnostic codes: slots, literal words, parts of composite words."""
         return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
-        """The columns that are parts of a composite word."""
+        """Columns that are parts of a composite word."""
         return frozenset(
             part for word in self.syntax.words if word.composite for part in word.composite.groupindex
         )
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
-        """The rows that allow all the slot values; several where availability differs."""
+        """Return the rows that allow all slot values. There are several if availability differs."""
         return tuple(
             row
             for row in self.rows
@@ -242,8 +316,6 @@ class Form(Displayed):
                 raise FormError(
                     f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
                 )
-        if unknown := self.touches - EFFECTS:
-            raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"
@@ -251,7 +323,7 @@ class Form(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An opcode bound to a form: the slot values and the rows that allow them."""
+    """Opcode bound to a form: the slot values and the rows that allow them."""
 
     form: Form
     slots: Mapping[str, str]
@@ -259,68 +331,72 @@ class Match:
 
 
 LONGEST_OPCODE = 500
-"""Characters of an opcode; no form has one as long."""
-
-_FORMS: dict[str, Form] = {}
-_BY_HEAD: dict[str, list[Form]] = {}
-_LENIENT: dict[str, list[Form]] = {}
+"""Maximum length of an opcode in characters. No form has a longer one."""
 
 
-def _register(form: Form) -> None:
-    if form.name in _FORMS:
-        raise FormError(f"form {form.name}: declared twice")
-    if not form.lenient:
-        _FORMS[form.name] = form
-    for head in form.heads:
-        (_LENIENT if form.lenient else _BY_HEAD).setdefault(head, []).append(form)
+class Registry:
+    """Forms by name and by the first word of their opcodes."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Form] = {}
+        self._by_head: dict[str, list[Form]] = {}
+
+    def add(self, form: Form) -> None:
+        """Add a form. Errors: FormError if its name is taken."""
+        if form.name in self.by_name:
+            raise FormError(f"form {form.name}: declared twice")
+        self.by_name[form.name] = form
+        for head in form.heads:
+            self._by_head.setdefault(head, []).append(form)
+
+    def heads(self) -> Iterable[str]:
+        """Return every word that may be the first of an opcode."""
+        return self._by_head.keys()
+
+    def forms_of(self, head: str) -> tuple[Form, ...]:
+        """Return the forms whose opcode begins with the word `head`."""
+        return tuple(self._by_head.get(head, ()))
+
+    def match(self, opcode: str) -> tuple[Match, ...]:
+        """Return every form and row that an opcode follows."""
+        if len(opcode) > LONGEST_OPCODE:
+            return ()
+        words = tuple(opcode.split("."))
+        return tuple(
+            Match(form, slots, rows)
+            for form in self._by_head.get(words[0], ())
+            if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
+        )
+
+
+Form.registry = Registry()
 
 
 def forms() -> Iterable[Form]:
-    """Every declared form, in order of declaration."""
-    return _FORMS.values()
+    """Return every declared form, in order of declaration."""
+    return Form.registry.by_name.values()
 
 
 def heads() -> Iterable[str]:
-    """Every word that an opcode may begin with."""
-    return _BY_HEAD.keys()
+    """Return every word that may be the first of an opcode."""
+    return Form.registry.heads()
 
 
 def forms_of(head: str) -> tuple[Form, ...]:
-    """The forms whose opcode begins with the word `head`."""
-    return tuple(_BY_HEAD.get(head, ()))
-
-
-def lenient_of(head: str) -> tuple[Form, ...]:
-    """As forms_of, among the forms that only assemblers take."""
-    return tuple(_LENIENT.get(head, ()))
+    """Return the forms whose opcode begins with the word `head`."""
+    return Form.registry.forms_of(head)
 
 
 @lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Every form and row that the opcode follows; more than one where operands decide."""
-    return _match_in(_BY_HEAD, opcode)
-
-
-def match_lenient(opcode: str) -> tuple[Match, ...]:
-    """As match_opcode, among the forms that only assemblers take."""
-    return _match_in(_LENIENT, opcode)
-
-
-def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
-    if len(opcode) > LONGEST_OPCODE:
-        return ()
-    words = tuple(opcode.split("."))
-    return tuple(
-        Match(form, slots, rows)
-        for form in table.get(words[0], ())
-        if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
-    )
+    """Return every form and row that the opcode follows. There are several if the operands decide."""
+    return Form.registry.match(opcode)
 
 
 def no_effect(warps: Any, i: Any) -> None:
-    """The meaning of what lies below the abstract machine: caches, hints, orders that it always keeps."""
+    """Execute a hint, or an ordering that the emulator always guarantees, by doing nothing."""
 
 
 def places_of(form: Form) -> tuple[PlaceName, ...]:
-    """The operand places of a form in the order of its syntax line."""
+    """Return the operands of a form in the order of its syntax line."""
     return form.syntax.places

@@ -1,4 +1,4 @@
-"""How the matrix of an operand lies in registers or in shared memory, and what it depends on beside the opcode."""
+"""Layout of the matrix of an operand in registers, shared memory or tensor memory."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from warploom.layout import (
 )
 
 LayoutMap = FragmentMap | SharedMap | TensorMemoryMap
-"""Where the elements of an operand lie: in registers, in shared memory or in tensor memory."""
+"""Map from the elements of an operand to registers, shared memory or tensor memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What layouts depend on that no word of an opcode says: the values of other operands, and what is in memory.
+class LayoutInputs:
+    """Values outside the opcode on which layouts depend: other operands, descriptors and tensor maps.
 
-    `selector` is the sparsity selector, `byte_id` and `thread_id` those of block scales. `descriptor` is that of
-    a tile in shared memory; without one the tile is packed without gaps from address 0, with `swizzle` bytes
-    and `major` "K" or "MN". `tensor_map` is that of a tensor copy, whose box begins at address 0. `idesc` is the
-    instruction descriptor of a multiplication in tensor memory. Descriptors may be numbers.
+    `selector` is the sparsity selector; `byte_id` and `thread_id` select block scales. `descriptor` describes a tile in
+    shared memory. Without it the tile is packed without gaps from address 0, with a swizzle of `swizzle` bytes and
+    `major` "K" or "MN". `tensor_map` describes a tensor copy, whose box starts at address 0. `idesc` is the
+    instruction descriptor of a multiplication in tensor memory. Descriptors may be integers.
     """
 
     selector: int = 0
@@ -40,11 +40,14 @@ class Given:
     idesc: InstructionDescriptor | int | None = None
 
     def changed(self) -> tuple[str, ...]:
-        """The names of what is not as it is by itself."""
+        """Return the names of the fields that differ from their defaults."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 
     def descriptor_of_warpgroup(self) -> Descriptor | None:
-        """The descriptor as a warpgroup multiplication reads it. Errors: UsageError for one of the fifth generation."""
+        """Return the descriptor of a warpgroup multiplication.
+
+        Errors: UsageError for a descriptor of the fifth generation.
+        """
         if isinstance(self.descriptor, int):
             return Descriptor.decode(self.descriptor)
         if isinstance(self.descriptor, UmmaDescriptor):
@@ -52,7 +55,7 @@ class Given:
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
-        """The descriptor as a multiplication of the fifth generation reads it, or one with the same fields."""
+        """Return the descriptor of a multiplication of the fifth generation, converted if necessary."""
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)
@@ -61,13 +64,13 @@ class Given:
         return UmmaDescriptor(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
-NOTHING_GIVEN = Given()
+DEFAULT_INPUTS = LayoutInputs()
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """The layout of an operand: what the operand is called, its map, and the fields of `Given` that it asks for."""
+class OperandLayout:
+    """Layout of one operand: the name of its matrix, its map, and the fields of `LayoutInputs` that the map needs."""
 
     operand: str
-    map: Callable[[Mapping[str, str], Given], LayoutMap]
-    asks: tuple[str, ...] = ()
+    map: Callable[[Mapping[str, str], LayoutInputs], LayoutMap]
+    needs: tuple[str, ...] = ()

@@ -1,79 +1,90 @@
-"""What may stand in an operand place of a Form, and with which type.
+"""Specification of the operands of a Form: kind, access, type and constraints.
 
-A type is a PTX type word, the name of a slot whose word is the type, or a function of the bound slots
-(register counts and widths come from shape and type by formula, never from a second table).
+A type is a PTX type word, the name of a slot whose word is the type, or a function of the slots. Register counts and
+widths follow from shape and type by formula. What ptxas accepts beyond the manual is declared in `check/ptxas/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from warploom.isa.model.operand_layout import Lying
+from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.types import TYPES
 
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
-Reach = Literal["same", "wide", "bits", "own", "coded"]
+Accepts = Literal["same", "wide", "bits", "own", "coded"]
+AcceptsRule = Accepts | Callable[[Slots], Accepts]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
-Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
-
-_NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
 
 VECTORS = (1, 2, 4)
-"""Numbers of registers that a vector has where no formula says it."""
+"""Lengths of vectors whose length no formula determines."""
 
-NARROW = (8, 16)
-"""Widths of registers that assemblers cannot move to where an address belongs."""
+Allowance = Literal[
+    "sink", "special", "symbol", "integers", "braces", "gap", "minus", "unified", "output", "function",
+    ".branchtargets", ".callprototype", ".calltargets",
+]  # fmt: skip
+"""Syntax that an operand may use beside a plain register or constant.
+
+- sink: `_` for an unwanted result; gap: `_` among the elements of a source vector
+- special: a special register; symbol: the address of a variable; function: the name of a function
+- integers: registers of integer types in a vector of floats; braces: a single register in braces
+- minus: a negated register; unified: a `.unified` address; output: only parameters that the function returns
+- .branchtargets, .callprototype, .calltargets: the label of such a directive
+"""
+Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
+class ConstantConstraint:
+    """Constraint on the constants that an operand may be.
 
-    "predicate": one among registers of 32 bits; "special": special registers; "integer", "float" and "coded"
-    (of 32 bits): constants among registers; "constants": nothing but them; "sink": a result that is not
-    wanted. `eased` is as that of a place, whose words it chooses from. Registers are judged together, and then
-    again in groups of `group` (0: no groups), as far as the first `judged` (0: all).
+    `values` are the legal constants, None for all. Only the low `bits` of a constant are examined if `bits` is not 0.
+    `upto` names the operand whose constant is the maximum. `target` is the target that the operand needs.
     """
 
-    type: str
-    words: frozenset[str]
-    eased: str = ""
-    group: int = 0
-    judged: int = 0
+    values: Values = None
+    bits: CountRule = 0
+    upto: str = ""
+    target: str = ""
+
+    def values_for(self, slots: Slots) -> Collection[int] | None:
+        """Return the legal constants, or None if all are."""
+        return self.values(slots) if callable(self.values) else self.values
+
+    def examined(self, constant: int, slots: Slots) -> int:
+        """Return the value of a constant that counts: its low bits, or a signed number of 64 bits."""
+        bits = _number(self.bits, slots)
+        return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One operand place.
+class RegisterConstraint:
+    """Constraint on the registers that an operand may be, relative to its type.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
-    type; `count` the number of registers in its vector (0: a single register, no braces; -1: 1, 2 or 4), or of the
-    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is there
-    exactly when the word is. `values` are the constants that may stand there, of which the low `bits` are
-    looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers wider
-    than the type may stand, "bits" where only those declared as bits may and no constant, "own" where only
-    integers hold an integer, "coded" where floating constants may be written as their bits alone. `also` lists
-    what else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
-    address of a variable; "integers", in vectors of floats, and always in those of f64; or what a name stands
-    for: "function", or directives. `eased` lists what only assemblers take there: "function", the address of a
-    function; "vector" and "vectors", one of up to four registers or of any number; "predicate"; "packed",
-    `f16x2` for a predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address
-    without its brackets; "special", a special register for its base; each with the target that it begins with,
-    as in "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be in
-    it is refused, and for "register" every variable; or that of the variable of a "symbol". In "tensor" a
-    register of the type alone addresses. `barred` are widths of registers that are no base of an address, on
-    the target of some number. `plain` says that registers and numbers alone may stand there: no sink or
-    predicate in a vector, no address made from a name. `target` is what is needed where the operand stands.
-    `lying` says how the elements of a matrix lie there. `by` gives what is otherwise for some slots, `hold` which
-    registers hold a fragment, for slots and on the target of a number.
+    `accepts` is "wide" if wider registers are legal, "bits" if only registers declared as bits and no constants are,
+    "own" if only integer registers hold an integer, and "coded" if floating-point constants are legal as bit patterns
+    only. `selector` is the pattern of the part selectors that may follow a register, as in `%r1.b0`.
+    """
 
-    `also` has "gap" where elements of a source vector may be the sink, for an address "unified" where it may be
-    so and "output" where a parameter stands only if it goes out, and "minus" where a register may be negated;
-    `parts` is the pattern of the selectors that may follow a register, as in `%r1.b0`.
+    accepts: AcceptsRule = "same"
+    selector: TypeRule = ""
+
+
+_ANY_CONSTANT = ConstantConstraint()
+_SAME_TYPE = RegisterConstraint()
+
+
+@dataclass(frozen=True, slots=True)
+class OperandSpec:
+    """Specification of one operand.
+
+    `count` is the number of registers of a vector (0: no braces, -1: 1, 2 or 4), or of the coordinates of an address.
+    `when` names a slot: the operand is present exactly if the slot has a word. `space` is the state space of an
+    address, "?" for any, or that of the variable whose address a register operand may be.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -81,69 +92,55 @@ class Place:
     type: TypeRule = "b32"
     count: CountRule = 0
     when: str = ""
-    values: Values = None
-    accepts: Reach = "same"
-    also: str = ""
     space: TypeRule = "?"
-    plain: bool = False
-    target: str = ""
-    lying: Lying | None = None
-    eased: str = ""
-    upto: str = ""
-    barred: Barred = ()
-    bits: CountRule = 0
-    hold: Callable[[Slots, int], Hold] | None = None
-    parts: TypeRule = ""
-    by: Callable[[Slots], Mapping[str, str]] | None = None
+    legal: ConstantConstraint = _ANY_CONSTANT
+    constraint: RegisterConstraint = _SAME_TYPE
+    allows: Allows = ()
+    layout: OperandLayout | None = None
 
     @property
     def is_fragment(self) -> bool:
-        """Whether a vector of registers stands there that holds a matrix."""
-        return self.lying is not None and self.kind == "register" and self.count != 0
-
-    def at(self, slots: Slots) -> Place:
-        """The place as it is for some slots."""
-        return self if self.by is None else replace(self, **self.by(slots))
-
-    def type_word(self, slots: Slots) -> str:
-        """The PTX type word of this place once the slots are bound."""
-        if callable(self.type):
-            return self.type(slots)
-        return slots.get(self.type, self.type)
+        """True for a vector of registers that holds a matrix."""
+        return self.layout is not None and self.kind == "register" and self.count != 0
 
     @property
     def implied(self) -> bool:
-        """Whether the type is the form's own and no word of the opcode names it."""
-        return self.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
+        """True if the form determines the type and no word of the opcode names it."""
+        return self.constraint.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
+
+    def type_word(self, slots: Slots) -> str:
+        """Return the PTX type word of the operand."""
+        return self.type(slots) if callable(self.type) else slots.get(self.type, self.type)
 
     def space_word(self, slots: Slots) -> str:
-        """The state-space word of an address, "" for a generic one and "?" where any may stand."""
+        """Return the state space of an address: a PTX word, "" for generic, "?" for any."""
         if callable(self.space):
             return self.space(slots)
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
 
-    def parts_pattern(self, slots: Slots) -> str:
-        """The pattern of the selectors that may follow a register; "" where none may."""
-        return self.parts(slots) if callable(self.parts) else self.parts
+    def accepts(self, slots: Slots) -> Accepts:
+        """Return which registers beyond those of its type the operand accepts."""
+        rule = self.constraint.accepts
+        return rule(slots) if callable(rule) else rule
 
-    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
-        """The bits of registers that cannot be the base of an address on the target of a number."""
-        return self.barred(slots, target) if callable(self.barred) else self.barred
+    def allowed(self, slots: Slots) -> Collection[Allowance]:
+        """Return the additional syntax that the operand may use."""
+        return self.allows(slots) if callable(self.allows) else self.allows
+
+    def selector_pattern(self, slots: Slots) -> str:
+        """Return the pattern of the part selectors that may follow a register, "" for none."""
+        rule = self.constraint.selector
+        return rule(slots) if callable(rule) else rule
 
     def registers(self, slots: Slots) -> int:
-        """Number of registers in the vector of this place; 0 for one bare register."""
+        """Return the number of registers of the vector, 0 for a single register."""
         return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
-        """The constants that may stand there; None where any may."""
-        return self.values(slots) if callable(self.values) else self.values
-
-    def as_read(self, constant: int, slots: Slots) -> int:
-        """A constant as it is looked at: its low bits where those alone count, else a signed number of 64."""
-        bits = _number(self.bits, slots)
-        return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
+        """Return the legal constants, or None if all are."""
+        return self.legal.values_for(slots)
 
 
 def _number(rule: CountRule, slots: Slots) -> int:
@@ -158,137 +155,105 @@ def _number(rule: CountRule, slots: Slots) -> int:
 def out(
     type: TypeRule,
     count: CountRule = 0,
-    accepts: Reach = "same",
-    also: str = "",
-    eased: str = "",
-    parts: TypeRule = "",
     *,
-    plain: bool = False,
-) -> Place:
-    """A destination register, or vector of `count`."""
-    return Place(
-        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    accepts: AcceptsRule = "same",
+    allows: Allows = (),
+    selector: TypeRule = "",
+) -> OperandSpec:
+    """Return a destination register, or a vector of `count` registers."""
+    return OperandSpec(
+        "register", "write", type, count, constraint=RegisterConstraint(accepts, selector), allows=allows
     )
 
 
 def inp(
     type: TypeRule,
     count: CountRule = 0,
+    *,
     when: str = "",
     values: Values = None,
-    accepts: Reach = "same",
-    also: str = "",
-    eased: str = "",
     bits: CountRule = 0,
-    parts: TypeRule = "",
+    accepts: AcceptsRule = "same",
+    allows: Allows = (),
+    selector: TypeRule = "",
     space: TypeRule = "?",
-    *,
-    plain: bool = False,
-    by: Callable[[Slots], Mapping[str, str]] | None = None,
-) -> Place:
-    """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
-    return Place(
+) -> OperandSpec:
+    """Return a source: a register, a constant, or a vector of them."""
+    return OperandSpec(
         "register",
         "read",
         type,
         count,
         when,
-        values,
-        accepts,
-        also,
         space,
-        plain=plain,
-        eased=eased,
-        bits=bits,
-        parts=parts,
-        by=by,
+        ConstantConstraint(values, bits),
+        RegisterConstraint(accepts, selector),
+        allows,
     )
 
 
-def arg(type: TypeRule, accepts: Reach = "same") -> Place:
-    """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, accepts=accepts, eased="function packed")
+def inout(type: TypeRule, count: CountRule = 0) -> OperandSpec:
+    """Return a register, or a vector of registers, that is read and written."""
+    return OperandSpec("register", "both", type, count)
 
 
-def inout(type: TypeRule, count: CountRule = 0) -> Place:
-    """A register (vector) that is read and written."""
-    return Place("register", "both", type, count)
+def pred_out(*, sink: bool = True) -> OperandSpec:
+    """Return a destination predicate."""
+    return OperandSpec("predicate", "write", "pred", allows=("sink",) if sink else ())
 
 
-def pred_out(also: str = "sink") -> Place:
-    """A destination predicate; the sink `_` may stand there."""
-    return Place("predicate", "write", "pred", also=also)
+def pred_in(values: Values = None, when: str = "") -> OperandSpec:
+    """Return a source predicate, possibly negated, or a constant."""
+    return OperandSpec("predicate", "read", "pred", when=when, legal=ConstantConstraint(values))
 
 
-def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
-    """A source predicate, possibly negated, or a constant."""
-    return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
+def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows = ()) -> OperandSpec:
+    """Return an address `[base + offset]`, with a vector of coordinates for tensor operands.
 
-
-def address(
-    coordinates: CountRule = 0,
-    space: TypeRule = "?",
-    eased: str = "",
-    barred: Barred = (),
-    also: str = "",
-) -> Place:
-    """`[base + offset]`, with a vector of coordinates for tensor operands.
-
-    Without a `space` it is that of the slot `ss` or `space`.
+    Without a `space` the state space is the word of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, also=also, space=space, eased=eased, barred=barred)
+    return OperandSpec("address", "read", "b64", coordinates, space=space, allows=allows)
 
 
-def memory(also: str = "", eased: str = "") -> Place:
-    """The address of what a load, a store or an atomic operation accesses."""
-    return address(barred=_no_addresses, also=also, eased=eased)
+def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
+    """Return an address `[taddr + offset]` in tensor memory: 32 bits in a register."""
+    return OperandSpec(
+        "address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor"
+    )
 
 
-def _no_addresses(slots: Slots, target: int) -> tuple[int, ...]:
-    """With 32 bits for a generic or global address assemblers refuse the whole module; parameters of a function
-    are named.
-    """
-    space = slots.get("ss", slots.get("space", ""))
-    if space == "param::func" and target >= _NAMED_PARAMETERS:
-        return (8, 16, 32, 64)
-    return (32,) if space in ("", "global") else ()
+def immediate(
+    type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0
+) -> OperandSpec:
+    """Return an integer constant, one of `values` if they are given."""
+    return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 
 
-def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
-    """`[taddr + offset]` in tensor memory: 32 bits in a register, never a variable or a constant."""
-    return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
+def amount_or_predicate(type: TypeRule, upto: str = "") -> OperandSpec:
+    """Return a source of a type, or a predicate, as its declaration decides."""
+    return OperandSpec("any", "read", type, legal=ConstantConstraint(upto=upto))
 
 
-def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", bits: CountRule = 0) -> Place:
-    """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values, target=target, bits=bits)
+def sink() -> OperandSpec:
+    """Return the sink `_`."""
+    return OperandSpec("sink", "none")
 
 
-def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
-    """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type, upto=upto)
+def label() -> OperandSpec:
+    """Return a branch target."""
+    return OperandSpec("label", "none")
 
 
-def sink() -> Place:
-    """The sink `_`, where nothing else may stand."""
-    return Place("sink", "none")
+def function() -> OperandSpec:
+    """Return the name of a function, or a register with its address."""
+    return OperandSpec("symbol", "none", allows=("function",))
 
 
-def label() -> Place:
-    """A branch target."""
-    return Place("label", "none")
+def table(*directives: Literal[".branchtargets", ".callprototype", ".calltargets"]) -> OperandSpec:
+    """Return the label of one of some directives."""
+    return OperandSpec("symbol", "none", allows=directives)
 
 
-def function() -> Place:
-    """The name of a function, or a register that holds its address."""
-    return Place("symbol", "none", also="function")
-
-
-def table(*directives: str) -> Place:
-    """The label of one of some directives: a branch table, a prototype, a list of functions."""
-    return Place("symbol", "none", also=" ".join(directives))
-
-
-def arguments(access: Literal["read", "write"]) -> Place:
-    """The parenthesised list of a call: what it reads, or writes."""
-    return Place("tuple", access)
+def arguments(access: Literal["read", "write"]) -> OperandSpec:
+    """Return the parenthesised list of a call."""
+    return OperandSpec("tuple", access)

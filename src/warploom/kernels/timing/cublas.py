@@ -1,35 +1,36 @@
-"""Libraries that multiply matrices by NVIDIA's cuBLAS, as peers: PyTorch and CuPy, with data for both sides."""
+"""Libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparison of results."""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.driver import first_sentence
-from warploom.kernels.compress import Compressed, compress, prune
-from warploom.kernels.plan import DTYPES, PROMOTED, SMALL, Plan, size_of
+from warploom.kernels.hopper.plan import Plan, plan_for
+from warploom.kernels.plan import ALIGNMENT, DTYPES, size_of
 from warploom.kernels.problem import Problem
+from warploom.kernels.sparse import Compressed, compress, prune
 
 Multiply = Callable[[Any, Any, Any], object]
-"""Puts A times B into D."""
+"""Function that writes the product of A and B to D."""
 
-_ROW = 16  # bytes: what rows are a multiple of apart, for TMA
-_SPREAD = 40  # of whole numbers, so that few are cut off at 127
+_SPREAD = 40  # standard deviation of integers, so that few exceed 127
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of multiplication: the types of A and B, and of D; whether 8-bit floats are summed the `fast` way.
+    """A kind of multiplication: types of A, B and D, and whether 8-bit floats are summed the `fast` way.
 
-    Where A is `sparse`, half of its elements are zeros as the tensor cores want them, and our kernel takes what is
-    stored of it. Its result is compared with the library's, its time with that of our kernel for a dense A.
-    `tolerance` is how far elements of two right results may be apart: a share of the root mean square of them all,
-    well above roundings and well below the products of one instruction.
+    If A is `sparse`, our kernel takes the compressed matrix. Its result is compared with the library's, its time with
+    that of our kernel for a dense A. `tolerance` is the largest difference of two elements, as a fraction of the root
+    mean square of all: far above rounding errors, far below the products of one instruction.
     """
 
     name: str
@@ -40,29 +41,26 @@ class Kind:
     sparse: bool = False
 
     @property
-    def beside(self) -> str:
-        """What is timed beside it: "" for the library."""
+    def reference(self) -> str:
+        """Multiplication that ours is timed against; "" for the library's."""
         return "our dense" if self.sparse else ""
 
     @property
     def title(self) -> str:
-        """Its name, and what is timed beside it where that is not the library."""
-        return f"{self.name} beside {self.beside}" if self.beside else self.name
+        """Name, and the reference if it is not the library."""
+        return f"{self.name} beside {self.reference}" if self.reference else self.name
 
     def problem(self, m: int, n: int, k: int) -> Problem:
-        """A multiplication of this kind, both matrices stored along K."""
+        """Return a multiplication of this kind; both matrices are stored along K."""
         return Problem(m, n, k, 1, self.operand, self.operand, "k", "k", sparse=self.sparse)
 
     def plan(self, problem: Problem) -> Plan:
-        """The plan that `gemm` makes for it, with the smallest tile."""
-        promoted = PROMOTED if self.operand == "e4m3" and not self.fast else 0
-        return Plan(
-            self.operand, self.operand, problem.sums(), self.result,
-            promoted=promoted, ragged=problem.is_ragged(self.result), sparse=self.sparse, tile=SMALL,
-        )  # fmt: skip
+        """Return the plan of `gemm` with the smallest tile."""
+        promoted = self.operand == "e4m3" and not self.fast
+        return plan_for(problem, accumulator=problem.accumulator(), result=self.result, promoted=promoted)
 
     def bytes(self, m: int, n: int, k: int) -> int:
-        """What A, B and D take."""
+        """Return the bytes of A, B and D."""
         return size_of(self.operand) * (m + n) * k + size_of(self.result) * m * n
 
 
@@ -78,17 +76,17 @@ KINDS = {
         Kind("f16-sparse", "f16", "f16", sparse=True),
     )
 }
-"""Kinds by their names."""
+"""Kinds by name."""
 
 
-def usual(names: Iterable[str]) -> list[str]:
-    """Those of the names that are taken where none is asked for: the kinds that stand beside a library."""
-    return [name for name in names if not KINDS[name].beside]
+def default_kinds(names: Iterable[str]) -> list[str]:
+    """Return those of the names that are timed against a library."""
+    return [name for name in names if not KINDS[name].reference]
 
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """A of (M, K), B of (K, N) and room for D, K side by side in A and B. Of a sparse A also what is stored of it."""
+    """A (M, K), B (K, N) and D, contiguous along K in A and B. A sparse A is also compressed."""
 
     a: Any
     b: Any
@@ -97,48 +95,68 @@ class Matrices:
 
     @property
     def ours(self) -> Any:
-        """A as our kernel takes it."""
+        """A for our kernel."""
         return self.a if self.compressed is None else self.compressed
 
 
-class Peer(Protocol):
-    """A library to stand beside: it makes the matrices, multiplies them, and compares results."""
+class Peer(ABC):
+    """A library to compare with: it creates matrices, multiplies them, and compares results."""
 
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def version(self) -> str: ...  # noqa: D102
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The names of the kinds that it has."""
-        ...
+    name: str
+    version: str
+    kinds: tuple[str, ...]
+    """Names of the kinds that the library has."""
 
-    def at_work(self) -> AbstractContextManager[None]:
-        """Its settings for the comparison, put back afterwards."""
-        ...
+    @abstractmethod
+    def settings(self) -> AbstractContextManager[None]:
+        """Return a context with the library's settings for the comparison: tf32 for f32 matrices."""
+
+    @abstractmethod
+    def multiply(self, kind: Kind) -> Multiply:
+        """Return the library's multiplication."""
 
     def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """Normally distributed data; whole numbers of a normal distribution for s8; a sparse A keeps the largest."""
-        ...
+        """Return normally distributed matrices: integers for s8, and the largest of each chunk in a sparse A."""
+        normal = self._normal(seed)
 
-    def multiply(self, kind: Kind) -> Multiply:
-        """Its own multiplication."""
-        ...
+        def matrix(rows: int) -> Any:
+            drawn, made = normal(rows, k), self._empty(rows, k, _stored(kind.operand))
+            made[...] = (drawn * _SPREAD).round().clip(-127, 127) if kind.operand == "s8" else drawn
+            return made
+
+        a, b, d = matrix(m), matrix(n).T, self._empty(m, n, DTYPES[kind.result].name)
+        if not kind.sparse:
+            return Matrices(a, b, d)
+        a[...] = prune(a)
+        return Matrices(a, b, d, compress(a))
 
     def copy(self, matrix: Any) -> Any:
-        """The same elsewhere."""
-        ...
+        """Return a copy of a matrix."""
+        return deepcopy(matrix)
 
     def clear(self, matrix: Any) -> None:
-        """Fill it with zeros."""
-        ...
+        """Fill a matrix with zeros."""
+        matrix[...] = 0
 
     def difference(self, first: Any, second: Any) -> float:
-        """The largest distance of elements over the root mean square of the second; NaN where one is NaN."""
-        ...
+        """Return the largest difference of elements over the root mean square of `second`; NaN if one is NaN."""
+        x, y = self._wide(first), self._wide(second)
+        return float(abs(x - y).max() / (y * y).mean() ** 0.5)
+
+    @abstractmethod
+    def _normal(self, seed: int) -> Callable[[int, int], Any]:
+        """Return a function that draws normally distributed f32 of a shape."""
+
+    @abstractmethod
+    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
+        """Return an uninitialised matrix whose rows are a multiple of 16 bytes apart."""
+
+    @abstractmethod
+    def _wide(self, matrix: Any) -> Any:
+        """Return a matrix as f32, or as f64 if it has 32-bit integers."""
 
 
-class Torch:
+class Torch(Peer):
     """PyTorch: `mm`, `_scaled_mm` for 8-bit floats with and without fast accumulation, `_int_mm`."""
 
     name = "PyTorch"
@@ -147,16 +165,17 @@ class Torch:
     def __init__(self) -> None:
         self._torch = _library("torch", self.name)
         if not self._torch.cuda.is_available():
-            raise UsageError("PyTorch is here without CUDA, or sees no GPU", code="bench.peer", hint=_HINT)
+            message = "PyTorch is installed without CUDA, or finds no GPU"
+            raise UsageError(message, code="bench.peer", hint=_HINT)
         self.version = str(self._torch.__version__)
         self._one = self._torch.ones((), dtype=self._torch.float32, device="cuda")
 
     @contextmanager
-    def at_work(self) -> Generator[None]:
-        """As Peer says: tf32 for f32 matrices."""
+    def settings(self) -> Generator[None]:
+        """Multiply f32 matrices as tf32 inside the context."""
         settings = self._torch.backends.cuda.matmul
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # newer releases would rather have another name for it
+            warnings.simplefilter("ignore")  # newer releases warn of this attribute's name
             before = settings.allow_tf32
             settings.allow_tf32 = True
         try:
@@ -164,31 +183,8 @@ class Torch:
         finally:
             settings.allow_tf32 = before
 
-    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """As Peer says."""
-        torch = self._torch
-        dice = torch.Generator(device="cuda").manual_seed(seed)
-        operand, result = getattr(torch, _stored(kind.operand)), getattr(torch, DTYPES[kind.result].name)
-
-        def room(rows: int, columns: int, dtype: Any) -> Any:
-            return torch.empty(rows, _padded(columns, dtype.itemsize), dtype=dtype, device="cuda")[
-                :, :columns
-            ]
-
-        def matrix(rows: int) -> Any:
-            drawn = torch.randn(rows, k, dtype=torch.float32, device="cuda", generator=dice)
-            if kind.operand == "s8":
-                drawn = (drawn * _SPREAD).round_().clamp_(-127, 127)
-            return room(rows, k, operand).copy_(drawn)
-
-        a, b, d = matrix(m), matrix(n).t(), room(m, n, result)
-        if not kind.sparse:
-            return Matrices(a, b, d)
-        a.copy_(prune(a))
-        return Matrices(a, b, d, compress(a))
-
     def multiply(self, kind: Kind) -> Multiply:
-        """As Peer says."""
+        """Return PyTorch's multiplication."""
         torch, one = self._torch, self._one
         if kind.operand == "s8":
             return lambda a, b, d: torch._int_mm(a, b, out=d)
@@ -198,24 +194,23 @@ class Torch:
             )
         return lambda a, b, d: torch.mm(a, b, out=d)
 
-    def copy(self, matrix: Any) -> Any:
-        """As Peer says."""
-        return matrix.clone()
+    def _normal(self, seed: int) -> Callable[[int, int], Any]:
+        generator = self._torch.Generator(device="cuda").manual_seed(seed)
+        return lambda rows, columns: self._torch.randn(rows, columns, device="cuda", generator=generator)
 
-    def clear(self, matrix: Any) -> None:
-        """As Peer says."""
-        matrix.zero_()
+    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
+        torch_type = getattr(self._torch, dtype)
+        whole = self._torch.empty(
+            rows, _padded(columns, torch_type.itemsize), dtype=torch_type, device="cuda"
+        )
+        return whole[:, :columns]
 
-    def difference(self, first: Any, second: Any) -> float:
-        """As Peer says."""
-        torch = self._torch
-        wide = torch.float64 if second.dtype == torch.int32 else torch.float32
-        x, y = first.to(wide), second.to(wide)
-        return float((x - y).abs().max() / y.square().mean().sqrt())
+    def _wide(self, matrix: Any) -> Any:
+        return matrix.double() if matrix.dtype == self._torch.int32 else matrix.float()
 
 
-class CuPy:
-    """CuPy: `dot`, for f16 and tf32; it has no other multiplication by tensor cores."""
+class CuPy(Peer):
+    """CuPy: `dot` for f16 and tf32, its only multiplication by tensor cores."""
 
     name = "CuPy"
     kinds = ("f16", "tf32", "f16-sparse")
@@ -223,12 +218,12 @@ class CuPy:
     def __init__(self) -> None:
         self._cupy = _library("cupy", self.name)
         if not self._cupy.cuda.is_available():
-            raise UsageError("CuPy sees no GPU", code="bench.peer", hint=_HINT)
+            raise UsageError("CuPy finds no GPU", code="bench.peer", hint=_HINT)
         self.version = str(self._cupy.__version__)
 
     @contextmanager
-    def at_work(self) -> Generator[None]:
-        """As Peer says: tf32 for f32 matrices."""
+    def settings(self) -> Generator[None]:
+        """Multiply f32 matrices as tf32 inside the context."""
         products = import_module("cupy._core._routines_linalg")
         f32 = self._cupy.dtype("float32")
         before = products.get_compute_type(f32)
@@ -238,78 +233,53 @@ class CuPy:
         finally:
             products.set_compute_type(f32, before)
 
-    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """As Peer says."""
-        cupy = self._cupy
-        dice = cupy.random.RandomState(seed)
-        operand, result = cupy.dtype(_stored(kind.operand)), cupy.dtype(DTYPES[kind.result].name)
-
-        def room(rows: int, columns: int, dtype: Any) -> Any:
-            return cupy.empty((rows, _padded(columns, dtype.itemsize)), dtype)[:, :columns]
-
-        def matrix(rows: int) -> Any:
-            made = room(rows, k, operand)
-            made[...] = dice.standard_normal((rows, k), dtype=cupy.float32)
-            return made
-
-        a, b, d = matrix(m), matrix(n).T, room(m, n, result)
-        if not kind.sparse:
-            return Matrices(a, b, d)
-        a[...] = prune(a)
-        return Matrices(a, b, d, compress(a))
-
     def multiply(self, kind: Kind) -> Multiply:
-        """As Peer says."""
-        cupy = self._cupy
-        return lambda a, b, d: cupy.dot(a, b, out=d)
+        """Return CuPy's multiplication."""
+        return lambda a, b, d: self._cupy.dot(a, b, out=d)
 
-    def copy(self, matrix: Any) -> Any:
-        """As Peer says."""
-        return matrix.copy()
+    def _normal(self, seed: int) -> Callable[[int, int], Any]:
+        generator = self._cupy.random.RandomState(seed)
+        f32 = self._cupy.float32
+        return lambda rows, columns: generator.standard_normal((rows, columns), dtype=f32)
 
-    def clear(self, matrix: Any) -> None:
-        """As Peer says."""
-        matrix.fill(0)
+    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
+        itemsize = self._cupy.dtype(dtype).itemsize
+        return self._cupy.empty((rows, _padded(columns, itemsize)), dtype)[:, :columns]
 
-    def difference(self, first: Any, second: Any) -> float:
-        """As Peer says."""
-        cupy = self._cupy
-        x, y = first.astype(cupy.float32), second.astype(cupy.float32)
-        return float(cupy.abs(x - y).max() / cupy.sqrt(cupy.square(y).mean()))
+    def _wide(self, matrix: Any) -> Any:
+        return matrix.astype(self._cupy.float32)
 
 
 PEERS: dict[str, type[Torch] | type[CuPy]] = {"torch": Torch, "cupy": CuPy}
-"""Libraries by their names. Errors: UsageError bench.peer where one is not there, or has no GPU."""
+"""Libraries by name. Errors: UsageError bench.peer if one is not installed or has no GPU."""
 
-_HINT = "install one that is made for the CUDA that is here, or choose the other --peer"
+_HINT = "install a build for the CUDA version of this machine, or choose the other --peer"
 
 
 def _stored(operand: str) -> str:
-    """What libraries call the type of A and B in memory."""
+    """Return the NumPy name of an operand type in memory."""
     return {"tf32": "float32", "s8": "int8"}.get(operand) or DTYPES[operand].name
 
 
 def _padded(columns: int, size: int) -> int:
-    """Elements from one row to the next."""
-    return -(-columns * size // _ROW) * _ROW // size
+    """Return the elements from row to row."""
+    return -(-columns * size // ALIGNMENT) * ALIGNMENT // size
 
 
 def _library(module: str, name: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise UsageError(
-            f"{name} is not installed; it is what is compared with", code="bench.peer", hint=_HINT
-        ) from None
+        message = f"{name} is not installed, and the comparison needs it"
+        raise UsageError(message, code="bench.peer", hint=_HINT) from None
     except (ImportError, OSError) as error:
-        raise UsageError(
-            f"{name} is installed and does not load: {first_sentence(error)}", code="bench.peer", hint=_HINT
-        ) from None
+        message = f"cannot load {name}: {first_sentence(error)}"
+        raise UsageError(message, code="bench.peer", hint=_HINT) from None
 
 
 @contextmanager
-def refusals(name: str, what: object) -> Generator[None]:
-    """Turn what a library raises, asked for `what`, into a sentence. Errors: UsageError bench.peer."""
+def library_errors(name: str, what: object) -> Generator[None]:
+    """Turn an exception of a library that computes `what` into a UsageError bench.peer."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError, MemoryError) as error:

@@ -1,19 +1,19 @@
-"""Our multiplication beside that of a library, in one run: the same data, the same clocks, taking turns."""
+"""Timing of our GEMM beside a library's in one run: same matrices, same clocks, in alternation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, exp, log
-from statistics import mean
+from dataclasses import asdict, dataclass
+from math import ceil
+from statistics import geometric_mean
 from typing import Any, Protocol
 
 from warploom.gpu import State, Timing
 from warploom.gpu.timing import Call
-from warploom.kernels.cost import Share
-from warploom.kernels.plan import Tile
-from warploom.kernels.timing.cublas import Kind, Matrices, Multiply, Peer, refusals
-from warploom.kernels.tuned import chosen
+from warploom.kernels.hopper.cost_model import TileSchedule
+from warploom.kernels.hopper.plan import Tile
+from warploom.kernels.hopper.tuned_tiles import choose_tuned
+from warploom.kernels.timing.cublas import Kind, Matrices, Multiply, Peer, library_errors
 
 Size = tuple[int, int, int]
 
@@ -27,17 +27,16 @@ SIZES: tuple[Size, ...] = (
     (4096, 2112, 7168),
     (4096, 32768, 512),
 )
-"""Sizes (M, N, K) that models have: square ones, long and short K, few rows."""
+"""Sizes (M, N, K) of common models: square, long and short K, few rows."""
 
-_ROTATED = 150e6  # bytes of matrices that take turns: three times the L2 cache of an H200
+_TRIES = 3  # repetitions of the first measurement, which determines the calls of a repetition
+_ROTATED_BYTES = 150e6  # of matrices used in turn: three times the L2 cache of an H200
 _SETS = (2, 8)
-TRIES = 3
-"""Repetitions that say how many calls a repetition needs."""
-_WORK = 2000.0  # microseconds that one repetition of the quicker side takes at least
+_MIN_MICROSECONDS = 2000.0  # of one repetition of the faster side
 
 
 class Clock(Protocol):
-    """Times lists of calls, as `gpu.measure` does."""
+    """Function that times lists of calls, like `gpu.measure`."""
 
     def __call__(  # noqa: D102
         self, calls: Mapping[str, Sequence[Call]], repetitions: int
@@ -46,17 +45,15 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a comparison is made with: the GPU's name, the library, our multiplication, a clock, the GPU's own words.
+    """Means of measurements: GPU name, library for data and expected results, clock.
 
-    `wait` returns when the GPU has nothing left to do, and raises what it broke off.
+    `wait` returns when the GPU is idle, and raises errors of launches.
     """
 
     gpu: str
     peer: Peer
-    gemm: Callable[..., object]
     clock: Clock
     wait: Callable[[], object]
-    state: Callable[[], State]
     repetitions: int = 20
 
 
@@ -73,17 +70,17 @@ class Case:
         return f"{self.kind.name} {self.m}x{self.n}x{self.k}"
 
     def teraflops(self, timing: Timing) -> float:
-        """The rate: 2 M N K operations a call, in 10^12 a second."""
+        """Return the rate: 2 M N K operations for each call. Units: 10^12 operations per second."""
         return 2e-6 * self.m * self.n * self.k / timing.median
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Times of both sides, by lists of `calls` that rotate through `sets` of matrices; how the GPU was afterwards."""
+class Comparison:
+    """Times of both sides, calls of a repetition, sets of matrices, and the GPU's state afterwards."""
 
     case: Case
     tile: Tile
-    share: Share
+    schedule: TileSchedule
     ours: Timing
     theirs: Timing
     calls: int
@@ -93,13 +90,13 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """How much quicker ours is: above 1 it is."""
+        """Speed of ours over theirs."""
         return self.theirs.median / self.ours.median
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """A multiplication whose results are not those of the library: it is not timed."""
+class WrongResult:
+    """A multiplication whose result differs from the library's. It is not timed."""
 
     case: Case
     difference: float
@@ -107,96 +104,98 @@ class Wrong:
 
     def __str__(self) -> str:
         return (
-            f"{self.case} is wrong: an element is {self.difference:.3g} of their root mean square from {self.peer}'s,"
-            f" more than {self.case.kind.tolerance:g}; it is not timed"
+            f"{self.case} is wrong: an element differs from {self.peer}'s by {self.difference:.3g} of the root mean"
+            f" square, more than {self.case.kind.tolerance:g}; it is not timed"
         )
 
 
-def compare(bench: Bench, case: Case, seed: int = 0) -> Compared | Wrong:
-    """Check both sides against each other, then time them in turn.
+def compare(
+    bench: Bench, case: Case, gemm: Callable[..., object], state: Callable[[], State]
+) -> Comparison | WrongResult:
+    """Compare the results of `gemm` and the library, then time both in turn.
 
-    Errors: UsageError bench.peer where the library refuses, gpu.timing, kernels.*; DeviceFault gpu.fault.
+    Errors: UsageError bench.peer if the library refuses, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
     kind, peer = case.kind, bench.peer
-    sets = rotating(peer, case, seed)
-    held = sets[0]
-    far = distance(
-        peer, case, held, lambda: bench.gemm(held.ours, held.b, out=held.d, fast=kind.fast), bench.wait
-    )
-    if not far <= kind.tolerance:  # NaN is no agreement
-        return Wrong(case, far, peer.name)
-    once = bench.clock(_calls(bench, kind, sets), TRIES)
-    turns = rounds(once, len(sets))
-    times = bench.clock(_calls(bench, kind, sets * turns), bench.repetitions)
+    sets = matrix_sets(peer, case)
+    first = sets[0]
+    found = difference(bench, case, first, lambda: gemm(first.ours, first.b, out=first.d, fast=kind.fast))
+    if not found <= kind.tolerance:  # also for NaN
+        return WrongResult(case, found, peer.name)
+    times, rounds = clocked(bench, lambda rounds: _calls(peer, kind, gemm, sets * rounds), len(sets))
     problem = kind.problem(case.m, case.n, case.k)
-    plan, share = chosen(bench.gpu, problem, kind.plan(problem))
-    calls = len(sets) * turns
-    return Compared(
-        case, plan.tile, share, times["ours"], times["theirs"], calls, len(sets), far, bench.state()
+    plan, schedule = choose_tuned(bench.gpu, problem, kind.plan(problem))
+    calls = len(sets) * rounds
+    return Comparison(
+        case, plan.tile, schedule, times["ours"], times["theirs"], calls, len(sets), found, state()
     )
 
 
-def rotating(peer: Peer, case: Case, seed: int = 0) -> list[Matrices]:
-    """Sets of matrices that together pass the L2 cache. Errors: UsageError bench.peer."""
-    count = min(max(ceil(_ROTATED / case.kind.bytes(case.m, case.n, case.k)), _SETS[0]), _SETS[1])
-    with refusals(peer.name, case):
-        return [peer.matrices(case.kind, case.m, case.n, case.k, seed + turn) for turn in range(count)]
+def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
+    """Return sets of matrices that together exceed the L2 cache. Errors: UsageError bench.peer."""
+    count = min(max(ceil(_ROTATED_BYTES / case.kind.bytes(case.m, case.n, case.k)), _SETS[0]), _SETS[1])
+    with library_errors(peer.name, case):
+        return [peer.matrices(case.kind, case.m, case.n, case.k, seed) for seed in range(count)]
 
 
-def rounds(tried: Mapping[str, Timing], sets: int) -> int:
-    """How often to go through the sets, so that the quickest that was tried works long enough for the clock."""
-    return max(1, ceil(_WORK / min(timing.median for timing in tried.values()) / sets))
-
-
-def distance(
-    peer: Peer, case: Case, held: Matrices, ours: Callable[[], object], wait: Callable[[], object]
-) -> float:
-    """How far our result is from the library's, each written over zeros. Errors: UsageError bench.peer."""
+def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
+    """Return the difference of our result from the library's. Errors: UsageError bench.peer."""
+    peer = bench.peer
     theirs = peer.multiply(case.kind)
-    peer.clear(held.d)
+    peer.clear(matrices.d)
     ours()
-    wait()  # what our kernel does wrong is not laid to the library
-    with refusals(peer.name, case):
-        found = peer.copy(held.d)
-        peer.clear(held.d)
-        theirs(held.a, held.b, held.d)
-        return peer.difference(found, held.d)
+    bench.wait()  # errors of our kernel are not the library's
+    with library_errors(peer.name, case):
+        found = peer.copy(matrices.d)
+        peer.clear(matrices.d)
+        theirs(matrices.a, matrices.b, matrices.d)
+        return peer.difference(found, matrices.d)
 
 
-def _calls(bench: Bench, kind: Kind, sets: Sequence[Matrices]) -> dict[str, list[Call]]:
-    """Both sides, through the same matrices."""
-    gemm, fast = bench.gemm, kind.fast
-    multiply: Multiply = _dense(gemm, fast) if kind.sparse else bench.peer.multiply(kind)
+def clocked(
+    bench: Bench, calls: Callable[[int], Mapping[str, Sequence[Call]]], sets: int
+) -> tuple[Mapping[str, Timing], int]:
+    """Time lists of calls that go through the sets in so many rounds that the fastest list is long enough.
 
-    def ours(held: Matrices) -> Call:
-        a, b, d = held.ours, held.b, held.d
-        return lambda _: gemm(a, b, out=d, fast=fast)
+    `calls` returns the lists for a number of rounds. The second result is that number.
+    """
+    tried = bench.clock(calls(1), _TRIES)
+    fastest = min(timing.median for timing in tried.values())
+    rounds = max(1, ceil(_MIN_MICROSECONDS / fastest / sets))
+    return bench.clock(calls(rounds), bench.repetitions), rounds
 
-    def theirs(held: Matrices) -> Call:
-        a, b, d = held.a, held.b, held.d
+
+def _calls(
+    peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]
+) -> dict[str, list[Call]]:
+    """Return the calls of both sides with the same matrices."""
+
+    def ours(a: Any, b: Any, d: Any) -> object:
+        return gemm(a, b, out=d, fast=kind.fast)
+
+    def call(multiply: Multiply, a: Any, b: Any, d: Any) -> Call:
         return lambda _: multiply(a, b, d)
 
-    return {"ours": [ours(held) for held in sets], "theirs": [theirs(held) for held in sets]}
-
-
-def _dense(gemm: Callable[..., object], fast: bool) -> Multiply:
-    """Our multiplication of a dense A."""
-    return lambda a, b, d: gemm(a, b, out=d, fast=fast)
-
-
-def summary(found: Sequence[Compared]) -> dict[str, tuple[float, Compared]]:
-    """For every kind the geometric mean of the ratios, and the comparison with the smallest."""
-    by_kind: dict[str, list[Compared]] = {}
-    for each in found:
-        by_kind.setdefault(each.case.kind.name, []).append(each)
+    theirs = ours if kind.sparse else peer.multiply(kind)
     return {
-        name: (exp(mean(log(each.ratio) for each in those)), min(those, key=lambda each: each.ratio))
-        for name, those in by_kind.items()
+        "ours": [call(ours, each.ours, each.b, each.d) for each in sets],
+        "theirs": [call(theirs, each.a, each.b, each.d) for each in sets],
     }
 
 
-def record(found: Sequence[Compared], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything as plain data, for JSON. Units: microseconds of a call, TFLOP/s."""
+def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
+    """Return the geometric mean of the ratios and the comparison with the smallest ratio for each kind."""
+    by_kind: dict[str, list[Comparison]] = {}
+    for each in found:
+        by_kind.setdefault(each.case.kind.name, []).append(each)
+    return {
+        name: (geometric_mean(each.ratio for each in group), min(group, key=lambda each: each.ratio))
+        for name, group in by_kind.items()
+    }
+
+
+def record(found: Sequence[Comparison], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all comparisons as plain data for JSON. Units: microseconds of a call, TFLOP/s."""
     return {
         **about,
         "results": [_plain(each) for each in found],
@@ -207,8 +206,8 @@ def record(found: Sequence[Compared], about: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _plain(each: Compared) -> dict[str, Any]:
-    case, tile = each.case, each.tile
+def _plain(each: Comparison) -> dict[str, Any]:
+    case = each.case
 
     def side(timing: Timing) -> dict[str, Any]:
         return {
@@ -220,23 +219,18 @@ def _plain(each: Compared) -> dict[str, Any]:
 
     return {
         "type": case.kind.name,
-        "beside": case.kind.beside or "peer",
+        "beside": case.kind.reference or "peer",
         "m": case.m,
         "n": case.n,
         "k": case.k,
         "ratio": each.ratio,
         "ours": side(each.ours),
         "theirs": side(each.theirs),
-        "tile": {name: getattr(tile, name) for name in tile.__slots__},
-        "ctas": each.share.ctas,
-        "split": each.share.split,
+        "tile": asdict(each.tile),
+        "ctas": each.schedule.ctas,
+        "split": each.schedule.split,
         "calls": each.calls,
         "sets": each.sets,
         "difference": each.difference,
-        "state": plain_state(each.state),
+        "state": asdict(each.state),
     }
-
-
-def plain_state(state: State) -> dict[str, Any]:
-    """A GPU's clocks, power and temperature as plain data."""
-    return {name: getattr(state, name) for name in state.__slots__}

@@ -1,6 +1,4 @@
-"""The tensor-core builtins of NVIDIA's compiler: their registry, their calls, and what a call becomes.
-
-from warploom.nvvm.builtins import builtin_named, builtin_numbered
+"""Tensor-core builtins of NVIDIA's compiler: their registry, their calls, and the lowering of a call.
 
 builtin_named("__hmma_m16n16k16_ld_a").number      # 678
 builtin_numbered(744).name                         # "__bmma_m8n8k128_mma_xor_popc_b1"

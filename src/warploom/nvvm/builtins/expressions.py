@@ -1,4 +1,4 @@
-"""Expressions of CUDA C: parsed with C's precedences, and known as far as the compiler knows them."""
+"""Parser for expressions of CUDA C, with constant folding as in the compiler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from warploom.diagnostics import Source, Span
-from warploom.nvvm.builtins.ctypes import (
+from warploom.nvvm.builtins.c_types import (
     BOOL,
     DOUBLE,
     INT,
@@ -23,12 +23,12 @@ from warploom.nvvm.builtins.ctypes import (
     type_of_words,
     wrap,
 )
-from warploom.nvvm.builtins.tokens import BuiltinError, Token, problem
+from warploom.nvvm.builtins.tokens import BuiltinError, Token, diagnostic_at
 
 THREAD = "%tid.x"
-"""What `threadIdx.x` is among the terms of a sum."""
-DEEPEST = 100
-"""How deep expressions may be in each other."""
+"""Name of `threadIdx.x` in the terms of a sum."""
+_MOST_DEPTH = 100
+"""Greatest nesting of expressions."""
 _BINARY = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
@@ -37,13 +37,8 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
 }  # fmt: skip
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "&": lambda a, b: a & b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-}
+    "|": int.__or__, "^": int.__xor__, "&": int.__and__, "+": int.__add__, "-": int.__sub__, "*": int.__mul__,
+}  # fmt: skip
 _ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
 _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
@@ -51,7 +46,7 @@ _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
 
 @dataclass
 class Scope:
-    """The names of a text. Where `open` is set, a name that is not there becomes a kernel parameter."""
+    """Names of a text. If `open` is set, an undeclared name becomes a kernel parameter."""
 
     names: dict[str, Value] = field(default_factory=dict[str, Value])
     open: bool = True
@@ -59,7 +54,7 @@ class Scope:
     extents: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     def find(self, name: str, expected: CType) -> Value | None:
-        """The variable of a name; where it is not declared, a parameter of the type that is expected."""
+        """Return the variable of a name. An undeclared name becomes a parameter of the expected type."""
         if name not in self.names:
             if not self.open:
                 return None
@@ -67,7 +62,7 @@ class Scope:
         return self.names[name]
 
     def declare_parameter(self, name: str, ctype: CType, *, kernel: bool = True) -> None:
-        """A parameter: what a kernel's pointers point to is global memory, of a function's it is not known."""
+        """Declare a parameter. A pointer of a kernel points to global memory, another one to an unknown space."""
         self.parameters[name] = ctype
         space = "global" if kernel and ctype.depth else ""
         if ctype.depth:
@@ -77,7 +72,7 @@ class Scope:
 
 
 class Expressions:
-    """Reads expressions from tokens, one after another."""
+    """Parser for expressions in a list of tokens."""
 
     def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
         self.source = source
@@ -90,57 +85,60 @@ class Expressions:
 
     @property
     def next(self) -> Token:
-        """The token that comes next."""
+        """Token that comes next."""
         return self._tokens[self._at]
 
     def take(self) -> Token:
-        """The next token, taken."""
+        """Consume the next token and return it."""
         token = self.next
         if token.kind != "end":
             self._at += 1
         return token
 
     def accept(self, text: str) -> bool:
-        """Take the next token where it is a certain one."""
+        """Consume the next token and return True if it has a certain text."""
         if self.next.text != text or self.next.kind in ("string", "character"):
             return False
         self.take()
         return True
 
     def expect(self, text: str) -> Token:
-        """Take a certain token. Errors: BuiltinError where another stands."""
+        """Consume a token of a certain text. Errors: BuiltinError for another token."""
         if self.next.text != text:
-            raise self.error(f"found {self.next.text}; expected {text}", self.next.span)
+            raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
     def ahead(self, text: str) -> bool:
-        """Whether a certain token comes after the next one."""
-        return self._tokens[min(self._at + 1, len(self._tokens) - 1)].text == text
+        """Return True if the token after the next one has a certain text."""
+        return self.second.text == text
+
+    @property
+    def second(self) -> Token:
+        """Token after the next one."""
+        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def error(self, message: str, span: Span, hint: str = "") -> BuiltinError:
-        """The complaint about a place."""
-        return BuiltinError([problem(self.source, span, message, hint=hint)])
+        """Return an error at a span."""
+        return BuiltinError([diagnostic_at(self.source, span, message, hint=hint)])
 
     # Types --------------------------------------------------------------------------------------------------
 
     def starts_type(self) -> bool:
-        """Whether a type comes next."""
-        return self.next.kind == "name" and (self.next.text in WORDS or self.next.text in _QUALIFIERS)
+        """Return True if a type comes next."""
+        return _starts_type(self.next)
 
     def type(self) -> CType:
-        """A type without its pointers. Errors: BuiltinError where it is none."""
+        """Parse a type without its pointers. Errors: BuiltinError for anything else."""
         start = self.next.span
         words: list[str] = []
         while self.starts_type():
             words.append(self.take().text)
         if (found := type_of_words(words)) is None:
-            raise self.error(
-                f"{' '.join(words) or self.next.text} is no type that arguments of builtins have", start
-            )
+            raise self.error(f"unsupported type '{' '.join(words) or self.next.text}' of an argument", start)
         return found
 
     def pointers(self, base: CType) -> CType:
-        """A type with the pointers that follow."""
+        """Parse the pointers after a type."""
         found = base
         while self.accept("*"):
             found = replace(found, depth=found.depth + 1)
@@ -151,16 +149,14 @@ class Expressions:
     # Expressions --------------------------------------------------------------------------------------------
 
     def argument(self, expected: CType) -> tuple[Value, Span]:
-        """An expression and its place; `expected` is the type of names that are not declared."""
+        """Parse an expression and return it with its span; `expected` is the type of undeclared names."""
         start = self.next.span.start
         value = self.expression(expected)
         return value, Span(start, self._tokens[self._at - 1].span.end)
 
     def expression(self, expected: CType) -> Value:
-        """An expression, conditional ones too."""
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise self.error(f"expressions stand more than {DEEPEST} deep in each other", self.next.span)
+        """Parse an expression, which may be conditional."""
+        self._enter()
         value = self._binary(1, expected)
         if self.accept("?"):
             yes = self.expression(expected)
@@ -178,10 +174,13 @@ class Expressions:
             left = _combine(sign.text, left, right)
         return left
 
-    def _unary(self, expected: CType) -> Value:
+    def _enter(self) -> None:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise self.error(f"expressions stand more than {DEEPEST} deep in each other", self.next.span)
+        if self._depth > _MOST_DEPTH:
+            raise self.error(f"expressions are nested more than {_MOST_DEPTH} deep", self.next.span)
+
+    def _unary(self, expected: CType) -> Value:
+        self._enter()
         value = self._prefixed(expected)
         self._depth -= 1
         return value
@@ -208,26 +207,22 @@ class Expressions:
             value = self.expression(ctype)
             self.expect(")")
             return convert(value, ctype)
-        if token.text == "(" and self._casts_ahead():
+        if token.text == "(" and _starts_type(self.second):
             self.take()
             ctype = self.pointers(self.type())
             self.expect(")")
             return convert(self._unary(ctype), ctype)
         return self._postfix(expected)
 
-    def _casts_ahead(self) -> bool:
-        after = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
-        return after.kind == "name" and (after.text in WORDS or after.text in _QUALIFIERS)
-
     def _address(self, expected: CType) -> Value:
-        """`&p[n]`, the only addresses that arguments are, and `&x` of a variable."""
+        """Parse `&p[n]` or `&x`, the only addresses that arguments use."""
         name = self.take()
         if name.kind != "name":
             raise self.error(
-                f"found &{name.text}; expected the address of an element, such as &tile[4]", name.span
+                f"expected the address of an element such as &tile[4], got &{name.text}", name.span
             )
         if self.scope.open and name.text not in self.scope.names and self.next.text != "[":
-            # A fragment that nothing declares: what matters of it is where it is.
+            # Only the address of an undeclared fragment matters, so its name becomes a pointer.
             return self._name(name, expected if expected.depth else replace(expected, depth=1))
         value = self._name(name, expected)
         indices: list[Value] = []
@@ -241,7 +236,7 @@ class Expressions:
         return computed(replace(value.type, depth=value.type.depth + 1))
 
     def _flat(self, name: str, indices: list[Value]) -> Value:
-        """The index of an element of an array of several extents, as if it had one."""
+        """Return the linear index of an element of an array with several extents."""
         extents = self.scope.extents.get(name, ())
         found = indices[0]
         for extent, index in zip(extents[1:], indices[1:], strict=False):
@@ -298,14 +293,14 @@ class Expressions:
                 self.expect(")")
                 return value
             case _:
-                raise self.error(f"found {token.text}; expected an argument", token.span)
+                raise self.error(f"expected an argument, got {token.text}", token.span)
 
     def _character(self, token: Token) -> int:
         body = token.text[1:-1]
         if len(body) == 1 and body.isascii():
             return ord(body)
         if body[1:] not in _ESCAPES:
-            raise self.error(f"{token.text} is no character", token.span)
+            raise self.error(f"unknown character {token.text}", token.span)
         return _ESCAPES[body[1:]]
 
     def _name(self, token: Token, expected: CType) -> Value:
@@ -313,6 +308,10 @@ class Expressions:
         if found is None:
             raise self.error(f'identifier "{token.text}" is undefined', token.span)
         return found
+
+
+def _starts_type(token: Token) -> bool:
+    return token.kind == "name" and (token.text in WORDS or token.text in _QUALIFIERS)
 
 
 def _integer(text: str) -> Value:
@@ -335,13 +334,14 @@ def _integer(text: str) -> Value:
 
 
 def convert(value: Value, ctype: CType) -> Value:
-    """A value converted to a type. Casts between pointers keep what they point to; a number that becomes a pointer
-    points to global memory, where kernels have their numbers from.
+    """Return a value converted to a type.
+
+    A cast between pointers keeps the state space. A number converted to a pointer points to global memory, because a
+    kernel receives addresses only of global memory.
     """
     if value.constant is not None:
-        return Value(
-            ctype, wrap(value.constant, ctype), terms=() if wrap(value.constant, ctype) is not None else None
-        )
+        constant = wrap(value.constant, ctype)
+        return Value(ctype, constant, terms=None if constant is None else ())
     if value.type.depth or ctype.depth == 0:
         kept = value.type.size == ctype.size and is_float(value.type) == is_float(ctype) and ctype != BOOL
         terms = value.terms if kept or value.type.depth else None
@@ -394,7 +394,7 @@ def _combine(sign: str, left: Value, right: Value) -> Value:
 
 
 def _moved(sign: str, pointer: Value, index: Value) -> Value:
-    """A pointer some elements further on."""
+    """Return a pointer moved by an index in elements."""
     known = isinstance(index.constant, int)
     wraps = is_unsigned(index.type) and index.type.size < pointer.type.size
     if (
@@ -412,7 +412,7 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
 
 
 def _is_bounded(index: Value) -> bool:
-    """Whether an unsigned index cannot wrap: a variable, or a small multiple of `threadIdx.x`."""
+    """Return True if an unsigned index cannot wrap: a variable, or a small multiple of `threadIdx.x`."""
     assert index.terms is not None
     one = len(index.terms) == 1 and index.terms[0][1] == 1 and index.offset == 0
     small = all(name == THREAD and 0 <= factor < 1 << 16 for name, factor in index.terms)
@@ -420,7 +420,7 @@ def _is_bounded(index: Value) -> bool:
 
 
 def _sum(ctype: CType, left: Value, right: Value, factor: int) -> Value:
-    """`left + factor * right`."""
+    """Return `left + factor * right`."""
     terms = dict(left.terms or ())
     for name, of in right.terms or ():
         terms[name] = terms.get(name, 0) + of * factor
@@ -434,7 +434,7 @@ def _offset(value: Value) -> int:
 
 
 def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
-    """Sums of variables, and multiples of them by constants, as far as they are followed."""
+    """Return a sum of variables or a multiple of a sum by a constant; another value is computed."""
     if left.terms is None or right.terms is None or not ctype.is_integer or left.base or right.base:
         return computed(ctype)
     if left.type.size != right.type.size and None in (left.constant, right.constant) and sign != "<<":

@@ -1,48 +1,48 @@
-"""From the text of a call to PTX and to operations of the nvvm dialect."""
+"""Lowering of a builtin's call to PTX, or to operations of the nvvm and llvm dialects."""
 
 from __future__ import annotations
 
 from warploom.diagnostics import UsageError
-from warploom.isa.model.availability import Target, Version, is_version
-from warploom.nvvm.builtins import operations, ptx
-from warploom.nvvm.builtins.calls import Pointer, Variable, call_of, call_of_module, is_mlir
-from warploom.nvvm.builtins.choose import Choice, Refused, choose
-from warploom.nvvm.builtins.source import Call, complain, read_call
-from warploom.nvvm.reading import read
+from warploom.isa.model.availability import Target, Version
+from warploom.nvvm.builtins import to_nvvm, to_ptx
+from warploom.nvvm.builtins.calls import Pointer, Variable, call_from_arguments, call_from_mlir, is_mlir
+from warploom.nvvm.builtins.cuda_parser import Call, call_error, parse_call
+from warploom.nvvm.builtins.selection import RefusedCall, Selection, select
+from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_llvm import to_llvm
-from warploom.nvvm.to_ptx import asked_target
+from warploom.nvvm.to_ptx import check_version, target_named
 
 
-def understand(text: str, target: Target, name: str = "<text>") -> tuple[Call, Choice]:
-    """The call of a text, CUDA C or MLIR, and its instruction on a target.
+def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Call, Selection]:
+    """Return the call in CUDA C or MLIR text, and its instruction on a target.
 
     Errors: BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
-    call = call_of_module(text, name) if is_mlir(text) else read_call(text, name)
-    return call, choice_of(call, target)
+    call = call_from_mlir(text, name) if is_mlir(text) else parse_call(text, name)
+    return call, selection_of(call, target)
 
 
-def choice_of(call: Call, target: Target) -> Choice:
-    """The instruction of a call on a target. Errors: BuiltinError, as `understand`."""
+def selection_of(call: Call, target: Target) -> Selection:
+    """Return the instruction of a call on a target. Errors: BuiltinError as in `read_and_select`."""
     try:
-        return choose(call.builtin, [argument.value for argument in call.arguments], target)
-    except Refused as refused:
-        places = len(call.arguments)
+        return select(call.builtin, [argument.value for argument in call.arguments], target)
+    except RefusedCall as refused:
+        count = len(call.arguments)
         found = [
-            (at if at is None or at < places else None, said, code) for at, said, code in refused.complaints
+            (at if at is None or at < count else None, message, code) for at, message, code in refused.errors
         ]
-        raise complain(call, found) from None
+        raise call_error(call, found) from None
 
 
 def lower_builtin(
     text: str, to: str, target: str, version: Version | None = None, name: str = "<text>"
 ) -> str:
-    """The text of a call as PTX, or as an operation of the nvvm dialect.
+    """Lower the text of a call to PTX, or to an operation of the nvvm or llvm dialect.
 
-    Errors: UsageError lower.level, lower.target; BuiltinError as `understand`, and builtin.computed
+    Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed
     """
-    found = asked_target(target)
-    return _written(*understand(text, found, name), to, found, version)
+    known = target_named(target)
+    return _written(*read_and_select(text, known, name), to, known, version)
 
 
 def lower_call(
@@ -52,23 +52,22 @@ def lower_call(
     target: str = "sm_90a",
     ptx_version: Version | None = None,
 ) -> str:
-    """A call in Python as PTX, or as an operation of the nvvm dialect: constants, `Pointer`s and `Variable`s.
+    """Lower a call that is given as a name and arguments: constants, `Pointer`s and `Variable`s.
 
-    Errors: UsageError for a name that no builtin has, lower.level, lower.target; BuiltinError as `understand`
+    Errors: UsageError for an unknown builtin, lower.level, lower.target; BuiltinError as in `read_and_select`
     """
-    found = asked_target(target)
-    call = call_of(name, arguments)
-    return _written(call, choice_of(call, found), to, found, ptx_version)
+    known = target_named(target)
+    call = call_from_arguments(name, arguments)
+    return _written(call, selection_of(call, known), to, known, ptx_version)
 
 
-def _written(call: Call, choice: Choice, to: str, target: Target, version: Version | None) -> str:
-    if version is not None and not is_version(version):
-        raise UsageError(f"there is no PTX version {version[0]}.{version[1]}", code="lower.target")
-    if to not in ("nvvm", "llvm", "ptx"):
-        raise UsageError(f"there is no way from builtin to {to}", code="lower.level")
+def _written(call: Call, selection: Selection, to: str, target: Target, version: Version | None) -> str:
+    check_version(version)
     if to == "ptx":
-        return str(ptx.write(call, choice, target, version))
-    module = operations.module_of(call, choice)
+        return str(to_ptx.write(call, selection, target, version))
+    if to not in ("nvvm", "llvm"):
+        raise UsageError(f"cannot lower builtin to {to}", code="lower.level")
+    module = to_nvvm.module_of(call, selection)
     module.verify()
     text = str(module) + "\n"
-    return text if to == "nvvm" else str(to_llvm(read(text))) + "\n"
+    return text if to == "nvvm" else str(to_llvm(parse_mlir(text))) + "\n"

@@ -1,13 +1,15 @@
-"""The registry: every builtin by number and by name, and all that its name says.
+"""Registry of the builtins by number and by name, with the facts that follow from the names.
 
-A row of ROWS is one shape of one unit; its operations are numbered in their order. What an operation is follows
-from its name by rule: which matrix it moves or multiplies, the element types, the C types of its parameters.
+A row of ROWS is one shape of one unit, and its operations have consecutive numbers. The name of an operation implies
+the matrix, the element types and the C types of the parameters.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 from warploom.diagnostics import UsageError
@@ -36,8 +38,11 @@ ROWS = """
     763     sm_80   bf16   m8n32k16   ld_a ld_b
     765     sm_90a  wgmma  -          f16 bf16 tf32 f8
 """  # noqa: E501
-"""Of 751 to 764 the text has the stores and loads of f64 and tf32 one number off; its own entries of 745 to 764
-have them as here."""
+"""Rows of builtins.
+
+The reference text has the stores and loads of f64 and tf32 one number off in its overview of 751 to 764. Its entries
+of 745 to 764 agree with these rows.
+"""
 
 BARRIERS = range(769, 771)
 """Numbers of the warpgroup's barriers, which are no functions that a program can call."""
@@ -45,8 +50,8 @@ BARRIERS = range(769, 771)
 _ELEMENT = {"hmma": "f16", "dmma": "f64", "tf32": "tf32", "bf16": "bf16", "bmma": "b1"}
 _ACCUMULATOR = {"dmma": "f64", "tf32": "f32", "bf16": "f32", "imma": "s32", "bmma": "s32"}
 _C_TYPES = {"f32": "float", "f64": "double"}
-_SECOND = frozenset({"dmma", "tf32", "bf16"})
-_UNSIGNED = frozenset({"imma", "bmma", "dmma"})
+_SECOND_GENERATION = frozenset({"dmma", "tf32", "bf16"})
+_UNSIGNED_ROWCOL = frozenset({"imma", "bmma", "dmma"})
 _OPERATION = re.compile(
     r"(?P<kind>ld|st)_(?P<matrix>[abc])(?:_(?P<type>\w+))?"
     r"|mma_(?:(?P<d>f16|f32)(?P<c>f16|f32)|(?P<bits>xor|and)_popc_b1|(?P<one>\w+))"
@@ -57,12 +62,12 @@ _BOOLEANS = {
     "tf32": ("neg_a", "neg_b", "scale_d"),
     "f8": ("neg_a", "neg_b", "a_e4m3", "b_e4m3", "scale_d", "d_f16"),
 }
-"""The booleans of a warpgroup multiplication, in order, called what the compiler does with each."""
+"""Booleans of a warpgroup multiplication in order, named for their effect in the compiler."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its name and C type. Pointers to `const` are read, others are written."""
+    """Parameter with its name and C type. A pointer to `const` is read, another one is written."""
 
     name: str
     base: str
@@ -75,10 +80,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Builtin:
-    """A builtin function of the compiler.
+    """Builtin function of the compiler.
 
-    `kind` is "load", "store", "multiply" or "warpgroup". `types` are the element types by operand: a, b, c, d;
-    of a load or a store only that of its `matrix`.
+    `kind` is "load", "store", "multiply" or "warpgroup". `types` are the element types of the operands a, b, c and d; a
+    load or store has only the type of its `matrix`.
     """
 
     number: int
@@ -93,139 +98,99 @@ class Builtin:
 
     @cached_property
     def name(self) -> str:
-        """The name that a program calls it by."""
+        """Name in a program."""
         if self.unit == "wgmma":
             return f"__wgmma_mma_async_{self.operation}"
-        if self.unit in ("tf32", "bf16"):
-            unit = "mma" if self.kind == "store" else f"mma_{self.unit}"
-            return f"__{unit}_{self.shape}_{self.operation}"
-        return f"__{self.unit}_{self.shape}_{self.operation}"
+        unit = self.unit
+        if unit in ("tf32", "bf16"):
+            unit = "mma" if self.kind == "store" else f"mma_{unit}"
+        return f"__{unit}_{self.shape}_{self.operation}"
 
     @property
     def is_second_generation(self) -> bool:
-        """Whether it came with SM 80: its loads and stores take generic addresses, and nobody looks at `satf`."""
-        return self.unit in _SECOND
+        """Return True if the builtin came with SM 80: it moves through generic addresses and ignores `satf`."""
+        return self.unit in _SECOND_GENERATION
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters in order; a warpgroup multiplication has A and B after them, of types of their own."""
-        match self.kind:
-            case "load":
-                word = _c_type(self.types[self.matrix])
-                moved = (
-                    Parameter("dst", word, pointer=True),
-                    Parameter("src", word, pointer=True, const=True),
-                )
-                return (*moved, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
-            case "store":
-                word = _c_type(self.types["d"])
-                moved = (
-                    Parameter("dst", word, pointer=True),
-                    Parameter("src", word, pointer=True, const=True),
-                )
-                return (*moved, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
-            case "multiply":
-                d = Parameter("d", _c_type(self.types["d"]), pointer=True)
-                rest = [
-                    Parameter(name, _c_type(self.types[name]), pointer=True, const=True)
-                    for name in ("a", "b", "c")
-                ]
-                rowcol = Parameter("rowcol", "unsigned int" if self.unit in _UNSIGNED else "int")
-                satf = () if self.unit == "bmma" else (Parameter("satf", "int"),)
-                return (d, *rest, rowcol, *satf)
-            case _:
-                sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
-                flags = (Parameter(name, "bool") for name in self.booleans)
-                return (*sizes, *flags, Parameter("d", "void", pointer=True))
+        """Parameters in order. A warpgroup multiplication takes A and B after them, with types of their own."""
+        if self.kind == "warpgroup":
+            sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
+            flags = (Parameter(name, "bool") for name in self.booleans)
+            return (*sizes, *flags, Parameter("d", "void", pointer=True))
+        if self.kind == "multiply":
+            d, *sources = (self._pointer(name, name) for name in "dabc")
+            rowcol = Parameter("rowcol", "unsigned int" if self.unit in _UNSIGNED_ROWCOL else "int")
+            satf = () if self.unit == "bmma" else (Parameter("satf", "int"),)
+            return (d, *sources, rowcol, *satf)
+        pointers = (self._pointer("dst", self.matrix), self._pointer("src", self.matrix))
+        return (*pointers, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
+
+    def _pointer(self, name: str, operand: str) -> Parameter:
+        base = _C_TYPES.get(self.types[operand], "int")
+        return Parameter(name, base, pointer=True, const=name not in ("d", "dst"))
 
     @property
     def booleans(self) -> tuple[str, ...]:
-        """What the booleans of a warpgroup multiplication are, in order."""
+        """Booleans of a warpgroup multiplication, in order."""
         return _BOOLEANS.get(self.operation, ()) if self.unit == "wgmma" else ()
 
     @property
     def prototype(self) -> str:
-        """The function's type, as the compiler's front end has it."""
+        """Type of the function in the compiler's front end."""
         types = [str(parameter) for parameter in self.parameters]
         return f"void ({', '.join([*types, *(['...'] * (self.unit == 'wgmma'))])})"
 
 
-def _c_type(element: str) -> str:
-    """The C type of a register that holds elements."""
-    return _C_TYPES.get(element, "int")
-
-
-def _read(text: str) -> tuple[Builtin, ...]:
-    found: list[Builtin] = []
+def _read(text: str) -> Iterator[Builtin]:
     for line in text.strip().splitlines()[1:]:
         number, target, unit, shape, *operations = line.split()
         for offset, operation in enumerate(operations):
-            shape_word = "" if shape == "-" else shape
-            found.append(_builtin(int(number) + offset, target, unit, shape_word, operation))
-    return tuple(found)
+            yield _builtin(int(number) + offset, target, unit, shape.strip("-"), operation)
 
 
 def _builtin(number: int, target: str, unit: str, shape: str, operation: str) -> Builtin:
     if unit == "wgmma":
         return Builtin(number, target, unit, shape, operation, "warpgroup", "", {})
-    said = _OPERATION.fullmatch(operation)
-    assert said is not None, operation
+    parts = _OPERATION.fullmatch(operation)
+    assert parts is not None, operation
     accumulator = _ACCUMULATOR.get(unit, "")
-    if said["kind"]:
-        matrix = "d" if said["kind"] == "st" else said["matrix"]
-        word = (said["type"] or "").replace("i32", "s32")
+    if parts["kind"]:
+        matrix = "d" if parts["kind"] == "st" else parts["matrix"]
+        word = (parts["type"] or "").replace("i32", "s32")
         default = _ELEMENT.get(unit, "") if matrix in "ab" else accumulator
         kind = "store" if matrix == "d" else "load"
         return Builtin(number, target, unit, shape, operation, kind, matrix, {matrix: word or default})
-    element = _ELEMENT.get(unit) or said["one"]
-    types = {"a": element, "b": element, "c": said["c"] or accumulator, "d": said["d"] or accumulator}
-    return Builtin(number, target, unit, shape, operation, "multiply", "", types, said["bits"] or "")
+    element = _ELEMENT.get(unit) or parts["one"]
+    types = {"a": element, "b": element, "c": parts["c"] or accumulator, "d": parts["d"] or accumulator}
+    return Builtin(number, target, unit, shape, operation, "multiply", "", types, parts["bits"] or "")
 
 
-BUILTINS = _read(ROWS)
-"""Every builtin, in the order of their numbers."""
-
-_BY_NAME = {each.name: each for each in BUILTINS}
+BUILTINS = tuple(_read(ROWS))
+"""Builtins in the order of their numbers."""
+BY_NAME = {each.name: each for each in BUILTINS}
+"""Builtins by name."""
 _BY_NUMBER = {each.number: each for each in BUILTINS}
 
 
-def builtin_named(name: str) -> Builtin:
-    """The builtin of a name. Errors: UsageError where there is none."""
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    from difflib import get_close_matches
+def similar_name(name: str) -> str:
+    """Return a hint with the builtin of a similar name, or ""."""
+    similar = get_close_matches(name, BY_NAME, 1, 0.6)
+    return f"did you mean {similar[0]}?" if similar else ""
 
-    like = get_close_matches(name, _BY_NAME, 1, 0.6)
-    raise UsageError(f"there is no builtin {name!r}", hint=f"did you mean {like[0]}?" if like else "")
+
+def builtin_named(name: str) -> Builtin:
+    """Return the builtin of a name. Errors: UsageError for an unknown name."""
+    if name in BY_NAME:
+        return BY_NAME[name]
+    raise UsageError(f"unknown builtin {name!r}", hint=similar_name(name))
 
 
 def builtin_numbered(number: int) -> Builtin:
-    """The builtin of a number. Errors: UsageError where there is none."""
+    """Return the builtin of a number. Errors: UsageError for an unknown number."""
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:
         raise UsageError(f"{number} is a barrier of the warpgroup, which no program calls by name")
     first, last = BUILTINS[0].number, BUILTINS[-1].number
-    raise UsageError(f"there is no builtin {number}; expected {first} to {last}")
-
-
-TABLES = (
-    ("dword_3F14840", range(678, 708)),
-    ("dword_3F147E0", range(708, 732)),
-    ("dword_3F147A0", range(732, 745)),
-)
-"""The compiler's three tables from builtins to intrinsics, by the numbers that each has."""
-
-
-def table_of(number: int) -> tuple[str, int]:
-    """Which of the three tables a builtin is looked up in, and its entry there.
-
-    Those after the tables are looked up in trees of their own, by their descriptor words (`words.warp`).
-
-    Errors: UsageError for a number that is in none.
-    """
-    for name, numbers in TABLES:
-        if number in numbers:
-            return name, number - numbers.start
-    first, last = TABLES[0][1].start, TABLES[-1][1].stop - 1
-    raise UsageError(f"builtin {number} is in none of the three tables; expected {first} to {last}")
+    raise UsageError(f"unknown builtin {number}; expected {first} to {last}")

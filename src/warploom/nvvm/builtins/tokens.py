@@ -1,4 +1,4 @@
-"""The words of CUDA C text, each with its place."""
+"""Tokens of CUDA C text, with their spans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.nvvm.errors import LowerError
 
-LONGEST_TEXT = 1 << 16
+_LONGEST_TEXT = 1 << 16
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s+|//[^\n]*|/\*.*?\*/)+)
     | (?P<float>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fFlL]? | \d+[eE][+-]?\d+[fFlL]?)
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of the text: what kind it is, its text and its place. The last is of kind "end"."""
+    """Token with its kind, text and span. The last token has the kind "end"."""
 
     kind: str
     text: str
@@ -32,29 +32,30 @@ class Token:
 
 
 class BuiltinError(LowerError):
-    """A call that the compiler refuses, or a text that is none: what is wrong, and where."""
+    """Call that the compiler refuses, or text that contains no call."""
 
 
-def problem(
+def diagnostic_at(
     source: Source, span: Span, message: str, code: str = "builtin.text", hint: str = ""
 ) -> Diagnostic:
-    """One finding about a text."""
+    """Return an error at a span of a text."""
     return Diagnostic(code, Severity.ERROR, message, source, span, hint)
 
 
 def tokens_of(source: Source) -> list[Token]:
-    """The words of a text. Errors: BuiltinError for a character that no word begins with."""
+    """Return the tokens of a text. Errors: BuiltinError builtin.text for an unexpected character."""
     text = source.text
-    if len(text) > LONGEST_TEXT:
+    if len(text) > _LONGEST_TEXT:
         raise BuiltinError(
-            [problem(source, Span(0, 1), f"the text has {len(text)} characters; expected a call")]
+            [diagnostic_at(source, Span(0, 1), f"the text has {len(text)} characters; expected a call")]
         )
     found: list[Token] = []
     at = 0
     while at < len(text):
-        word = _TOKEN.match(text, at)
-        if word is None:
-            raise BuiltinError([problem(source, Span(at, at + 1), f"unexpected character {text[at]!r}")])
+        if (word := _TOKEN.match(text, at)) is None:
+            raise BuiltinError(
+                [diagnostic_at(source, Span(at, at + 1), f"unexpected character {text[at]!r}")]
+            )
         if word.lastgroup != "space":
             found.append(Token(str(word.lastgroup), word[0], Span(at, word.end())))
         at = word.end()

@@ -1,4 +1,4 @@
-"""The nvvm dialect in xDSL: one file a family, each operation with MLIR's text, its legality and its PTX."""
+"""MLIR's nvvm dialect in xDSL: operations with their text, their legality and their PTX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TypeVar
 from xdsl.ir import Attribute, Dialect
 
 from warploom.nvvm.dialect import (
+    attributes,
     copies,
+    enums,
     fences,
     matrix,
     mbarrier,
@@ -17,12 +19,10 @@ from warploom.nvvm.dialect import (
     tcgen05_mma,
     tensor_copies,
     threads,
-    vocabulary,
     wgmma,
     wmma,
-    words,
 )
-from warploom.nvvm.dialect.inline import InlinePtx
+from warploom.nvvm.dialect.inline_ptx import InlinePtx
 from warploom.nvvm.dialect.operation import Operation
 
 FAMILIES: dict[str, ModuleType] = {
@@ -41,13 +41,13 @@ FAMILIES: dict[str, ModuleType] = {
         tcgen05_mma,
     )
 }
-"""The files of the dialect's operations."""
+"""Modules of the operations, by name."""
 
 _Class = TypeVar("_Class")
 
 
-def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
-    """The classes of a module that xDSL has a definition of."""
+def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
+    """Return the classes of a module that define an operation or attribute."""
     return [
         value
         for value in vars(module).values()
@@ -59,18 +59,19 @@ def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
 
 
 def operations_of(family: ModuleType) -> list[type[Operation]]:
-    """The operations of a family, in the order of their declaration."""
-    return _declared(family, Operation)
+    """Return the operations of a family in the order of their definition."""
+    return _defined(family, Operation)
 
 
 OPERATIONS: tuple[type[Operation], ...] = tuple(
-    operation for family in FAMILIES.values() for operation in operations_of(family)
+    defined for family in FAMILIES.values() for defined in operations_of(family)
 )
+"""Operations of all families."""
 ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
-    attribute for module in (words, vocabulary) for attribute in _declared(module, Attribute)
+    defined for module in (attributes, enums) for defined in _defined(module, Attribute)
 )
-
+"""Attributes of the dialect."""
 NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], list(ATTRIBUTES))
-"""The dialect."""
+"""Dialect to load into an xDSL context."""
 
 __all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]

@@ -1,19 +1,10 @@
-"""Copies that the executing thread does not wait for: nvvm.cp.async, and those of bytes in bulk."""
+"""Asynchronous copies of bytes: nvvm.cp.async and the bulk copies."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import I32, I64, IntAttr, IntegerAttr, UnitAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
@@ -24,22 +15,21 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation
-from warploom.nvvm.dialect.pieces import At, Code, Piece, Statement, pointer, space_of
-from warploom.nvvm.dialect.vocabulary import CacheModifier
-
-HINT = "L2::cache_hint"
-MULTICAST = "multicast::cluster"
+from warploom.isa.instructions import async_copy, bulk
+from warploom.nvvm.dialect.enums import CacheModifier
+from warploom.nvvm.dialect.lowering import Lowering
+from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
+from warploom.nvvm.dialect.types import explicit_space_of, pointer, pointer_to, space_of
 
 
 @irdl_custom_directive
 class Pointer(CustomDirective):
-    """The type of a pointer, of which MLIR writes no more than the address space: `<3>`."""
+    """Type of a pointer, of which MLIR prints only the address space: `<3>`."""
 
     pointer: TypeDirective
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Either spelling."""
+        """Parse the address space, or the whole type."""
         if parser.parse_optional_punctuation("<"):
             space = parser.parse_integer()
             parser.parse_punctuation(">")
@@ -48,7 +38,7 @@ class Pointer(CustomDirective):
         self.pointer.parse(parser, state)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """The address space, where there is one."""
+        """Print the address space, or the whole type of a generic pointer."""
         (found,) = self.pointer.get(op)
         if not isinstance(found, LLVMPointerType) or not isinstance(found.addr_space, IntAttr):
             self.pointer.print(printer, state, op)
@@ -57,17 +47,10 @@ class Pointer(CustomDirective):
         printer.print_string(f"<{found.addr_space.data}>")
 
 
-def stated(space: str) -> str:
-    """The space of shared memory as instructions of bulk copies name it."""
-    return f"{space}::cta" if space == "shared" else space
-
-
-@irdl_op_definition
+@operation("nvvm.cp.async.shared.global", async_copy.CP_ASYNC)
 class CpAsync(Operation):
-    """Copies 4, 8 or 16 bytes of each thread from global to shared memory."""
+    """Copy of 4, 8 or 16 bytes from global to shared memory by each thread."""
 
-    name = "nvvm.cp.async.shared.global"
-    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.cp_async",)
     dst = operand_def(pointer(3))
     src = operand_def(pointer(1))
     size = prop_def(IntegerAttr[I32])
@@ -80,73 +63,54 @@ class CpAsync(Operation):
     def check(self) -> None:
         size, modifier = self.size.value.data, self.modifier.data
         if modifier not in {"ca", "cg"}:
-            raise self.refuse("Only CG and CA cache modifiers are supported.")
+            raise self.error("Only CG and CA cache modifiers are supported.")
         if size not in {4, 8, 16}:
-            raise self.refuse("expected byte size to be either 4, 8 or 16.")
+            raise self.error("expected byte size to be either 4, 8 or 16.")
         if modifier == "cg" and size != 16:
-            raise self.refuse("CG cache modifier is only support for 16 bytes copy.")
+            raise self.error("CG cache modifier is only support for 16 bytes copy.")
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "dst": At(self.dst),
-            "src": At(self.src),
-            "cp_size": self.size.value.data,
-        }
-        if self.cpSize is not None:
-            operands["src_size"] = self.cpSize
+    def lower(self) -> Lowering:
         words = {"cop": self.modifier.data, "shared_space": space_of(self.dst)}
-        return Code([Statement(self.FORMS, words, operands)])
+        size = self.size.value.data
+        return self.instruction(words, dst=self.dst, src=self.src, cp_size=size, src_size=self.cpSize)
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.commit.group", async_copy.COMMIT)
 class CpAsyncCommitGroup(Operation):
-    """Closes the group of the thread's copies so far."""
-
-    name = "nvvm.cp.async.commit.group"
-    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.commit_group",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {})])
+    """Commit of the thread's earlier copies to a group."""
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.wait.group", async_copy.WAIT_GROUP)
 class CpAsyncWaitGroup(Operation):
-    """Waits until at most so many of the latest groups are in flight."""
+    """Wait until at most n of the latest groups are pending."""
 
-    name = "nvvm.cp.async.wait.group"
-    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.wait_group",)
     n = prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {"N": self.n.value.data})])
+    def lower(self) -> Lowering:
+        return self.instruction(N=self.n.value.data)
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.mbarrier.arrive", async_copy.ARRIVE)
 class CpAsyncMbarrierArrive(Operation):
-    """Arrives at an mbarrier when the thread's copies so far are done."""
+    """Arrival at an mbarrier once the thread's earlier copies are complete."""
 
-    name = "nvvm.cp.async.mbarrier.arrive"
-    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.mbarrier_arrive",)
     addr = operand_def(pointer(0, 3))
     noinc = prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(0, 1))
     assembly_format = "$addr attr-dict `:` type(operands)"
 
-    def code(self) -> Code:
+    def lower(self) -> Lowering:
         words = {"space": space_of(self.addr), "noinc": "noinc" if self.noinc.value.data else ""}
-        return Code([Statement(self.FORMS, words, {"addr": At(self.addr)})])
+        return self.instruction(words, addr=self.addr)
 
 
-# Bytes in bulk ----------------------------------------------------------------------------------------------
+# Bulk copies ------------------------------------------------------------------------------------------------
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.shared.cluster.global", bulk.LOAD)
 class BulkLoad(Operation):
-    """Copies bytes from global memory to the shared memory of a CTA, or of several in a cluster."""
+    """Bulk copy from global memory to the shared memory of one or several CTAs of the cluster."""
 
-    name = "nvvm.cp.async.bulk.shared.cluster.global"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.load",)
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(3, 7))
     srcMem = operand_def(pointer(1))
@@ -161,30 +125,25 @@ class BulkLoad(Operation):
     )
 
     def check(self) -> None:
-        if self.multicastMask is not None and space_of(self.dstMem) == "shared":
-            raise self.refuse("Multicast is not supported with shared::cta mode.")
+        if self.multicastMask is not None and self.dstMem.type == pointer_to(3):
+            raise self.error("Multicast is not supported with shared::cta mode.")
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "dstMem": At(self.dstMem),
-            "srcMem": At(self.srcMem),
-            "size": self.size,
-            "mbar": At(self.mbar),
-        }
-        words = {"dst": stated(space_of(self.dstMem))}
-        if self.multicastMask is not None:
-            operands["ctaMask"], words["multicast"] = self.multicastMask, MULTICAST
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        return self.instruction(
+            {"dst": explicit_space_of(self.dstMem)},
+            dstMem=self.dstMem,
+            srcMem=self.srcMem,
+            size=self.size,
+            mbar=self.mbar,
+            ctaMask=self.multicastMask,
+            cache_policy=self.l2CacheHint,
+        )
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.prefetch", bulk.PREFETCH)
 class BulkPrefetch(Operation):
-    """Brings bytes of global memory into the second cache."""
+    """Bulk prefetch of global memory to the L2 cache."""
 
-    name = "nvvm.cp.async.bulk.prefetch"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.prefetch",)
     srcMem = operand_def(pointer(1))
     size = operand_def(i32)
     l2CacheHint = opt_operand_def(i64)
@@ -193,20 +152,14 @@ class BulkPrefetch(Operation):
         "$srcMem `,` $size (`l2_cache_hint` `=` $l2CacheHint^)? attr-dict `:` custom<Pointer>(type($srcMem))"
     )
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"srcMem": At(self.srcMem), "size": self.size}
-        words: dict[str, str] = {}
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        return self.instruction(srcMem=self.srcMem, size=self.size, cache_policy=self.l2CacheHint)
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.global.shared.cta", bulk.STORE)
 class BulkStore(Operation):
-    """Copies bytes from shared to global memory; a mask says which of every 16."""
+    """Bulk copy from shared to global memory; a mask selects bytes of every 16."""
 
-    name = "nvvm.cp.async.bulk.global.shared.cta"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.store",)
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(1))
     srcMem = operand_def(pointer(3))
@@ -219,26 +172,20 @@ class BulkStore(Operation):
         " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))"
     )
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "dstMem": At(self.dstMem),
-            "srcMem": At(self.srcMem),
-            "size": self.size,
-        }
-        words: dict[str, str] = {}
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        if self.byteMask is not None:
-            operands["byteMask"], words["cp_mask"] = self.byteMask, "cp_mask"
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        return self.instruction(
+            dstMem=self.dstMem,
+            srcMem=self.srcMem,
+            size=self.size,
+            cache_policy=self.l2CacheHint,
+            byteMask=self.byteMask,
+        )
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.shared.cluster.shared.cta", bulk.COPY_IN_CLUSTER)
 class BulkInCluster(Operation):
-    """Copies bytes from the shared memory of this CTA to that of another in its cluster."""
+    """Bulk copy from the shared memory of this CTA to that of another CTA of the cluster."""
 
-    name = "nvvm.cp.async.bulk.shared.cluster.shared.cta"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.copy_in_cluster",)
     dstMem = operand_def(pointer(7))
     srcMem = operand_def(pointer(3))
     mbar = operand_def(pointer(3))
@@ -249,53 +196,36 @@ class BulkInCluster(Operation):
         " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))"
     )
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "dstMem": At(self.dstMem),
-            "srcMem": At(self.srcMem),
-            "size": self.size,
-            "mbar": At(self.mbar),
-        }
-        return Code([Statement(self.FORMS, {"dst": space_of(self.dstMem)}, operands)])
+    def lower(self) -> Lowering:
+        words = {"dst": space_of(self.dstMem)}
+        return self.instruction(words, dstMem=self.dstMem, srcMem=self.srcMem, size=self.size, mbar=self.mbar)
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.commit.group", bulk.COMMIT)
 class BulkCommitGroup(Operation):
-    """Closes the group of the thread's copies in bulk so far."""
-
-    name = "nvvm.cp.async.bulk.commit.group"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.commit_group",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {})])
+    """Commit of the thread's earlier bulk copies to a group."""
 
 
-@irdl_op_definition
+@operation("nvvm.cp.async.bulk.wait_group", bulk.WAIT_GROUP)
 class BulkWaitGroup(Operation):
-    """Waits until at most so many of the latest groups are in flight, or have yet to read their sources."""
+    """Wait until at most `group` of the latest groups are pending, or have sources that are not read yet."""
 
-    name = "nvvm.cp.async.bulk.wait_group"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.wait_group",)
     group = prop_def(IntegerAttr[I32])
     read = opt_prop_def(UnitAttr)
     assembly_format = "$group attr-dict"
 
     def check(self) -> None:
         if self.group.value.data < 0:
-            raise self.refuse("attribute 'group' failed to satisfy constraint: at least 0")
+            raise self.error("attribute 'group' failed to satisfy constraint: at least 0")
 
-    def code(self) -> Code:
-        words = {"read": "read" if self.read is not None else ""}
-        return Code([Statement(self.FORMS, words, {"N": self.group.value.data})])
+    def lower(self) -> Lowering:
+        return self.instruction({"read": "" if self.read is None else "read"}, N=self.group.value.data)
 
 
-@irdl_op_definition
+@operation("nvvm.st.bulk", bulk.ZERO)
 class BulkZero(Operation):
-    """Writes zeros to shared memory."""
+    """Bulk store of zeros to shared memory."""
 
-    name = "nvvm.st.bulk"
-    FORMS: ClassVar[tuple[str, ...]] = ("bulk.zero",)
     addr = operand_def(pointer(0, 3))
     size = operand_def(i64)
     initVal = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, 64))
@@ -303,12 +233,8 @@ class BulkZero(Operation):
 
     def check(self) -> None:
         if self.initVal.value.data != 0:
-            raise self.refuse(f"only 0 is supported for initVal, got {self.initVal.value.data}")
+            raise self.error(f"only 0 is supported for initVal, got {self.initVal.value.data}")
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "a": At(self.addr),
-            "size": self.size,
-            "initval": self.initVal.value.data,
-        }
-        return Code([Statement(self.FORMS, {"ss": stated(space_of(self.addr))}, operands)])
+    def lower(self) -> Lowering:
+        words = {"ss": explicit_space_of(self.addr)}
+        return self.instruction(words, a=self.addr, size=self.size, initval=self.initVal.value.data)

@@ -1,188 +1,147 @@
-"""Orders of memory: the operations whose names begin with nvvm.fence, and nvvm.memory.barrier."""
+"""Memory fences: the operations whose names begin with nvvm.fence, and nvvm.memory.barrier."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import i32
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
-from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import At, Code, Constant, Piece, Statement, pointer
-from warploom.nvvm.dialect.vocabulary import Order, Proxy, Scope, SharedSpace
+from warploom.isa.instructions import barrier
+from warploom.nvvm.dialect.enums import Order, Proxy, Scope, SharedSpace
+from warploom.nvvm.dialect.lowering import Immediate, Lowering
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import pointer
 
-_RESTRICTED = {"acquire": "sync_restrict::shared::cluster", "release": "sync_restrict::shared::cta"}
-_SPACES = {"async.global": "global", "async.shared": "shared"}
-_LEVELS = {"cta": "cta", "gpu": "gl", "sys": "sys"}
+_RESTRICTIONS = {"acquire": "sync_restrict::shared::cluster", "release": "sync_restrict::shared::cta"}
+_PROXY_SPACES = {"async.global": "global", "async.shared": "shared"}
+_MEMBAR_LEVELS = {"cta": "cta", "gpu": "gl", "sys": "sys"}
+_DIRECTION = "to_proxykind::from_proxykind"
 
 
-@irdl_op_definition
+@operation(
+    "nvvm.fence.mbarrier.init",
+    barrier.FENCE_RESTRICTED,
+    words={"op_restrict": "mbarrier_init", "sem": "release", "scope": "cluster"},
+)
 class FenceMbarrierInit(Operation):
-    """Shows the barriers that were made to the cluster."""
-
-    name = "nvvm.fence.mbarrier.init"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_restricted",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        words = {"op_restrict": "mbarrier_init", "sem": "release", "scope": "cluster"}
-        return Code([Statement(self.FORMS, words, {})])
+    """Fence that makes initialised mbarriers visible to the cluster."""
 
 
-@irdl_op_definition
+@operation("nvvm.fence.sc.cluster", barrier.FENCE, words={"sem": "sc", "scope": "cluster"})
 class FenceScCluster(Operation):
-    """Orders everything, for the cluster."""
-
-    name = "nvvm.fence.sc.cluster"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {"sem": "sc", "scope": "cluster"}, {})])
+    """Sequentially consistent fence of the cluster."""
 
 
-@irdl_op_definition
+@operation("nvvm.fence.proxy", barrier.FENCE_PROXY)
 class FenceProxy(Operation):
-    """Orders what goes to memory another way."""
+    """Fence between the generic proxy and another one."""
 
-    name = "nvvm.fence.proxy"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy",)
     kind = prop_def(Proxy)
     space = opt_prop_def(SharedSpace)
-    assembly_format = "attr-dict"
 
     def check(self) -> None:
         kind = self.kind.data
         if kind in {"tensormap", "generic"}:
-            raise self.refuse(f"{kind} proxy is not a supported proxy kind")
+            raise self.error(f"{kind} proxy is not a supported proxy kind")
         if kind == "async.shared" and self.space is None:
-            raise self.refuse("async_shared fence requires space attribute")
+            raise self.error("async_shared fence requires space attribute")
         if kind != "async.shared" and self.space is not None:
-            raise self.refuse("only async_shared fence can have space attribute")
+            raise self.error("only async_shared fence can have space attribute")
 
-    def code(self) -> Code:
-        space = _SPACES.get(self.kind.data, "")
-        if self.space is not None:
-            space = f"shared::{self.space.data}"
-        words = {"proxykind": self.kind.data.partition(".")[0], "space": space}
-        return Code([Statement(self.FORMS, words, {})])
+    def lower(self) -> Lowering:
+        kind = self.kind.data
+        space = _PROXY_SPACES.get(kind, "") if self.space is None else f"shared::{self.space.data}"
+        return self.instruction({"proxykind": kind.partition(".")[0], "space": space})
 
 
-def _check_directions(operation: FenceProxyAcquire | FenceProxyRelease) -> None:
-    if operation.fromProxy.data != "generic":
-        raise operation.refuse("uni-directional proxies only support generic for from_proxy attribute")
-    if operation.toProxy.data != "tensormap":
-        raise operation.refuse("uni-directional proxies only support tensormap for to_proxy attribute")
+class _TensorMapFence(Operation):
+    """Fence between two proxies for a tensor map."""
 
-
-@irdl_op_definition
-class FenceProxyAcquire(Operation):
-    """Lets a tensor map that another thread changed be used."""
-
-    name = "nvvm.fence.proxy.acquire"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_acquire",)
     scope = prop_def(Scope)
+    fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
+    toProxy = prop_def(Proxy, default_value=Proxy("tensormap"))
+
+    def check(self) -> None:
+        if self.fromProxy.data != "generic":
+            raise self.error("uni-directional proxies only support generic for from_proxy attribute")
+        if self.toProxy.data != "tensormap":
+            raise self.error("uni-directional proxies only support tensormap for to_proxy attribute")
+
+
+_PROXIES = "(`from_proxy` `=` $fromProxy^)? (`to_proxy` `=` $toProxy^)? attr-dict"
+
+
+@operation("nvvm.fence.proxy.acquire", barrier.FENCE_PROXY_TENSORMAP)
+class FenceProxyAcquire(_TensorMapFence):
+    """Acquire fence for a tensor map that another thread has changed."""
+
     addr = operand_def(pointer(0))
     size = operand_def(i32)
-    fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
-    toProxy = prop_def(Proxy, default_value=Proxy("tensormap"))
-    assembly_format = (
-        "$scope $addr `,` $size (`from_proxy` `=` $fromProxy^)? (`to_proxy` `=` $toProxy^)? attr-dict"
-    )
+    assembly_format = f"$scope $addr `,` $size {_PROXIES}"
 
-    def check(self) -> None:
-        _check_directions(self)
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"addr": At(self.addr), "size": Constant(self.size)}
-        return Code([Statement(self.FORMS, {"scope": self.scope.data}, operands)])
+    def lower(self) -> Lowering:
+        return self.instruction({"scope": self.scope.data}, addr=self.addr, size=Immediate(self.size))
 
 
-@irdl_op_definition
-class FenceProxyRelease(Operation):
-    """Shows a changed tensor map to other threads."""
+@operation("nvvm.fence.proxy.release", barrier.FENCE_PROXY_TO, words={"sem": "release"})
+class FenceProxyRelease(_TensorMapFence):
+    """Release fence that makes a changed tensor map visible to other threads."""
 
-    name = "nvvm.fence.proxy.release"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_release",)
-    scope = prop_def(Scope)
-    fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
-    toProxy = prop_def(Proxy, default_value=Proxy("tensormap"))
-    assembly_format = "$scope (`from_proxy` `=` $fromProxy^)? (`to_proxy` `=` $toProxy^)? attr-dict"
+    assembly_format = f"$scope {_PROXIES}"
 
-    def check(self) -> None:
-        _check_directions(self)
-
-    def code(self) -> Code:
-        words = {
-            "to_proxykind::from_proxykind": f"{self.toProxy.data}::{self.fromProxy.data}",
-            "sem": "release",
-            "scope": self.scope.data,
-        }
-        return Code([Statement(self.FORMS, words, {})])
+    def lower(self) -> Lowering:
+        direction = f"{self.toProxy.data}::{self.fromProxy.data}"
+        return self.instruction({_DIRECTION: direction, "scope": self.scope.data})
 
 
-def _check_order(operation: FenceSyncRestrict | FenceProxySyncRestrict) -> None:
-    if operation.order.data not in _RESTRICTED:
-        raise operation.refuse("only acquire and release semantics are supported")
+class _RestrictedFence(Operation):
+    """Fence of the cluster that only orders synchronisation in shared memory."""
 
-
-@irdl_op_definition
-class FenceProxySyncRestrict(Operation):
-    """Orders asynchronous accesses to what synchronises in shared memory."""
-
-    name = "nvvm.fence.proxy.sync_restrict"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_release",)
     order = prop_def(Order)
+
+    def check(self) -> None:
+        if self.order.data not in _RESTRICTIONS:
+            raise self.error("only acquire and release semantics are supported")
+
+    def _words(self) -> dict[str, str]:
+        order = self.order.data
+        return {"sem": order, "sync_restrict": _RESTRICTIONS[order], "scope": "cluster"}
+
+
+@operation("nvvm.fence.proxy.sync_restrict", barrier.FENCE_PROXY_TO)
+class FenceProxySyncRestrict(_RestrictedFence):
+    """Fence between asynchronous accesses and synchronisation in shared memory."""
+
     fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
     toProxy = prop_def(Proxy, default_value=Proxy("async"))
-    assembly_format = "attr-dict"
 
     def check(self) -> None:
-        _check_order(self)
+        super().check()
         if self.fromProxy.data != "generic":
-            raise self.refuse("only generic is support for from_proxy attribute")
+            raise self.error("only generic is support for from_proxy attribute")
         if self.toProxy.data != "async":
-            raise self.refuse("only async is supported for to_proxy attribute")
+            raise self.error("only async is supported for to_proxy attribute")
 
-    def code(self) -> Code:
-        order = self.order.data
-        words = {
-            "to_proxykind::from_proxykind": f"{self.toProxy.data}::{self.fromProxy.data}",
-            "sem": order,
-            "sync_restrict": _RESTRICTED[order],
-            "scope": "cluster",
-        }
-        return Code([Statement(self.FORMS, words, {})])
+    def lower(self) -> Lowering:
+        return self.instruction({_DIRECTION: f"{self.toProxy.data}::{self.fromProxy.data}", **self._words()})
 
 
-@irdl_op_definition
-class FenceSyncRestrict(Operation):
-    """Orders accesses to what synchronises in shared memory."""
+@operation("nvvm.fence.sync_restrict", barrier.FENCE_RESTRICTED)
+class FenceSyncRestrict(_RestrictedFence):
+    """Fence between accesses and synchronisation in shared memory."""
 
-    name = "nvvm.fence.sync_restrict"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_restricted",)
-    order = prop_def(Order)
-    assembly_format = "attr-dict"
-
-    def check(self) -> None:
-        _check_order(self)
-
-    def code(self) -> Code:
-        order = self.order.data
-        words = {"sem": order, "sync_restrict": _RESTRICTED[order], "scope": "cluster"}
-        return Code([Statement(self.FORMS, words, {})])
+    def lower(self) -> Lowering:
+        return self.instruction(self._words())
 
 
-@irdl_op_definition
+@operation("nvvm.memory.barrier", barrier.MEMBAR, barrier.FENCE)
 class MemoryBarrier(Operation):
-    """Orders the accesses of the thread for others."""
+    """Sequentially consistent barrier for the memory accesses of a thread."""
 
-    name = "nvvm.memory.barrier"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.membar", "barrier.fence")
     scope = prop_def(Scope)
     assembly_format = "$scope attr-dict"
 
-    def code(self) -> Code:
-        if (level := _LEVELS.get(self.scope.data)) is not None:
-            return Code([Statement(("barrier.membar",), {"level": level}, {})])
-        return Code([Statement(("barrier.fence",), {"sem": "sc", "scope": self.scope.data}, {})])
+    def lower(self) -> Lowering:
+        scope = self.scope.data
+        if scope in _MEMBAR_LEVELS:
+            return self.instruction({"level": _MEMBAR_LEVELS[scope]})
+        return self.instruction({"sem": "sc", "scope": scope})

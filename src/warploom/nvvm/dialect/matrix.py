@@ -2,110 +2,104 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I32, IntegerAttr, i32
-from xdsl.dialects.llvm import LLVMStructType
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
+from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 
 from warploom.isa.binding.compose import rows_with
-from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import At, Code, Fragment, Statement, pointer, space_of
-from warploom.nvvm.dialect.vocabulary import Layout, MatrixElement
-from warploom.nvvm.dialect.words import MatrixShape
-
-_LOAD = ("matrix.ldmatrix", "matrix.ldmatrix-widened")
-_STORE = ("matrix.stmatrix",)
-_SQUARE = "m16n16"
-"""The shape that has two registers for each matrix."""
+from warploom.isa.instructions import matrix
+from warploom.nvvm.dialect.attributes import MatrixShape
+from warploom.nvvm.dialect.enums import Layout, MatrixElement
+from warploom.nvvm.dialect.lowering import Lowering, Registers
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import pointer, space_of, struct_of
 
 
-def _formats(element: str) -> dict[str, str]:
-    """The words of an element type: one, or what it becomes and what it is in memory."""
-    becomes, _, source = element.partition(".")
-    return {"dst_fmt": becomes, "src_fmt": source} if source else {"type": element}
+def _type_words(element: str) -> dict[str, str]:
+    """Return the words of an element type, which may be packed in memory and unpacked in registers."""
+    unpacked, _, packed = element.partition(".")
+    return {"dst_fmt": unpacked, "src_fmt": packed} if packed else {"type": element}
 
 
-def _joined(words: list[str]) -> str:
+def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-@irdl_op_definition
-class LdMatrix(Operation):
-    """Loads matrices whose rows the lanes of a warp address."""
+class _MatrixMove(Operation):
+    """Load or store of matrices of 8-bit or 16-bit elements."""
 
-    name = "nvvm.ldmatrix"
-    FORMS: ClassVar[tuple[str, ...]] = _LOAD
-    ptr = operand_def(pointer(3))
-    num = prop_def(IntegerAttr[I32])
     layout = prop_def(Layout)
     shape = prop_def(MatrixShape)
     eltType = prop_def(MatrixElement)
+
+    def words(self, count: int) -> dict[str, str]:
+        """Return the words by slot of a move of so many matrices."""
+        return {
+            "shape": str(self.shape),
+            "num": f"x{count}",
+            "trans": "trans" if self.layout.data == "col" else "",
+            **_type_words(self.eltType.data),
+        }
+
+    def check_words(self, count: int) -> None:
+        """Raise VerifyException for the first attribute that no row of the forms allows, as MLIR does."""
+        words = self.words(count)
+        shape = words["shape"]
+        if not (rows := rows_with(self.FORMS, {"shape": shape})):
+            legal = dict.fromkeys(
+                each[1:].replace("n", "x") for row in rows_with(self.FORMS, {}) for each in row.cells["shape"]
+            )
+            raise self.error(f"expected shape to be {_listed(list(legal))}")
+        name = f"{self.shape.m.data}x{self.shape.n.data} matrix"
+        if words["num"] not in (numbers := rows[0].cells["num"]):
+            legal = [each[1:] for each in numbers]
+            raise self.error(f"expected num attribute to be {_listed(legal)} for {name}")
+        if not any(row.allows("trans", words["trans"]) for row in rows):
+            legal = ["col" if each else "row" for each in rows[0].cells["trans"]]
+            raise self.error(f"expected layout to be {_listed(legal)} for {name}")
+        elements = [
+            each
+            for each in MatrixElement.cases
+            if rows_with(self.FORMS, {"shape": shape, **_type_words(each)})
+        ]
+        if self.eltType.data not in elements:
+            raise self.error(f"expected element type to be {_listed(elements)} for {name}")
+
+
+@operation("nvvm.ldmatrix", matrix.LDMATRIX, matrix.LDMATRIX_WIDENED)
+class LdMatrix(_MatrixMove):
+    """Load of matrices from shared memory; each lane supplies the address of one row."""
+
+    ptr = operand_def(pointer(3))
+    num = prop_def(IntegerAttr[I32])
     res = result_def()
     assembly_format = "$ptr attr-dict `:` functional-type($ptr, $res)"
 
     def check(self) -> None:
-        _check_words(self, _LOAD, self.num.value.data)
-        count = self.num.value.data * (2 if str(self.shape) == _SQUARE else 1)
-        expected = i32 if count == 1 else LLVMStructType.from_type_list([i32] * count)
-        if self.res.type != expected:
-            what = "i32" if count == 1 else f"a structure of {count} elements of type i32"
-            raise self.refuse(f"expected destination type is {what}")
+        number = self.num.value.data
+        self.check_words(number)
+        count = number * (2 if self.shape.extents == (16, 16) else 1)
+        if self.res.type != (i32 if count == 1 else struct_of(i32, count)):
+            expected = "i32" if count == 1 else f"a structure of {count} elements of type i32"
+            raise self.error(f"expected destination type is {expected}")
 
-    def code(self) -> Code:
-        words = _words(self, self.num.value.data) | {"ss": space_of(self.ptr)}
-        return Code([Statement(self.FORMS, words, {"r": Fragment.of(self.res), "p": At(self.ptr)})])
+    def lower(self) -> Lowering:
+        words = self.words(self.num.value.data) | {"ss": space_of(self.ptr)}
+        return self.instruction(words, r=Registers([self.res]), p=self.ptr)
 
 
-@irdl_op_definition
-class StMatrix(Operation):
-    """Stores matrices whose rows the lanes of a warp address."""
+@operation("nvvm.stmatrix", matrix.STMATRIX)
+class StMatrix(_MatrixMove):
+    """Store of matrices to shared memory; each lane supplies the address of one row."""
 
-    name = "nvvm.stmatrix"
-    FORMS: ClassVar[tuple[str, ...]] = _STORE
     ptr = operand_def(pointer(3))
     sources = var_operand_def(i32)
-    layout = prop_def(Layout)
-    shape = prop_def(MatrixShape)
-    eltType = prop_def(MatrixElement)
     assembly_format = "$ptr `,` $sources attr-dict `:` type(operands)"
 
     def check(self) -> None:
-        _check_words(self, _STORE, len(self.sources))
+        self.check_words(len(self.sources))
 
-    def code(self) -> Code:
-        words = _words(self, len(self.sources)) | {"ss": space_of(self.ptr)}
-        return Code([Statement(self.FORMS, words, {"p": At(self.ptr), "r": Fragment(tuple(self.sources))})])
-
-
-def _words(operation: LdMatrix | StMatrix, count: int) -> dict[str, str]:
-    trans = "trans" if operation.layout.data == "col" else ""
-    return {
-        "shape": str(operation.shape),
-        "num": f"x{count}",
-        "trans": trans,
-        **_formats(operation.eltType.data),
-    }
-
-
-def _check_words(operation: LdMatrix | StMatrix, forms: tuple[str, ...], count: int) -> None:
-    """What the rows of the forms say, one word after another, as MLIR does."""
-    words = _words(operation, count)
-    shape = words["shape"]
-    if not (rows := rows_with(forms, {"shape": shape})):
-        legal = dict.fromkeys(
-            each[1:].replace("n", "x") for row in rows_with(forms, {}) for each in row.cells["shape"]
-        )
-        raise operation.refuse(f"expected shape to be {_joined(list(legal))}")
-    name = f"{operation.shape.m.data}x{operation.shape.n.data} matrix"
-    if words["num"] not in (numbers := rows[0].cells["num"]):
-        legal = [each[1:] for each in numbers]
-        raise operation.refuse(f"expected num attribute to be {_joined(legal)} for {name}")
-    if not any(row.allows("trans", words["trans"]) for row in rows):
-        legal = ["col" if each else "row" for each in rows[0].cells["trans"]]
-        raise operation.refuse(f"expected layout to be {_joined(legal)} for {name}")
-    elements = [
-        element for element in MatrixElement.words if rows_with(forms, {"shape": shape, **_formats(element)})
-    ]
-    if operation.eltType.data not in elements:
-        raise operation.refuse(f"expected element type to be {_joined(elements)} for {name}")
+    def lower(self) -> Lowering:
+        words = self.words(len(self.sources)) | {"ss": space_of(self.ptr)}
+        return self.instruction(words, p=self.ptr, r=Registers(self.sources))

@@ -1,20 +1,17 @@
-"""Barriers in shared memory: the operations whose names begin with nvvm.mbarrier.
+"""Memory barriers: the operations whose names begin with nvvm.mbarrier.
 
-Some of MLIR's go through intrinsics that know shared addresses alone: a generic address is converted first. And
-those intrinsics have a count where the text has none, which is one.
+MLIR lowers some of them to intrinsics that take only addresses in shared memory, so a generic address is converted
+first. Those intrinsics have a count operand, which is 1 for an operation without a count.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrConstraint,
     eq,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_result_def,
@@ -22,387 +19,324 @@ from xdsl.irdl import (
     result_def,
 )
 
-from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import At, Code, Local, Mark, Piece, Sink, Statement, pointer, space_of
-from warploom.nvvm.dialect.vocabulary import Scope
+from warploom.isa.instructions import control, mbarrier, memory, move
+from warploom.nvvm.dialect.enums import Scope
+from warploom.nvvm.dialect.lowering import (
+    Discarded,
+    InstructionTemplate,
+    LabelTemplate,
+    Lowering,
+    Memory,
+    OperandTemplate,
+    Temporary,
+)
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import pointer, space_of
 
-_FALSE = IntegerAttr.from_bool(False)
-_SCOPES = ("cta", "cluster")
-
-
-def _check_scope(operation: Operation, scope: Scope) -> None:
-    if scope.data not in _SCOPES:
-        raise operation.refuse("mbarrier scope must be either CTA or Cluster")
-
-
-def _order(scope: Scope, *, relaxed: bool, plain: str) -> dict[str, str]:
-    """The words of an order: none for the `plain` one, of the CTA."""
-    if relaxed:
-        return {"sem": "relaxed", "scope": scope.data}
-    return {} if scope.data == "cta" else {"sem": plain, "scope": scope.data}
+_REMOTE = "shared::cluster"
 
 
-def _shared(address: SSAValue) -> tuple[list[Statement], At, str]:
-    """An address of shared memory: what makes it from a generic one, the address, and its space."""
-    space = space_of(address)
-    if space:
-        return [], At(address), space
-    found = Local("shared", "b64")
-    convert = Statement(("memory.cvta_to",), {"space": "shared", "size": "u64"}, {"p": found, "a": address})
-    return [convert], At(found), "shared"
-
-
-@irdl_op_definition
+@operation("nvvm.mbarrier.init", mbarrier.INIT)
 class MbarrierInit(Operation):
-    """Makes a barrier that expects so many arrivals in each phase."""
+    """Initialisation of an mbarrier with the number of arrivals of each phase."""
 
-    name = "nvvm.mbarrier.init"
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.init",)
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     predicate = opt_operand_def(i1)
     assembly_format = "$addr `,` $count (`,` `predicate` `=` $predicate^)? attr-dict `:` type(operands)"
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"addr": At(self.addr), "count": self.count}
-        return Code([Statement(self.FORMS, {"space": space_of(self.addr)}, operands, self.predicate)])
+    def lower(self) -> Lowering:
+        words = {"space": space_of(self.addr)}
+        return self.instruction(words, self.predicate, addr=self.addr, count=self.count)
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.inval", mbarrier.INVAL)
 class MbarrierInval(Operation):
-    """Gives the memory of a barrier back."""
+    """Invalidation of an mbarrier, after which its memory has other uses."""
 
-    name = "nvvm.mbarrier.inval"
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.inval",)
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {"space": space_of(self.addr)}, {"addr": At(self.addr)})])
+    def lower(self) -> Lowering:
+        return self.instruction({"space": space_of(self.addr)}, addr=self.addr)
 
 
-class _Transactions(Operation):
-    """What adds to the bytes that a phase waits for, or takes from them."""
+class _Scoped(Operation):
+    """Operation with the scope of its memory order."""
 
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.transactions",)
+    scope = prop_def(Scope, default_value=Scope("cta"))
+
+    def check(self) -> None:
+        if self.scope.data not in {"cta", "cluster"}:
+            raise self.error("mbarrier scope must be either CTA or Cluster")
+
+
+class _Transactions(_Scoped):
+    """Change of the bytes that a phase waits for."""
 
     addr = operand_def(pointer(3, 7))
     txcount = operand_def(i32)
-    scope = prop_def(Scope, default_value=Scope("cta"))
     assembly_format = "$addr `,` $txcount attr-dict `:` type(operands)"
 
-    def check(self) -> None:
-        _check_scope(self, self.scope)
-
-    def code(self) -> Code:
-        words = {
-            "op": self.name.rpartition(".")[2],
-            "sem": "relaxed",
-            "scope": self.scope.data,
-            "space": space_of(self.addr),
-        }
-        operands: dict[str, Piece] = {"addr": At(self.addr), "txCount": self.txcount}
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        words = {"scope": self.scope.data, "space": space_of(self.addr)}
+        return self.instruction(words, addr=self.addr, txCount=self.txcount)
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.expect_tx", mbarrier.TRANSACTIONS, words={"op": "expect_tx", "sem": "relaxed"})
 class MbarrierExpectTx(_Transactions):
-    """Adds to the bytes that the phase waits for."""
-
-    name = "nvvm.mbarrier.expect_tx"
+    """Increase of the bytes that a phase waits for."""
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.complete_tx", mbarrier.TRANSACTIONS, words={"op": "complete_tx", "sem": "relaxed"})
 class MbarrierCompleteTx(_Transactions):
-    """Takes from the bytes that the phase waits for."""
-
-    name = "nvvm.mbarrier.complete_tx"
+    """Decrease of the bytes that a phase waits for."""
 
 
-# Arriving ---------------------------------------------------------------------------------------------------
+class _Ordered(_Scoped):
+    """Operation with a memory order. MLIR prints no words for the default order of the CTA."""
+
+    relaxed = prop_def(BoolAttr, default_value=IntegerAttr.from_bool(False))
+
+    @property
+    def is_relaxed(self) -> bool:
+        """Return True if the operation orders no other memory accesses."""
+        return bool(self.relaxed.value.data)
+
+    def order_words(self, default: str) -> dict[str, str]:
+        """Return the words by slot of the memory order, whose default is "acquire" or "release"."""
+        if self.is_relaxed:
+            return {"sem": "relaxed", "scope": self.scope.data}
+        return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
+
+    def with_shared_address(
+        self,
+        address: SSAValue,
+        words: Mapping[str, str],
+        before: Sequence[InstructionTemplate] = (),
+        /,
+        **operands: OperandTemplate | None,
+    ) -> Lowering:
+        """Return the instruction on an address in shared memory; a generic address is converted first."""
+        space, base = space_of(address), address
+        conversions: list[InstructionTemplate] = []
+        if not space:
+            space, base = "shared", Temporary("shared", "b64")
+            sizes = {"space": space, "size": "u64"}
+            conversions = [InstructionTemplate([memory.CVTA_TO], sizes, {"p": base, "a": address})]
+        found = self.template({**words, "space": space}, addr=Memory(base), **operands)
+        return Lowering([*conversions, *before, found])
 
 
-class _Arrival(Operation):
-    """What counts the thread as arrived. In another CTA's memory it returns no state."""
+# Arrivals ---------------------------------------------------------------------------------------------------
 
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.arrive", "mbarrier.arrive_count", "mbarrier.arrive_remote")
+
+class _Arrival(_Ordered):
+    """Arrival that returns the state of the phase, except in the memory of another CTA."""
+
+    res = opt_result_def(i64)
+
+    def check(self) -> None:
+        super().check()
+        if space_of(self.operands[0]) == _REMOTE and self.res is not None:
+            raise self.error("mbarrier in shared_cluster space cannot return any value")
+
+    @property
+    def results_by_name(self) -> dict[str, OperandTemplate]:
+        """State of the phase, and the sink that stands in its place in another CTA's memory."""
+        state = Temporary("state", "b64") if self.res is None else self.res
+        return {"state": state, "_": Discarded()}
+
+
+class _CountedArrival(_Arrival):
+    """Arrival of one thread, or of a number of threads."""
 
     addr = operand_def(pointer(0, 3, 7))
     count = opt_operand_def(i32)
-    scope = prop_def(Scope, default_value=Scope("cta"))
-    relaxed = prop_def(BoolAttr, default_value=_FALSE)
-    res = opt_result_def(i64)
     assembly_format = "$addr (`,` $count^)? attr-dict `:` type($addr) (`->` type($res)^)?"
 
-    OP: ClassVar[str]
-
-    def check(self) -> None:
-        _check_scope(self, self.scope)
-        _check_state(self, self.addr, self.res)
-
     @property
-    @abstractmethod
-    def _is_plain(self) -> bool:
-        """Whether MLIR has an intrinsic for it that takes no count."""
-
-    def code(self) -> Code:
-        words = {"op": self.OP, **_order(self.scope, relaxed=bool(self.relaxed.value.data), plain="release")}
-        before, address, words["space"] = _shared(self.addr)
-        state: Piece = Local("state", "b64") if self.res is None else self.res
-        if self._is_plain:
-            return Code([*before, Statement(("mbarrier.arrive",), words, {"state": state, "addr": address})])
-        count: Piece | None = self.count
-        if count is None:
-            count = Local("count", "b32")
-            before.append(Statement(("move.mov",), {"type": "b32"}, {"d": count, "a": 1}))
-        operands: dict[str, Piece] = {"addr": address, "count": count}
-        if words["space"] == "shared::cluster":
-            return Code([*before, Statement(("mbarrier.arrive_remote",), words, {"_": Sink(), **operands})])
-        return Code([*before, Statement(("mbarrier.arrive_count",), words, {"state": state, **operands})])
-
-
-def _check_state(operation: Operation, address: SSAValue, state: SSAValue | None) -> None:
-    if space_of(address) == "shared::cluster" and state is not None:
-        raise operation.refuse("mbarrier in shared_cluster space cannot return any value")
-
-
-@irdl_op_definition
-class MbarrierArrive(_Arrival):
-    """Counts the thread as arrived."""
-
-    name = "nvvm.mbarrier.arrive"
-    OP: ClassVar[str] = "arrive"
-
-    @property
-    def _is_plain(self) -> bool:
-        return (
-            self.count is None
-            and not self.relaxed.value.data
-            and self.scope.data == "cta"
-            and space_of(self.addr) != "shared::cluster"
-        )
-
-
-@irdl_op_definition
-class MbarrierArriveDrop(_Arrival):
-    """Counts the thread as arrived, now and in every later phase."""
-
-    name = "nvvm.mbarrier.arrive_drop"
-    OP: ClassVar[str] = "arrive_drop"
-
-    @property
-    def _is_plain(self) -> bool:
+    def has_intrinsic_without_count(self) -> bool:
+        """Return True if MLIR lowers the operation to an intrinsic without a count."""
         return False
+
+    def lower(self) -> Lowering:
+        words, results = self.order_words("release"), self.results_by_name
+        if self.has_intrinsic_without_count:
+            return self.with_shared_address(self.addr, words, **results)
+        if self.count is not None:
+            return self.with_shared_address(self.addr, words, count=self.count, **results)
+        one = Temporary("count", "b32")
+        before = [InstructionTemplate([move.MOV], {"type": "b32"}, {"d": one, "a": 1})]
+        return self.with_shared_address(self.addr, words, before, count=one, **results)
+
+
+_ARRIVALS = (mbarrier.ARRIVE, mbarrier.ARRIVE_COUNT, mbarrier.ARRIVE_REMOTE)
+
+
+@operation("nvvm.mbarrier.arrive", *_ARRIVALS, words={"op": "arrive"})
+class MbarrierArrive(_CountedArrival):
+    """Arrival at an mbarrier."""
+
+    @property
+    def has_intrinsic_without_count(self) -> bool:
+        is_local = self.scope.data == "cta" and space_of(self.addr) != _REMOTE
+        return self.count is None and not self.is_relaxed and is_local
+
+
+@operation("nvvm.mbarrier.arrive_drop", *_ARRIVALS, words={"op": "arrive_drop"})
+class MbarrierArriveDrop(_CountedArrival):
+    """Arrival at an mbarrier that lowers the number of arrivals of later phases."""
 
 
 class _NoComplete(Operation):
-    """What counts arrivals that do not complete the phase."""
-
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.arrive_no_complete",)
+    """Arrival that does not complete the phase."""
 
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     res = result_def(i64)
     assembly_format = "$addr `,` $count attr-dict `:` type(operands) `->` type($res)"
 
-    OP: ClassVar[str]
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"state": self.res, "addr": At(self.addr), "count": self.count}
-        words = {"op": self.OP, "space": space_of(self.addr)}
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        words = {"space": space_of(self.addr)}
+        return self.instruction(words, state=self.res, addr=self.addr, count=self.count)
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.arrive.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive"})
 class MbarrierArriveNocomplete(_NoComplete):
-    """Counts arrivals that do not complete the phase."""
-
-    name = "nvvm.mbarrier.arrive.nocomplete"
-    OP: ClassVar[str] = "arrive"
+    """Arrival at an mbarrier that does not complete the phase."""
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.arrive_drop.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive_drop"})
 class MbarrierArriveDropNocomplete(_NoComplete):
-    """Counts arrivals, now and in every later phase, that do not complete the phase."""
-
-    name = "nvvm.mbarrier.arrive_drop.nocomplete"
-    OP: ClassVar[str] = "arrive_drop"
+    """Arrival that lowers the number of arrivals of later phases and does not complete the phase."""
 
 
-_EXPECTING = ("mbarrier.arrive_expect_tx", "mbarrier.arrive_expect_tx_remote")
+class _ExpectingArrival(_Arrival):
+    """Arrival that adds to the bytes of a phase. The operands are the address and the number of bytes."""
+
+    def lower(self) -> Lowering:
+        address, count, *_ = self.operands
+        return self.with_shared_address(
+            address, self.order_words("release"), txCount=count, **self.results_by_name
+        )
 
 
-def _expecting(
-    operation: MbarrierArriveExpectTx | MbarrierArriveDropExpectTx, op: str, predicate: SSAValue | None
-) -> Code:
-    words = {
-        "op": op,
-        **_order(operation.scope, relaxed=bool(operation.relaxed.value.data), plain="release"),
-    }
-    if predicate is not None:
-        words["space"] = space_of(operation.addr)
-        guarded: dict[str, Piece] = {
-            "_": Sink(),
-            "state": Sink(),
-            "addr": At(operation.addr),
-            "txCount": operation.txcount,
-        }
-        return Code([Statement(_EXPECTING, words, guarded, predicate)])
-    before, address, words["space"] = _shared(operation.addr)
-    operands: dict[str, Piece] = {"addr": address, "txCount": operation.txcount}
-    if words["space"] == "shared::cluster":
-        remote = Statement(("mbarrier.arrive_expect_tx_remote",), words, {"_": Sink(), **operands})
-        return Code([*before, remote])
-    state: Piece = Local("state", "b64") if operation.res is None else operation.res
-    return Code([*before, Statement(("mbarrier.arrive_expect_tx",), words, {"state": state, **operands})])
+_EXPECTING = (mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE)
 
 
-@irdl_op_definition
-class MbarrierArriveExpectTx(Operation):
-    """Adds to the bytes that the phase waits for, and counts the thread as arrived."""
+@operation("nvvm.mbarrier.arrive.expect_tx", *_EXPECTING, words={"op": "arrive"})
+class MbarrierArriveExpectTx(_ExpectingArrival):
+    """Arrival at an mbarrier that adds to the bytes that the phase waits for."""
 
-    name = "nvvm.mbarrier.arrive.expect_tx"
-    FORMS: ClassVar[tuple[str, ...]] = _EXPECTING
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
-    scope = prop_def(Scope, default_value=Scope("cta"))
-    relaxed = prop_def(BoolAttr, default_value=_FALSE)
     predicate = opt_operand_def(i1)
-    res = opt_result_def(i64)
     assembly_format = (
         "$addr `,` $txcount (`,` `predicate` `=` $predicate^)? attr-dict"
         " `:` type(operands) (`->` type($res)^)?"
     )
 
     def check(self) -> None:
-        _check_scope(self, self.scope)
-        _check_state(self, self.addr, self.res)
-        if self.predicate is not None and self.res is not None:
-            raise self.refuse("return-value is not supported when predicate is used")
-        if self.predicate is not None and self.scope.data != "cta":
-            raise self.refuse("mbarrier scope must be CTA when using predicate")
-        if self.predicate is not None and space_of(self.addr) == "shared::cluster":
-            raise self.refuse("mbarrier in shared_cluster space is not supported when using predicate")
-        if self.predicate is not None and self.relaxed.value.data:
-            raise self.refuse("mbarrier with relaxed semantics is not supported when using predicate")
+        super().check()
+        if self.predicate is None:
+            return
+        if self.res is not None:
+            raise self.error("return-value is not supported when predicate is used")
+        if self.scope.data != "cta":
+            raise self.error("mbarrier scope must be CTA when using predicate")
+        if space_of(self.addr) == _REMOTE:
+            raise self.error("mbarrier in shared_cluster space is not supported when using predicate")
+        if self.is_relaxed:
+            raise self.error("mbarrier with relaxed semantics is not supported when using predicate")
 
-    def code(self) -> Code:
-        return _expecting(self, "arrive", self.predicate)
+    def lower(self) -> Lowering:
+        if self.predicate is None:
+            return super().lower()
+        words = {**self.order_words("release"), "space": space_of(self.addr)}
+        sink = Discarded()
+        return self.instruction(
+            words, self.predicate, _=sink, state=sink, addr=self.addr, txCount=self.txcount
+        )
 
 
-@irdl_op_definition
-class MbarrierArriveDropExpectTx(Operation):
-    """Adds to the bytes that the phase waits for, and counts the thread as arrived, now and later."""
+@operation("nvvm.mbarrier.arrive_drop.expect_tx", *_EXPECTING, words={"op": "arrive_drop"})
+class MbarrierArriveDropExpectTx(_ExpectingArrival):
+    """Arrival that adds to the bytes that the phase waits for and lowers the arrivals of later phases."""
 
-    name = "nvvm.mbarrier.arrive_drop.expect_tx"
-    FORMS: ClassVar[tuple[str, ...]] = _EXPECTING
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
-    scope = prop_def(Scope, default_value=Scope("cta"))
-    relaxed = prop_def(BoolAttr, default_value=_FALSE)
-    res = opt_result_def(i64)
     assembly_format = "$addr `,` $txcount attr-dict `:` type(operands) (`->` type($res)^)?"
 
-    def check(self) -> None:
-        _check_scope(self, self.scope)
-        _check_state(self, self.addr, self.res)
 
-    def code(self) -> Code:
-        return _expecting(self, "arrive_drop", None)
+# Waits ------------------------------------------------------------------------------------------------------
 
 
-# Waiting ----------------------------------------------------------------------------------------------------
+class _Test(_Ordered):
+    """Test of a phase that is identified by its state or by its parity."""
+
+    def test(
+        self, address: SSAValue, phase: SSAValue, result: SSAValue, timeout: SSAValue | None = None
+    ) -> Lowering:
+        """Return the instruction that tests the phase."""
+        words = {"parity": "parity" if phase.type == i32 else "", **self.order_words("acquire")}
+        return self.with_shared_address(
+            address, words, waitComplete=result, phase=phase, suspendTimeHint=timeout
+        )
 
 
-def _waiting(operation: MbarrierTestWait | MbarrierTryWait, op: str, ticks: SSAValue | None) -> Code:
-    words = {
-        "op": op,
-        "parity": "parity" if operation.stateOrPhase.type == i32 else "",
-        **_order(operation.scope, relaxed=bool(operation.relaxed.value.data), plain="acquire"),
-    }
-    before, address, words["space"] = _shared(operation.addr)
-    operands: dict[str, Piece] = {
-        "waitComplete": operation.res,
-        "addr": address,
-        "phase": operation.stateOrPhase,
-    }
-    if ticks is not None:
-        operands["suspendTimeHint"] = ticks
-    return Code([*before, Statement(operation.FORMS, words, operands)])
+@operation("nvvm.mbarrier.test.wait", mbarrier.TEST_WAIT, words={"op": "test_wait"})
+class MbarrierTestWait(_Test):
+    """Test whether a phase is complete."""
 
-
-def _state_or_phase() -> AttrConstraint:
-    return eq(i64) | eq(i32)
-
-
-@irdl_op_definition
-class MbarrierTestWait(Operation):
-    """Asks whether a phase, told by its state or by its parity, is complete."""
-
-    name = "nvvm.mbarrier.test.wait"
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.test_wait",)
     addr = operand_def(pointer(0, 3))
-    stateOrPhase = operand_def(_state_or_phase())
-    scope = prop_def(Scope, default_value=Scope("cta"))
-    relaxed = prop_def(BoolAttr, default_value=_FALSE)
+    stateOrPhase = operand_def(eq(i64) | eq(i32))
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase attr-dict `:` type(operands) `->` type($res)"
 
-    def check(self) -> None:
-        _check_scope(self, self.scope)
-
-    def code(self) -> Code:
-        return _waiting(self, "test_wait", None)
+    def lower(self) -> Lowering:
+        return self.test(self.addr, self.stateOrPhase, self.res)
 
 
-@irdl_op_definition
-class MbarrierTryWait(Operation):
-    """Asks whether a phase is complete, and may wait a while first."""
+@operation("nvvm.mbarrier.try_wait", mbarrier.TRY_WAIT, words={"op": "try_wait"})
+class MbarrierTryWait(_Test):
+    """Test whether a phase is complete, after a wait of limited time."""
 
-    name = "nvvm.mbarrier.try_wait"
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.try_wait",)
     addr = operand_def(pointer(0, 3))
-    stateOrPhase = operand_def(_state_or_phase())
+    stateOrPhase = operand_def(eq(i64) | eq(i32))
     ticks = opt_operand_def(i32)
-    scope = prop_def(Scope, default_value=Scope("cta"))
-    relaxed = prop_def(BoolAttr, default_value=_FALSE)
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase (`,` $ticks^)? attr-dict `:` type(operands) `->` type($res)"
 
-    def check(self) -> None:
-        _check_scope(self, self.scope)
-
-    def code(self) -> Code:
-        return _waiting(self, "try_wait", self.ticks)
+    def lower(self) -> Lowering:
+        return self.test(self.addr, self.stateOrPhase, self.res, self.ticks)
 
 
-@irdl_op_definition
+@operation("nvvm.mbarrier.try_wait.parity", mbarrier.TRY_WAIT, words={"op": "try_wait", "parity": "parity"})
 class MbarrierTryWaitParity(Operation):
-    """Waits until the phase of a parity is complete: a loop around the instruction."""
+    """Wait until the phase of a parity is complete: a loop around the test."""
 
-    name = "nvvm.mbarrier.try_wait.parity"
-    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.try_wait",)
     addr = operand_def(pointer(0, 3))
     phase = operand_def(i32)
     ticks = operand_def(i32)
     assembly_format = "$addr `,` $phase `,` $ticks attr-dict `:` type(operands)"
 
-    def code(self) -> Code:
-        complete, again, done = Local("complete"), Local("again", "label"), Local("done", "label")
-        words = {"op": "try_wait", "parity": "parity", "space": space_of(self.addr)}
-        operands: dict[str, Piece] = {
-            "waitComplete": complete,
-            "addr": At(self.addr),
-            "phase": self.phase,
-            "suspendTimeHint": self.ticks,
-        }
-        branch = ("control.bra",)
-        return Code(
+    def lower(self) -> Lowering:
+        complete, again, done = Temporary("complete"), Temporary("again", "label"), Temporary("done", "label")
+        uniform = {"uni": "uni"}
+        test = self.template(
+            {"space": space_of(self.addr)},
+            waitComplete=complete,
+            addr=self.addr,
+            phase=self.phase,
+            suspendTimeHint=self.ticks,
+        )
+        return Lowering(
             [
-                Mark(again.name),
-                Statement(self.FORMS, words, operands),
-                Statement(branch, {"uni": "uni"}, {"tgt": done}, complete),
-                Statement(branch, {"uni": "uni"}, {"tgt": again}),
-                Mark(done.name),
+                LabelTemplate(again.name),
+                test,
+                InstructionTemplate([control.BRA], uniform, {"tgt": done}, complete),
+                InstructionTemplate([control.BRA], uniform, {"tgt": again}),
+                LabelTemplate(done.name),
             ]
         )

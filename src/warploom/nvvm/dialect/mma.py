@@ -1,12 +1,12 @@
 """Warp-level multiplication: the operations whose names begin with nvvm.mma.
 
-Their text is MLIR's own: `A[...] B[...] C[...]` and further operands by name, then the attributes, and one type
-for each of A, B and C. What the operands are in PTX, and how many, is the Forms'.
+MLIR writes `A[...] B[...] C[...]` and further operands by name, then the attributes, and one type for each of A, B
+and C. The forms give the number of registers of each matrix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self
 
@@ -23,21 +23,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from warploom.isa.binding.compose import form_that_allows, rows_with, slots_of
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation
-from warploom.nvvm.dialect.pieces import Code, Constant, Fragment, Piece, Statement, registers_of
-from warploom.nvvm.dialect.vocabulary import (
+from warploom.isa.binding.compose import rows_with, slots_of
+from warploom.nvvm.dialect.attributes import EnumAttribute, Shape
+from warploom.nvvm.dialect.enums import (
     BitOperation,
     Layout,
     MmaKind,
@@ -47,14 +39,18 @@ from warploom.nvvm.dialect.vocabulary import (
     ScaleKind,
     ScaleVector,
 )
-from warploom.nvvm.dialect.words import Shape
+from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
+from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
+from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED
 
 _TYPES = ("multiplicandAPtxType", "multiplicandBPtxType")
 _SEGMENTS = "operandSegmentSizes"
+_NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 
 
-def multiplied(type: Attribute) -> str:
-    """The elements that a type says A or B has; "" where it does not."""
+def multiplicand_type(type: Attribute) -> str:
+    """Return the element type that the type of A or B implies, or ""."""
     match type:
         case VectorType() if isinstance(type.element_type, Float16Type):
             return "f16"
@@ -64,14 +60,14 @@ def multiplied(type: Attribute) -> str:
             return ""
 
 
-def accumulated(type: Attribute) -> str:
-    """The elements of an accumulator, or of a result, of a type."""
+def accumulator_type(type: Attribute) -> str:
+    """Return the element type of an accumulator or of a result."""
     match type:
         case LLVMStructType() if type.types.data:
-            return accumulated(type.types.data[0])
+            return accumulator_type(type.types.data[0])
         case VectorType():
             element = type.element_type
-            return "f16" if isinstance(element, Float16Type) else accumulated(element)
+            return "f16" if isinstance(element, Float16Type) else accumulator_type(element)
         case Float32Type():
             return "f32"
         case Float64Type():
@@ -82,22 +78,23 @@ def accumulated(type: Attribute) -> str:
             return str(type)
 
 
-def segments(counts: Iterable[int]) -> dict[str, Attribute]:
-    """The property that says how many operands each group has."""
-    return {_SEGMENTS: DenseArrayBase.from_list(i32, list(counts))}
+def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
+    """Return the word by slot of integers that saturate."""
+    return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 
 class Multiplication(Operation):
-    """What the multiplications of a warp share: their text, and how their operands are verified."""
+    """Multiplication of a warp, with its text and the verification of its operands."""
 
     irdl_options = SEGMENTED
+    assembly_format = None
     shape = prop_def(Shape)
     multiplicandAPtxType = opt_prop_def(MmaType)
     multiplicandBPtxType = opt_prop_def(MmaType)
     res = result_def(LLVMStructType)
 
     NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {}
-    """The operands after C, by the name they stand under, and their types."""
+    """Types of the operands after C, by the name that precedes them."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -112,7 +109,7 @@ class Multiplication(Operation):
         parser.parse_punctuation("->")
         result = parser.parse_type()
         for name, each in zip(_TYPES, types[:2], strict=True):
-            if name not in attributes and (word := multiplied(each)):
+            if name not in attributes and (word := multiplicand_type(each)):
                 attributes[name] = MmaType(word)
             if name not in attributes:
                 parser.raise_error(
@@ -144,16 +141,17 @@ class Multiplication(Operation):
 
     def print(self, printer: Printer) -> None:
         values = list(self.operands)
-        counts = [len(each) for each in self.fragments]
-        names = {"A": counts[0], "B": counts[1], "C": counts[2]}
-        names |= {name: len(types) for name, types in self.NAMED.items()}
-        for name, count in names.items():
+        counts = {name: len(each) for name, each in zip("ABC", self.fragments, strict=True)}
+        counts |= {name: len(types) for name, types in self.NAMED.items()}
+        for name, count in counts.items():
             printer.print_string(f" {name}")
             with printer.in_square_brackets():
                 printer.print_list(values[:count], printer.print_ssa_value)
             values = values[count:]
         types = [each[0].type for each in self.fragments]
-        inferred = {name for name, each in zip(_TYPES, types[:2], strict=True) if self._says(name, each)}
+        inferred = {
+            name for name, each in zip(_TYPES, types[:2], strict=True) if self._is_inferred(name, each)
+        }
         printer.print_op_attributes(
             self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred}
         )
@@ -163,16 +161,15 @@ class Multiplication(Operation):
         printer.print_string(" -> ")
         printer.print_attribute(self.res.type)
 
-    def _says(self, name: str, type: Attribute) -> bool:
-        """Whether the type of A or B says what its elements are."""
+    def _is_inferred(self, name: str, type: Attribute) -> bool:
         word = self.properties.get(name)
-        return isinstance(word, MmaType) and word.data == multiplied(type)
+        return isinstance(word, MmaType) and word.data == multiplicand_type(type)
 
-    # What a multiplication is -------------------------------------------------------------------------------
+    # Instruction --------------------------------------------------------------------------------------------
 
     @property
     def fragments(self) -> tuple[Sequence[SSAValue], Sequence[SSAValue], Sequence[SSAValue]]:
-        """The operands A, B and C."""
+        """Operands A, B and C."""
         sizes = self.properties[_SEGMENTS]
         assert isinstance(sizes, DenseArrayBase)
         a, b, c = (int(size) for size in sizes.get_values()[:3])
@@ -180,147 +177,88 @@ class Multiplication(Operation):
         return values[:a], values[a : a + b], values[a + b : a + b + c]
 
     @property
-    def types(self) -> dict[str, str]:
-        """The element types of D, A, B and C, by slot."""
+    def words(self) -> dict[str, str]:
+        """Words of the instruction by slot."""
         given = (self.multiplicandAPtxType, self.multiplicandBPtxType)
         a, b = (
-            word.data if word is not None else multiplied(values[0].type) if values else ""
+            word.data if word is not None else multiplicand_type(values[0].type) if values else ""
             for word, values in zip(given, self.fragments[:2], strict=True)
         )
         accumulator = self.fragments[2]
-        c = accumulated(accumulator[0].type) if accumulator else ""
-        return {"dtype": accumulated(self.res.type), "atype": a, "btype": b, "ctype": c}
+        c = accumulator_type(accumulator[0].type) if accumulator else ""
+        types = {"dtype": accumulator_type(self.res.type), "atype": a, "btype": b, "ctype": c}
+        return {"shape": str(self.shape), **types}
 
     @property
-    def words(self) -> dict[str, str]:
-        """The words of the instruction, by slot."""
-        return {"shape": str(self.shape), **self.types}
-
-    @property
-    def others(self) -> dict[str, Piece]:
-        """The operands after C, by place."""
+    def further_operands(self) -> dict[str, OperandTemplate]:
+        """Operands after C, by their names in the form."""
         return {}
 
     def check(self) -> None:
         words = self.words
         for name, word in zip(_TYPES, ("atype", "btype"), strict=True):
             if not words[word]:
-                raise self.refuse(f"requires attribute '{name}', which the type of its operand does not say")
+                raise self.error(f"requires attribute '{name}', which the type of its operand does not say")
         if not rows_with(self.FORMS, {slot: words[slot] for slot in ("shape", "atype", "btype")}):
-            m, n, k = self.shape.numbers
+            m, n, k = self.shape.extents
             types = " and ".join(dict.fromkeys((words["atype"], words["btype"])))
-            raise self.refuse(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {types}")
-        form = form_that_allows(self.FORMS, words)
-        slots = slots_of(form, {slot: word for slot, word in words.items() if word})
+            raise self.error(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {types}")
+        template = self.template(words)
+        form, slots = template.form, slots_of(template.form, template.present_words)
         for letter, values in zip("abc", self.fragments, strict=True):
             expected = form.operands[letter].registers(slots)
             found = sum(len(registers_of(value.type)) for value in values)
             if found != expected:
                 types = ", ".join(str(value.type) for value in values)
-                raise self.refuse(
+                raise self.error(
                     f"Could not match types for the {letter.upper()} operands; expected {expected} registers"
                     f" but got {found}: {types}"
                 )
         expected, found = form.operands["d"].registers(slots), len(registers_of(self.res.type))
         if found != expected:
-            raise self.refuse(
+            raise self.error(
                 f"Could not match allowed types for the result; expected {expected} registers but got {found}:"
                 f" {self.res.type}"
             )
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"d": Fragment.of(self.res)}
-        for letter, values in zip("abc", self.fragments, strict=True):
-            operands[letter] = Fragment(tuple(values))
-        return Code([Statement(self.FORMS, self.words, operands | self.others)])
+    def lower(self) -> Lowering:
+        a, b, c = map(Registers, self.fragments)
+        return self.instruction(self.words, d=Registers([self.res]), a=a, b=b, c=c, **self.further_operands)
 
 
-@irdl_op_definition
-class MmaSync(Multiplication):
-    """Multiplies dense matrices."""
-
-    name = "nvvm.mma.sync"
-    FORMS: ClassVar[tuple[str, ...]] = ("mma.half", "mma.float", "mma.double", "mma.integer", "mma.bit")
+class _Matrices(Operation):
+    """Operands of every multiplication of a warp."""
 
     operandA = var_operand_def()
     operandB = var_operand_def()
     operandC = var_operand_def()
-    b1Op = opt_prop_def(BitOperation)
-    intOverflowBehavior = opt_prop_def(Overflow)
-    layoutA = prop_def(Layout)
-    layoutB = prop_def(Layout)
-
-    def check(self) -> None:
-        a = self.types["atype"]
-        if a == "b1" and self.b1Op is None:
-            raise self.refuse("requires 'b1Op' attribute")
-        if a in _NARROW and self.intOverflowBehavior is None:
-            raise self.refuse("requires 'intOverflowBehavior' attribute")
-        if a != "f16" and (self.layoutA.data, self.layoutB.data) != ("row", "col"):
-            raise self.refuse(
-                f"has layouts {self.layoutA.data} and {self.layoutB.data}; A of {a} lies by rows and B by columns"
-            )
-        super().check()
-
-    @property
-    def words(self) -> dict[str, str]:
-        words = super().words
-        if words["atype"] == "f16":
-            return words | {"alayout": self.layoutA.data, "blayout": self.layoutB.data}
-        if words["atype"] == "b1" and self.b1Op is not None:
-            return words | {"bitOp": self.b1Op.data.removesuffix("_popc")}
-        return words | saturation(self.intOverflowBehavior)
 
 
-_NARROW = ("s8", "u8", "s4", "u4")
+class _Metadata(Multiplication):
+    """Metadata of a sparse A, and the selector of the lanes that provide them."""
 
-
-def saturation(overflow: Overflow | None) -> dict[str, str]:
-    """The word of integers that stop at the ends of their range."""
-    return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
-
-
-@irdl_op_definition
-class MmaSparse(Multiplication):
-    """Multiplies a sparse A, of which two elements of four are stored, and a dense B."""
-
-    name = "nvvm.mma.sp.sync"
-    FORMS: ClassVar[tuple[str, ...]] = ("sparse.float", "sparse.integer")
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {"sparseMetadata": (i32,), "selector": (i32,)}
-
-    operandA = var_operand_def()
-    operandB = var_operand_def()
-    operandC = var_operand_def()
-    intOverflowBehavior = opt_prop_def(Overflow)
     orderedMetadata = opt_prop_def(UnitAttr)
-    kind = opt_prop_def(MmaKind)
     sparseMetadata = operand_def(i32)
     sparsitySelector = operand_def(i32)
 
-    def check(self) -> None:
-        if self.types["atype"] in _NARROW and self.intOverflowBehavior is None:
-            raise self.refuse("requires 'intOverflowBehavior' attribute")
-        super().check()
-
     @property
     def words(self) -> dict[str, str]:
-        kind = {} if self.kind is None else {"kind": f"kind::{self.kind.data}"}
-        variant = {"spvariant": sparse_variant(ordered=self.orderedMetadata is not None)}
-        return super().words | variant | kind | saturation(self.intOverflowBehavior)
+        return super().words | {"spvariant": "sp" if self.orderedMetadata is None else "sp::ordered_metadata"}
 
     @property
-    def others(self) -> dict[str, Piece]:
-        return {"e": self.sparseMetadata, "f": Constant(self.sparsitySelector)}
+    def further_operands(self) -> dict[str, OperandTemplate]:
+        return {"e": self.sparseMetadata, "f": Immediate(self.sparsitySelector), **super().further_operands}
 
 
-def sparse_variant(*, ordered: bool) -> str:
-    """The word of a sparse multiplication."""
-    return "sp::ordered_metadata" if ordered else "sp"
+class _Scales(Multiplication):
+    """Block scales of A and B, with the bytes and threads that provide them."""
 
-
-class Scaled(Multiplication):
-    """What multiplications with block scales share."""
-
+    scaleAData = operand_def(i32)
+    byteIdA = operand_def(i16)
+    threadIdA = operand_def(i16)
+    scaleBData = operand_def(i32)
+    byteIdB = operand_def(i16)
+    threadIdB = operand_def(i16)
     scaleVecSize = prop_def(ScaleVector)
     blockScaleFormat = prop_def(ScaleFormat)
     kind = prop_def(ScaleKind)
@@ -333,73 +271,81 @@ class Scaled(Multiplication):
             "stype": self.blockScaleFormat.data,
         }
 
-
-_SCALES: dict[str, tuple[Attribute, ...]] = {"scaleA": (i32, i16, i16), "scaleB": (i32, i16, i16)}
-
-
-@irdl_op_definition
-class MmaBlockScale(Scaled):
-    """Multiplies dense matrices whose blocks have scales."""
-
-    name = "nvvm.mma.block_scale"
-    FORMS: ClassVar[tuple[str, ...]] = ("mma.scaled",)
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _SCALES
-
-    operandA = var_operand_def()
-    operandB = var_operand_def()
-    operandC = var_operand_def()
-    scaleAData = operand_def(i32)
-    byteIdA = operand_def(i16)
-    threadIdA = operand_def(i16)
-    scaleBData = operand_def(i32)
-    byteIdB = operand_def(i16)
-    threadIdB = operand_def(i16)
-
     @property
-    def others(self) -> dict[str, Piece]:
-        return _scales(self)
+    def further_operands(self) -> dict[str, OperandTemplate]:
+        return {
+            "scale_a_data": self.scaleAData,
+            "byte_id_a": Immediate(self.byteIdA),
+            "thread_id_a": Immediate(self.threadIdA),
+            "scale_b_data": self.scaleBData,
+            "byte_id_b": Immediate(self.byteIdB),
+            "thread_id_b": Immediate(self.threadIdB),
+        }
 
 
-@irdl_op_definition
-class MmaSparseBlockScale(Scaled):
-    """Multiplies a sparse A and a dense B whose blocks have scales."""
+class _Integers(Multiplication):
+    """Multiplication whose integer results saturate or wrap around."""
 
-    name = "nvvm.mma.sp.block_scale"
-    FORMS: ClassVar[tuple[str, ...]] = ("sparse.scaled",)
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {
-        "sparseMetadata": (i32,),
-        "selector": (i32,),
-        **_SCALES,
-    }
+    intOverflowBehavior = opt_prop_def(Overflow)
 
-    operandA = var_operand_def()
-    operandB = var_operand_def()
-    operandC = var_operand_def()
-    orderedMetadata = opt_prop_def(UnitAttr)
-    sparseMetadata = operand_def(i32)
-    sparsitySelector = operand_def(i32)
-    scaleAData = operand_def(i32)
-    byteIdA = operand_def(i16)
-    threadIdA = operand_def(i16)
-    scaleBData = operand_def(i32)
-    byteIdB = operand_def(i16)
-    threadIdB = operand_def(i16)
+    def check(self) -> None:
+        if self.words["atype"] in _NARROW_INTEGERS and self.intOverflowBehavior is None:
+            raise self.error("requires 'intOverflowBehavior' attribute")
+        super().check()
+
+
+_NAMED_METADATA: dict[str, tuple[Attribute, ...]] = {"sparseMetadata": (i32,), "selector": (i32,)}
+_NAMED_SCALES: dict[str, tuple[Attribute, ...]] = {"scaleA": (i32, i16, i16), "scaleB": (i32, i16, i16)}
+
+
+@operation("nvvm.mma.sync", *MMA_DENSE)
+class MmaSync(_Matrices, _Integers):
+    """Multiplication of dense matrices."""
+
+    b1Op = opt_prop_def(BitOperation)
+    layoutA = prop_def(Layout)
+    layoutB = prop_def(Layout)
+
+    def check(self) -> None:
+        a, layout_a, layout_b = self.words["atype"], self.layoutA.data, self.layoutB.data
+        if a == "b1" and self.b1Op is None:
+            raise self.error("requires 'b1Op' attribute")
+        if a != "f16" and (layout_a, layout_b) != ("row", "col"):
+            raise self.error(f"has layouts {layout_a} and {layout_b}; expected row and col for A of {a}")
+        super().check()
 
     @property
     def words(self) -> dict[str, str]:
-        return super().words | {"spvariant": sparse_variant(ordered=self.orderedMetadata is not None)}
+        words = super().words
+        if words["atype"] == "f16":
+            return words | {"alayout": self.layoutA.data, "blayout": self.layoutB.data}
+        if words["atype"] == "b1" and self.b1Op is not None:
+            return words | {"bitOp": self.b1Op.data.removesuffix("_popc")}
+        return words | saturation_words(self.intOverflowBehavior)
+
+
+@operation("nvvm.mma.sp.sync", *MMA_SPARSE)
+class MmaSparse(_Matrices, _Metadata, _Integers):
+    """Multiplication of a dense B by a sparse A, which stores two of every four elements."""
+
+    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_METADATA
+    kind = opt_prop_def(MmaKind)
 
     @property
-    def others(self) -> dict[str, Piece]:
-        return {"e": self.sparseMetadata, "f": Constant(self.sparsitySelector), **_scales(self)}
+    def words(self) -> dict[str, str]:
+        kind = {} if self.kind is None else {"kind": f"kind::{self.kind.data}"}
+        return super().words | kind | saturation_words(self.intOverflowBehavior)
 
 
-def _scales(operation: MmaBlockScale | MmaSparseBlockScale) -> dict[str, Piece]:
-    return {
-        "scale_a_data": operation.scaleAData,
-        "byte_id_a": Constant(operation.byteIdA),
-        "thread_id_a": Constant(operation.threadIdA),
-        "scale_b_data": operation.scaleBData,
-        "byte_id_b": Constant(operation.byteIdB),
-        "thread_id_b": Constant(operation.threadIdB),
-    }
+@operation("nvvm.mma.block_scale", *MMA_SCALED)
+class MmaBlockScale(_Matrices, _Scales):
+    """Multiplication of dense matrices with block scales."""
+
+    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_SCALES
+
+
+@operation("nvvm.mma.sp.block_scale", *MMA_SPARSE_SCALED)
+class MmaSparseBlockScale(_Matrices, _Metadata, _Scales):
+    """Multiplication of a sparse A and a dense B with block scales."""
+
+    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_METADATA | _NAMED_SCALES

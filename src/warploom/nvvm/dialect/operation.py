@@ -1,109 +1,139 @@
-"""What every operation of the dialect has: PTX that follows from its Form, and with it its legality."""
+"""Base class of the dialect's operations: their forms, their PTX, and verification by the forms."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import ClassVar
+from abc import ABC
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict, irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
-from warploom import isa  # declares every form
 from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import bind
-from warploom.isa.binding.compose import compose, form_that_allows
+from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect.pieces import (
-    At,
-    Code,
-    Constant,
-    Fragment,
-    Local,
-    Piece,
-    Sink,
-    Statement,
-    registers_of,
+from warploom.nvvm.dialect.lowering import (
+    Discarded,
+    InstructionTemplate,
+    Lowering,
+    Memory,
+    OperandTemplate,
+    RegisterNames,
+    Temporary,
 )
-from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Vector
+from warploom.nvvm.dialect.types import registers_of
 
-NameOf = Callable[[SSAValue | Local], tuple[str, ...]]
-
-__all__ = ["Operation", "instruction_of", "isa"]
-
-OPTIONS = (ParsePropInAttrDict(),)
-SEGMENTED = (*OPTIONS, AttrSizedOperandSegments(as_property=True))
-"""The options of an operation with several operands whose number varies."""
+SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
+"""Options of an operation with several optional or variadic operands."""
+NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 class Operation(IRDLOperation, ABC):
-    """An operation of the dialect.
+    """Operation of the dialect.
 
-    Its verifier asks `check_types` and `check` first, which have MLIR's own messages, and then binds what the
-    operation is in PTX: what no Form allows is refused with the Form's message.
+    The verifier first calls `check`, which reports errors in MLIR's words. It then binds the PTX of the operation
+    and reports the message of the form that refuses it.
     """
 
-    irdl_options = OPTIONS
-    FORMS: ClassVar[tuple[str, ...]] = ()
-    """The forms that its instruction may be of."""
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict"
+    FORMS: ClassVar[tuple[Form, ...]] = ()
+    """Forms that its instruction may have."""
+    WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
+    """Words by slot that its instruction always has."""
 
     def check(self) -> None:
-        """What the dialect asks of the operation. Errors: VerifyException."""
+        """Raise VerifyException if MLIR refuses the operation."""
 
-    @abstractmethod
-    def code(self) -> Code:
-        """What the operation is in PTX."""
+    def lower(self) -> Lowering:
+        """Return the PTX of the operation."""
+        return self.instruction()
+
+    def instruction(
+        self,
+        words: Mapping[str, str] = NO_WORDS,
+        guard: SSAValue | Temporary | None = None,
+        late: Sequence[str] = (),
+        /,
+        **operands: OperandTemplate | None,
+    ) -> Lowering:
+        """Return the lowering to one instruction."""
+        return Lowering([self.template(words, guard, late, **operands)])
+
+    def template(
+        self,
+        words: Mapping[str, str] = NO_WORDS,
+        guard: SSAValue | Temporary | None = None,
+        late: Sequence[str] = (),
+        /,
+        **operands: OperandTemplate | None,
+    ) -> InstructionTemplate:
+        """Return the instruction with words by slot and operands by name.
+
+        An operand that is None is absent, and the forms without a place for a source operand are ruled out. A plain
+        value becomes an address where the forms have one. An operand that stands together with a word adds that word.
+        """
+        present: dict[str, OperandTemplate] = {}
+        implied: dict[str, str] = {}
+        forms = self.FORMS
+        for name, template in operands.items():
+            if template is None:
+                continue
+            present[name] = template
+            if not (holders := [form for form in self.FORMS if name in form.operands]):
+                continue
+            place = holders[0].operands[name]
+            if place.access != "write" and not isinstance(template, Discarded):
+                forms = tuple(form for form in forms if form in holders) or forms
+            if place.kind == "address" and isinstance(template, SSAValue):
+                present[name] = Memory(template)
+            if slot := place.when:
+                implied[slot] = min(holders[0].vocabulary.get(slot) or {slot})
+        return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)
 
     def verify_(self) -> None:
-        """Errors: VerifyException."""
+        """Raise VerifyException if MLIR or every form refuses the operation."""
         try:
             self.check()
             instructions = [
-                instruction_of(statement, _placeholders())
-                for statement in self.code().statements
-                if isinstance(statement, Statement)
+                statement.instruction(_placeholders())
+                for statement in self.lower().statements
+                if isinstance(statement, InstructionTemplate)
             ]
         except FormError as error:
-            raise self.refuse(f"is of no instruction: {error}") from None
+            raise self.error(f"is of no instruction: {error}") from None
         for instruction in instructions:
             if isinstance(found := bind(instruction), Diagnostic):
-                raise self.refuse(found.message)
+                raise self.error(found.message)
 
-    def refuse(self, message: str) -> VerifyException:
-        """The complaint about this operation, as MLIR words it."""
+    def error(self, message: str) -> VerifyException:
+        """Return the error about this operation, worded as MLIR words it."""
         return VerifyException(f"'{self.name}' op {message}")
 
 
-def instruction_of(statement: Statement, name_of: NameOf) -> Instruction:
-    """The instruction of a statement once values have registers."""
-    words = {slot: word for slot, word in statement.words.items() if word}
-    form = form_that_allows(statement.forms, words)
-    guard = None if statement.guard is None else Guard(name_of(statement.guard)[0])
-    operands = {name: _operand(piece, name_of) for name, piece in statement.operands.items()}
-    return compose(form, words, operands, guard, statement.late)
+_Class = TypeVar("_Class", bound=Operation)
 
 
-def _operand(piece: Piece, name_of: NameOf) -> Operand:
-    match piece:
-        case int():
-            return Integer(piece)
-        case Sink():
-            return Name("_")
-        case Constant(value):
-            return Name(name_of(value)[0]) if piece.number is None else Integer(piece.number)
-        case Local() | SSAValue():
-            return Name(name_of(piece)[0])
-        case Fragment(values, bare):
-            names = tuple(Name(name) for value in values for name in name_of(value))
-            return names[0] if bare and len(names) == 1 else Vector(names)
-        case At(base, coordinates):
-            extra = tuple(Name(name_of(value)[0]) for value in coordinates)
-            return Address(Name(name_of(base)[0]), 0, (Vector(extra),) if extra else ())
+def operation(
+    name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS
+) -> Callable[[type[_Class]], type[_Class]]:
+    """Return a decorator that defines an operation: its name, its forms and its constant words by slot."""
+
+    def define(cls: type[_Class]) -> type[_Class]:
+        cls.name = name
+        defined = irdl_op_definition(cls)
+        defined.FORMS = forms or cls.FORMS
+        defined.WORDS = {**cls.WORDS, **words}
+        return defined
+
+    return define
 
 
-def _placeholders() -> NameOf:
-    """Names that show nothing but how many registers a value has."""
+def _placeholders() -> RegisterNames:
+    """Return a function that gives each value as many fresh names as it has registers."""
 
     def names() -> Iterator[str]:
         number = 0
@@ -113,9 +143,9 @@ def _placeholders() -> NameOf:
 
     fresh = names()
 
-    def name_of(value: SSAValue | Local) -> tuple[str, ...]:
-        if isinstance(value, Local):
+    def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:
+        if isinstance(value, Temporary):
             return (next(fresh),)
         return tuple(next(fresh) for _ in registers_of(value.type))
 
-    return name_of
+    return names_of

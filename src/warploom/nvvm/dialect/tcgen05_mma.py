@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from abc import abstractmethod
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    AttrConstraint,
     BaseAttr,
     IRDLOperation,
     eq,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -27,20 +26,8 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation
-from warploom.nvvm.dialect.pieces import (
-    TENSOR_SPACE,
-    At,
-    Code,
-    Constant,
-    Fragment,
-    Piece,
-    Statement,
-    pointer,
-    registers_of,
-)
-from warploom.nvvm.dialect.tcgen05 import group_word
-from warploom.nvvm.dialect.vocabulary import (
+from warploom.isa.instructions import tcgen05_mma
+from warploom.nvvm.dialect.enums import (
     BlockScale,
     Collector,
     CollectorBuffer,
@@ -48,36 +35,17 @@ from warploom.nvvm.dialect.vocabulary import (
     ScaleKind,
     TensorKind,
 )
+from warploom.nvvm.dialect.lowering import Immediate, Lowering, Memory, OperandTemplate, Registers
+from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
+from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
 
-_DISCARD = Collector("discard")
-_OTHERS = "custom<Others>(type($scaleInputD), type($disableOutputLane))"
-_TYPES = "attr-dict `:` `(` type(operands) `)`"
-_LANES = {"cta_1": 4, "cta_2": 8}
-"""Words of 32 lanes that a mask has."""
-
-
-def _tensor() -> AttrConstraint:
-    return pointer(TENSOR_SPACE)
-
-
-def _matrix() -> AttrConstraint:
-    """A: in tensor memory, or behind a descriptor."""
-    return eq(i64) | pointer(TENSOR_SPACE)
-
-
-def _a(value: SSAValue, forms: tuple[str, ...]) -> tuple[str, dict[str, Piece]]:
-    """The form of an instruction with this A, and A at its place."""
-    described, tensor = forms
-    return (described, {"a_desc": value}) if value.type == i64 else (tensor, {"a_tmem": At(value)})
-
-
-def _kept(collector: Collector) -> dict[str, str]:
-    return {"collector_usage": f"collector::a::{collector.data}"}
+_LANE_WORDS = {"cta_1": 4, "cta_2": 8}
+"""Registers of 32 lanes each that a mask of disabled lanes has."""
 
 
 @irdl_custom_directive
-class Others(CustomDirective):
-    """The types of the two operands that may be left out, each after a comma."""
+class OptionalTypes(CustomDirective):
+    """Types of the scale and of the mask, each after a comma if it is present."""
 
     scale: TypeDirective
     mask: TypeDirective
@@ -95,278 +63,196 @@ class Others(CustomDirective):
             printer.print_attribute(each)
 
 
-class _Plain(Operation):
-    """What multiplications without block scales share."""
+class _Variant(Operation):
+    """Words and operands in which a variant of the multiplication differs from the others."""
 
-    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.mma", "tcgen05.mma-tensor")
+    @abstractmethod
+    def variant_words(self) -> dict[str, str]:
+        """Return the words by slot that the attributes choose."""
+
+    @abstractmethod
+    def variant_operands(self) -> dict[str, OperandTemplate | None]:
+        """Return the operands after the common ones."""
+
+
+class _Multiplication(_Variant):
+    """Common operands. A is behind a descriptor or in tensor memory."""
+
+    matrixD = operand_def(pointer(TENSOR_SPACE))
+    matrixA = operand_def(eq(i64) | pointer(TENSOR_SPACE))
+    matrixB = operand_def(i64)
+    idesc = operand_def(i32)
+    enableInputD = operand_def(i1)
+
+    def lower(self) -> Lowering:
+        is_described = self.matrixA.type == i64
+        operands = self.variant_operands()
+        return self.instruction(
+            self.variant_words(),
+            None,
+            ("ashift",) if operands.get("disable_output_lane") is None else (),
+            d_tmem=self.matrixD,
+            a_desc=self.matrixA if is_described else None,
+            a_tmem=None if is_described else self.matrixA,
+            b_desc=self.matrixB,
+            sp_meta_tmem=self.sparseMetadata if isinstance(self, _Sparse) else None,
+            idesc=self.idesc,
+            enable_input_d=self.enableInputD,
+            **operands,
+        )
+
+
+class _Sparse(Operation):
+    """Metadata of a sparse A."""
+
+    sparseMetadata = operand_def(pointer(TENSOR_SPACE))
+
+
+_OPERANDS = "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD"
+_SPARSE_OPERANDS = f"{_OPERANDS} `,` $sparseMetadata"
+_TYPES = "attr-dict `:` `(` type(operands) `)`"
+
+
+def _format_with_options(operands: str) -> str:
+    """Return the assembly format of operands that a scale and a mask may follow."""
+    types = re.sub(r"\$\w+", r"type(\g<0>)", operands)
+    return (
+        f"{operands} (`scale` `=` $scaleInputD^)? (`mask` `=` $disableOutputLane^)? attr-dict `:` `(` {types}"
+        " custom<OptionalTypes>(type($scaleInputD), type($disableOutputLane)) `)`"
+    )
+
+
+def _group_word(group: str) -> dict[str, str]:
+    return {"cta_group": group.replace("cta_", "cta_group::")}
+
+
+class _Unscaled(_Variant):
+    """Multiplication without block scales."""
 
     irdl_options = SEGMENTED
+    scaleInputD = opt_operand_def(i64)
+    disableOutputLane = opt_operand_def(BaseAttr(VectorType))
     kind = prop_def(TensorKind)
     ctaGroup = prop_def(CtaGroup)
-    collectorOp = prop_def(Collector, default_value=_DISCARD)
+    collectorOp = prop_def(Collector, default_value=Collector("discard"))
     aShift = opt_prop_def(UnitAttr)
+    custom_directives = (OptionalTypes,)
 
-    def _check(self, a: SSAValue, mask: SSAValue | None) -> None:
-        group = self.ctaGroup.data
-        if mask is not None:
-            length = len(registers_of(mask.type))
-            if length != _LANES[group]:
-                raise self.refuse(f"Disable Output Lane of length {length} is incompatible with CtaGroupAttr")
+    def check(self) -> None:
+        _, a, *_ = self.operands
+        if self.disableOutputLane is not None:
+            length = len(registers_of(self.disableOutputLane.type))
+            if length != _LANE_WORDS[self.ctaGroup.data]:
+                raise self.error(f"Disable Output Lane of length {length} is incompatible with CtaGroupAttr")
         if self.aShift is None:
             return
         if a.type == i64:
-            raise self.refuse("A-shift can be applied only when matrix A is in tensor memory")
+            raise self.error("A-shift can be applied only when matrix A is in tensor memory")
         if self.collectorOp.data in {"fill", "use"}:
-            raise self.refuse("Cannot use collector buffer operation fill or use with ashift")
+            raise self.error("Cannot use collector buffer operation fill or use with ashift")
 
-    def _code(
-        self, operands: dict[str, Piece], a: SSAValue, scale: SSAValue | None, mask: SSAValue | None
-    ) -> Code:
-        form, where = _a(a, self.FORMS)
-        words = {
-            **group_word(self.ctaGroup),
+    def variant_words(self) -> dict[str, str]:
+        return {
+            **_group_word(self.ctaGroup.data),
             "kind": f"kind::{self.kind.data}",
-            **_kept(self.collectorOp),
+            "collector_usage": f"collector::a::{self.collectorOp.data}",
             "ashift": "" if self.aShift is None else "ashift",
         }
-        if "sp_meta_tmem" in operands:
-            words["sp"] = "sp"
-        if mask is not None:
-            operands["disable_output_lane"] = Fragment.of(mask)
-        if scale is not None:
-            operands["scale_input_d"] = Constant(scale)
-        late = () if mask is not None else ("ashift",)
-        return Code([Statement((form,), words, where | operands, late=late)])
 
-
-@irdl_op_definition
-class Mma(_Plain):
-    """Multiplies matrices into tensor memory."""
-
-    name = "nvvm.tcgen05.mma"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    scaleInputD = opt_operand_def(i64)
-    disableOutputLane = opt_operand_def(BaseAttr(VectorType))
-    custom_directives = (Others,)
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD (`scale` `=` $scaleInputD^)?"
-        " (`mask` `=` $disableOutputLane^)? attr-dict `:` `(` type($matrixD) `,` type($matrixA) `,`"
-        f" type($matrixB) `,` type($idesc) `,` type($enableInputD) {_OTHERS} `)`"
-    )
-
-    def check(self) -> None:
-        self._check(self.matrixA, self.disableOutputLane)
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "idesc": self.idesc,
-            "enable_input_d": self.enableInputD,
+    def variant_operands(self) -> dict[str, OperandTemplate | None]:
+        mask, scale = self.disableOutputLane, self.scaleInputD
+        return {
+            "disable_output_lane": None if mask is None else Registers([mask]),
+            "scale_input_d": None if scale is None else Immediate(scale),
         }
-        return self._code(operands, self.matrixA, self.scaleInputD, self.disableOutputLane)
 
 
-@irdl_op_definition
-class MmaSp(_Plain):
-    """Multiplies a sparse A and a dense B into tensor memory."""
+@operation("nvvm.tcgen05.mma", tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR)
+class Mma(_Multiplication, _Unscaled):
+    """Multiplication of matrices into tensor memory."""
 
-    name = "nvvm.tcgen05.mma.sp"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    sparseMetadata = operand_def(_tensor())
-    scaleInputD = opt_operand_def(i64)
-    disableOutputLane = opt_operand_def(BaseAttr(VectorType))
-    custom_directives = (Others,)
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD `,` $sparseMetadata"
-        " (`scale` `=` $scaleInputD^)? (`mask` `=` $disableOutputLane^)?"
-        " attr-dict `:` `(` type($matrixD) `,` type($matrixA) `,` type($matrixB) `,` type($idesc) `,`"
-        f" type($enableInputD) `,` type($sparseMetadata) {_OTHERS} `)`"
-    )
-
-    def check(self) -> None:
-        self._check(self.matrixA, self.disableOutputLane)
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "sp_meta_tmem": At(self.sparseMetadata),
-            "idesc": self.idesc,
-            "enable_input_d": self.enableInputD,
-        }
-        return self._code(operands, self.matrixA, self.scaleInputD, self.disableOutputLane)
+    assembly_format = _format_with_options(_OPERANDS)
 
 
-class _Scaled(Operation):
-    """What multiplications with block scales share."""
+@operation("nvvm.tcgen05.mma.sp", tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR)
+class MmaSp(_Multiplication, _Sparse, _Unscaled):
+    """Multiplication of a sparse A and a dense B into tensor memory."""
 
-    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.block", "tcgen05.block-tensor")
+    assembly_format = _format_with_options(_SPARSE_OPERANDS)
 
+
+class _Scaled(_Variant):
+    """Multiplication with block scales."""
+
+    scaleA = operand_def(pointer(TENSOR_SPACE))
+    scaleB = operand_def(pointer(TENSOR_SPACE))
     kind = prop_def(ScaleKind)
     ctaGroup = prop_def(CtaGroup)
     blockScale = prop_def(BlockScale, default_value=BlockScale("default"))
-    collectorOp = prop_def(Collector, default_value=_DISCARD)
+    collectorOp = prop_def(Collector, default_value=Collector("discard"))
 
     def check(self) -> None:
         kind, scale = self.kind.data, self.blockScale.data
         if kind == "mxf4nvf4" and scale == "default":
-            raise self.refuse("mxf4nvf4 requires block scale attribute")
+            raise self.error("mxf4nvf4 requires block scale attribute")
         if kind != "mxf4nvf4" and scale == "block16":
-            raise self.refuse(f"{kind} kind does not support block16 attribute")
+            raise self.error(f"{kind} kind does not support block16 attribute")
 
-    def _code(self, operands: dict[str, Piece], a: SSAValue) -> Code:
-        form, where = _a(a, self.FORMS)
+    def variant_words(self) -> dict[str, str]:
         scale = self.blockScale.data
-        words = {
-            **group_word(self.ctaGroup),
+        return {
+            **_group_word(self.ctaGroup.data),
             "kind": f"kind::{self.kind.data}",
             "scale_vectorsize": "" if scale == "default" else scale,
-            **_kept(self.collectorOp),
+            "collector_usage": f"collector::a::{self.collectorOp.data}",
         }
-        if "sp_meta_tmem" in operands:
-            words["sp"] = "sp"
-        return Code([Statement((form,), words, where | operands)])
+
+    def variant_operands(self) -> dict[str, OperandTemplate | None]:
+        return {"scale_A_tmem": Memory(self.scaleA), "scale_B_tmem": Memory(self.scaleB)}
 
 
-@irdl_op_definition
-class MmaBlockScale(_Scaled):
-    """Multiplies matrices whose blocks have scales into tensor memory."""
+@operation("nvvm.tcgen05.mma.block_scale", tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR)
+class MmaBlockScale(_Multiplication, _Scaled):
+    """Multiplication of matrices with block scales into tensor memory."""
 
-    name = "nvvm.tcgen05.mma.block_scale"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    scaleA = operand_def(_tensor())
-    scaleB = operand_def(_tensor())
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD `,` $scaleA `,` $scaleB " + _TYPES
-    )
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "idesc": self.idesc,
-            "scale_A_tmem": At(self.scaleA),
-            "scale_B_tmem": At(self.scaleB),
-            "enable_input_d": self.enableInputD,
-        }
-        return self._code(operands, self.matrixA)
+    assembly_format = f"{_OPERANDS} `,` $scaleA `,` $scaleB {_TYPES}"
 
 
-@irdl_op_definition
-class MmaSpBlockScale(_Scaled):
-    """Multiplies a sparse A and a dense B whose blocks have scales into tensor memory."""
+@operation("nvvm.tcgen05.mma.sp.block_scale", tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR)
+class MmaSpBlockScale(_Multiplication, _Sparse, _Scaled):
+    """Multiplication of a sparse A and a dense B with block scales into tensor memory."""
 
-    name = "nvvm.tcgen05.mma.sp.block_scale"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    sparseMetadata = operand_def(_tensor())
-    scaleA = operand_def(_tensor())
-    scaleB = operand_def(_tensor())
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD `,` $sparseMetadata `,` $scaleA `,` $scaleB "
-        + _TYPES
-    )
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "sp_meta_tmem": At(self.sparseMetadata),
-            "idesc": self.idesc,
-            "scale_A_tmem": At(self.scaleA),
-            "scale_B_tmem": At(self.scaleB),
-            "enable_input_d": self.enableInputD,
-        }
-        return self._code(operands, self.matrixA)
+    assembly_format = f"{_SPARSE_OPERANDS} `,` $scaleA `,` $scaleB {_TYPES}"
 
 
-class _Stationary(Operation):
-    """What multiplications that keep B share. They are of one CTA."""
+class _Stationary(_Variant):
+    """Multiplication of one CTA that keeps B in a collector buffer."""
 
-    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.ws", "tcgen05.ws-tensor")
-
+    zeroColMask = opt_operand_def(i64)
     kind = prop_def(TensorKind)
     collectorBBuffer = prop_def(CollectorBuffer, default_value=CollectorBuffer("b0"))
-    collectorOp = prop_def(Collector, default_value=_DISCARD)
+    collectorOp = prop_def(Collector, default_value=Collector("discard"))
 
-    def _code(self, operands: dict[str, Piece], a: SSAValue, mask: SSAValue | None) -> Code:
-        form, where = _a(a, self.FORMS)
-        words = {
-            **group_word(CtaGroup("cta_1")),
+    def variant_words(self) -> dict[str, str]:
+        return {
+            **_group_word("cta_1"),
             "kind": f"kind::{self.kind.data}",
             "collector_usage": f"collector::{self.collectorBBuffer.data}::{self.collectorOp.data}",
         }
-        if "sp_meta_tmem" in operands:
-            words["sp"] = "sp"
-        if mask is not None:
-            operands["zero_column_mask_desc"] = mask
-        return Code([Statement((form,), words, where | operands)])
+
+    def variant_operands(self) -> dict[str, OperandTemplate | None]:
+        return {"zero_column_mask_desc": self.zeroColMask}
 
 
-@irdl_op_definition
-class MmaWs(_Stationary):
-    """Multiplies with a B that stays in a buffer."""
+@operation("nvvm.tcgen05.mma.ws", tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR)
+class MmaWs(_Multiplication, _Stationary):
+    """Multiplication with a B that stays in a collector buffer."""
 
-    name = "nvvm.tcgen05.mma.ws"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    zeroColMask = opt_operand_def(i64)
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD (`,` $zeroColMask^)? " + _TYPES
-    )
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "idesc": self.idesc,
-            "enable_input_d": self.enableInputD,
-        }
-        return self._code(operands, self.matrixA, self.zeroColMask)
+    assembly_format = f"{_OPERANDS} (`,` $zeroColMask^)? {_TYPES}"
 
 
-@irdl_op_definition
-class MmaWsSp(_Stationary):
-    """Multiplies a sparse A with a B that stays in a buffer."""
+@operation("nvvm.tcgen05.mma.ws.sp", tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR)
+class MmaWsSp(_Multiplication, _Sparse, _Stationary):
+    """Multiplication of a sparse A with a B that stays in a collector buffer."""
 
-    name = "nvvm.tcgen05.mma.ws.sp"
-    matrixD = operand_def(_tensor())
-    matrixA = operand_def(_matrix())
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    sparseMetadata = operand_def(_tensor())
-    zeroColMask = opt_operand_def(i64)
-    assembly_format = (
-        "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD `,` $sparseMetadata"
-        " (`,` $zeroColMask^)? " + _TYPES
-    )
-
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {
-            "d_tmem": At(self.matrixD),
-            "b_desc": self.matrixB,
-            "sp_meta_tmem": At(self.sparseMetadata),
-            "idesc": self.idesc,
-            "enable_input_d": self.enableInputD,
-        }
-        return self._code(operands, self.matrixA, self.zeroColMask)
+    assembly_format = f"{_SPARSE_OPERANDS} (`,` $zeroColMask^)? {_TYPES}"

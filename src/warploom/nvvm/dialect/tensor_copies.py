@@ -1,91 +1,93 @@
-"""Copies of tensors: the operations whose names begin with nvvm.cp.async.bulk.tensor."""
+"""Tensor copies through TMA: the operations whose names begin with nvvm.cp.async.bulk.tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import replace
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
 
-from warploom.nvvm.dialect.copies import HINT, MULTICAST, Pointer, stated
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation
-from warploom.nvvm.dialect.pieces import At, Code, Fragment, Piece, Statement, pointer, space_of
-from warploom.nvvm.dialect.vocabulary import CtaGroup, LoadMode, Reduction, StoreMode
+from warploom.isa.instructions import tensor
+from warploom.isa.model.form import Form
+from warploom.nvvm.dialect.copies import Pointer
+from warploom.nvvm.dialect.enums import CtaGroup, LoadMode, Reduction, StoreMode
+from warploom.nvvm.dialect.lowering import Lowering, Memory, OperandTemplate, Registers
+from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
+from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of
 
-_LEAST_OF_IMAGES = 3
-_MOST = 5
-_ROWS = 5
-"""Coordinates of four rows: the column and the four."""
-_WIDE = 2
-"""Offsets of an image whose columns are wide."""
-
-
-def _tensor(operation: Operation, coordinates: Sequence[SSAValue], mode: str) -> None:
-    """What the coordinates of a mode must be."""
-    count = len(coordinates)
-    if mode in {"tile_gather4", "tile_scatter4"}:
-        if count != _ROWS:
-            raise operation.refuse(
-                f"{mode.removeprefix('tile_').capitalize()} mode expects {_ROWS} coordinates"
-            )
-    elif not 1 <= count <= _MOST:
-        raise operation.refuse("expects coordinates between 1 to 5 dimension")
-    elif mode.startswith("im2col") and count < _LEAST_OF_IMAGES:
-        raise operation.refuse("to use im2col mode, the tensor has to be at least 3-dimensional")
+_ROW_COORDINATES = 5
+"""Coordinates of a gather or scatter: one column and four rows."""
+_IM2COL = dict.fromkeys(("im2col", "im2col_w", "im2col_w_128"), tensor.LOAD_IM2COL)
+_LOADS = {"tile": tensor.LOAD, "tile_gather4": tensor.GATHER, **_IM2COL}
+_PREFETCHES = {
+    "tile": tensor.PREFETCH,
+    "tile_gather4": tensor.PREFETCH_ROWS,
+    **dict.fromkeys(_IM2COL, tensor.PREFETCH_IM2COL),
+}
+_STORES = {"tile": tensor.STORE, "im2col": tensor.STORE_IM2COL, "tile_scatter4": tensor.SCATTER}
+_REDUCTIONS = {"tile": tensor.REDUCE, "im2col": tensor.REDUCE_IM2COL}
 
 
-def _offsets(operation: Operation, mode: str, dimensions: int, offsets: Sequence[SSAValue]) -> None:
-    """How many offsets an image has."""
-    if mode == "im2col":
-        expected = dimensions - 2
-    elif mode in {"im2col_w", "im2col_w_128"}:
-        expected = _WIDE
-    else:
-        expected = 0
-    if len(offsets) != expected:
-        raise operation.refuse(f"im2col offsets expected {expected} (provided {len(offsets)})")
+def _forms(by_mode: dict[str, Form]) -> tuple[Form, ...]:
+    return tuple(dict.fromkeys(by_mode.values()))
 
 
-def _dimension(mode: str, coordinates: Sequence[SSAValue]) -> str:
-    return "2d" if mode.endswith("4") else f"{len(coordinates)}d"
+class _TensorCopy(Operation):
+    """Copy, prefetch or reduction of a box of a tensor."""
 
-
-_IMAGE_LOAD, _IMAGE_PREFETCH = "tensor.load_im2col", "tensor.prefetch_im2col"
-_LOADS = {"tile": "tensor.load", "tile_gather4": "tensor.gather"}
-_PREFETCHES = {"tile": "tensor.prefetch", "tile_gather4": "tensor.prefetch_rows"}
-_STORES = {"tile": "tensor.store", "im2col": "tensor.store_im2col", "tile_scatter4": "tensor.scatter"}
-_REDUCTIONS = {"tile": "tensor.reduce", "im2col": "tensor.reduce_im2col"}
-
-
-def _image(mode: str) -> str:
-    """The word of an image's mode."""
-    return mode.replace("_w_128", "::w::128").replace("_w", "::w")
-
-
-def _mode_words(mode: str) -> dict[str, str]:
-    """The words of a mode of loads: MLIR writes tile too, which may be left out."""
-    return (
-        {"tile": "tile"} if mode == "tile" else {} if mode.startswith("tile") else {"load_mode": _image(mode)}
-    )
-
-
-@irdl_op_definition
-class TensorLoad(Operation):
-    """Copies a box of a tensor to shared memory."""
-
-    name = "nvvm.cp.async.bulk.tensor.shared.cluster.global"
-    FORMS: ClassVar[tuple[str, ...]] = (*_LOADS.values(), _IMAGE_LOAD)
     irdl_options = SEGMENTED
+
+    def check_box(self, mode: str, coordinates: Sequence[SSAValue]) -> None:
+        """Raise VerifyException for a number of coordinates that the mode does not have."""
+        count = len(coordinates)
+        if mode.endswith("4"):
+            if count != _ROW_COORDINATES:
+                name = mode.removeprefix("tile_").capitalize()
+                raise self.error(f"{name} mode expects {_ROW_COORDINATES} coordinates")
+        elif not 1 <= count <= 5:
+            raise self.error("expects coordinates between 1 to 5 dimension")
+        elif mode in _IM2COL and count < 3:
+            raise self.error("to use im2col mode, the tensor has to be at least 3-dimensional")
+
+    def check_offsets(self, mode: str, coordinates: Sequence[SSAValue], offsets: Sequence[SSAValue]) -> None:
+        """Raise VerifyException for a number of im2col offsets that the mode does not have."""
+        expected = len(coordinates) - 2 if mode == "im2col" else 2 if mode in _IM2COL else 0
+        if len(offsets) != expected:
+            raise self.error(f"im2col offsets expected {expected} (provided {len(offsets)})")
+
+    def copy(
+        self,
+        form: Form,
+        mode: str,
+        box: Memory,
+        words: dict[str, str],
+        guard: SSAValue | None = None,
+        late: Sequence[str] = (),
+        /,
+        **operands: OperandTemplate | None,
+    ) -> Lowering:
+        """Return the instruction of one form on a box.
+
+        MLIR writes the optional word of tile mode, but not in the inline PTX of a predicated operation.
+        """
+        words["dim"] = "2d" if mode.endswith("4") else f"{len(box.coordinates)}d"
+        if mode == "tile" and guard is None:
+            words["tile"] = "tile"
+        found = self.template(words, guard, late, tensorMap=box, **operands)
+        return Lowering([replace(found, forms=(form,))])
+
+
+def _im2col_words(mode: str) -> dict[str, str]:
+    return {"load_mode": mode.replace("_w_128", "::w::128").replace("_w", "::w")} if mode in _IM2COL else {}
+
+
+@operation("nvvm.cp.async.bulk.tensor.shared.cluster.global", *_forms(_LOADS))
+class TensorLoad(_TensorCopy):
+    """Copy of a box of a tensor to shared memory."""
+
     dstMem = operand_def(pointer(3, 7))
     tmaDescriptor = operand_def(pointer(0))
     coordinates = var_operand_def(i32)
@@ -104,63 +106,50 @@ class TensorLoad(Operation):
         " (`predicate` `=` $predicate^)? attr-dict `:` type($dstMem) `,` type($tmaDescriptor)"
     )
 
-    @property
-    def _is_alone(self) -> bool:
-        return bool(self.isCTAOnly.value.data)
-
     def check(self) -> None:
         mode = self.mode.data
-        _tensor(self, self.coordinates, mode)
-        _offsets(self, mode, len(self.coordinates), self.im2colOffsets)
+        self.check_box(mode, self.coordinates)
+        self.check_offsets(mode, self.coordinates, self.im2colOffsets)
         is_cluster = space_of(self.dstMem) == "shared::cluster"
-        if self._is_alone and is_cluster:
-            raise self.refuse("Shared::cta destination requires address-space 3.")
-        if not self._is_alone and not is_cluster:
-            raise self.refuse("Shared::cluster destination requires address-space 7.")
-        if self._is_alone and self.multicastMask is not None:
-            raise self.refuse("Multicast is not supported with shared::cta mode.")
-        if self._is_alone and self.group is not None:
-            raise self.refuse("CTAGroup is not supported with shared::cta mode.")
+        if not self.isCTAOnly.value.data:
+            if not is_cluster:
+                raise self.error("Shared::cluster destination requires address-space 7.")
+        elif is_cluster:
+            raise self.error("Shared::cta destination requires address-space 3.")
+        elif self.multicastMask is not None:
+            raise self.error("Multicast is not supported with shared::cta mode.")
+        elif self.group is not None:
+            raise self.error("CTAGroup is not supported with shared::cta mode.")
         if self.predicate is not None and mode not in {"tile", "im2col"}:
-            raise self.refuse("Predicate is supported only for Tile and Im2col modes.")
-        if self.predicate is not None and self._is_alone:
-            raise self.refuse("Predicate is supported only for shared::cluster mode.")
+            raise self.error("Predicate is supported only for Tile and Im2col modes.")
+        if self.predicate is not None and not is_cluster:
+            raise self.error("Predicate is supported only for shared::cluster mode.")
 
-    def code(self) -> Code:
+    def lower(self) -> Lowering:
         mode = self.mode.data
-        operands: dict[str, Piece] = {
-            "dstMem": At(self.dstMem),
-            "tensorMap": At(self.tmaDescriptor, tuple(self.coordinates)),
-            "mbar": At(self.mbar),
-        }
-        words = {
-            "dim": _dimension(mode, self.coordinates),
-            "dst": stated(space_of(self.dstMem)),
-            **_mode_words(mode),
-        }
-        late: tuple[str, ...] = ("cta_group",)
-        if self.predicate is not None:  # MLIR's inline PTX has no word for tiles, and that for images later
-            words.pop("tile", None)
-            late = ("load_mode", "multicast", "level::cache_hint", "cta_group")
-        if self.im2colOffsets:
-            operands["im2colInfo"] = Fragment(tuple(self.im2colOffsets))
-        if self.multicastMask is not None:
-            operands["ctaMask"], words["multicast"] = self.multicastMask, MULTICAST
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
+        words = {"dst": explicit_space_of(self.dstMem), **_im2col_words(mode)}
         if self.group is not None:
             words["cta_group"] = self.group.data.replace("_", "_group::")
-        form = _LOADS.get(mode, _IMAGE_LOAD)
-        return Code([Statement((form,), words, operands, self.predicate, late=late)])
+        inline_order = ("load_mode", "multicast", "level::cache_hint", "cta_group")
+        return self.copy(
+            _LOADS[mode],
+            mode,
+            Memory(self.tmaDescriptor, self.coordinates),
+            words,
+            self.predicate,
+            ("cta_group",) if self.predicate is None else inline_order,
+            dstMem=self.dstMem,
+            mbar=self.mbar,
+            im2colInfo=Registers(self.im2colOffsets) if self.im2colOffsets else None,
+            ctaMask=self.multicastMask,
+            cache_policy=self.l2CacheHint,
+        )
 
 
-@irdl_op_definition
-class TensorPrefetch(Operation):
-    """Brings a box of a tensor into the second cache."""
+@operation("nvvm.cp.async.bulk.tensor.prefetch", *_forms(_PREFETCHES))
+class TensorPrefetch(_TensorCopy):
+    """Prefetch of a box of a tensor to the L2 cache."""
 
-    name = "nvvm.cp.async.bulk.tensor.prefetch"
-    FORMS: ClassVar[tuple[str, ...]] = (*_PREFETCHES.values(), _IMAGE_PREFETCH)
-    irdl_options = SEGMENTED
     tmaDescriptor = operand_def(pointer(0))
     coordinates = var_operand_def(i32)
     im2colOffsets = var_operand_def(i16)
@@ -172,28 +161,26 @@ class TensorPrefetch(Operation):
     )
 
     def check(self) -> None:
-        _tensor(self, self.coordinates, self.mode.data)
-        _offsets(self, self.mode.data, len(self.coordinates), self.im2colOffsets)
+        self.check_box(self.mode.data, self.coordinates)
+        self.check_offsets(self.mode.data, self.coordinates, self.im2colOffsets)
 
-    def code(self) -> Code:
+    def lower(self) -> Lowering:
         mode = self.mode.data
-        operands: dict[str, Piece] = {"tensorMap": At(self.tmaDescriptor, tuple(self.coordinates))}
-        words = {"dim": _dimension(mode, self.coordinates), **_mode_words(mode)}
-        if self.im2colOffsets:
-            operands["im2colInfo"] = Fragment(tuple(self.im2colOffsets))
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        form = _PREFETCHES.get(mode, _IMAGE_PREFETCH)
-        return Code([Statement((form,), words, operands)])
+        offsets = Registers(self.im2colOffsets) if self.im2colOffsets else None
+        return self.copy(
+            _PREFETCHES[mode],
+            mode,
+            Memory(self.tmaDescriptor, self.coordinates),
+            _im2col_words(mode),
+            im2colInfo=offsets,
+            cache_policy=self.l2CacheHint,
+        )
 
 
-@irdl_op_definition
-class TensorStore(Operation):
-    """Copies a box of a tensor from shared to global memory."""
+@operation("nvvm.cp.async.bulk.tensor.global.shared.cta", *_forms(_STORES))
+class TensorStore(_TensorCopy):
+    """Copy of a box of a tensor from shared to global memory."""
 
-    name = "nvvm.cp.async.bulk.tensor.global.shared.cta"
-    FORMS: ClassVar[tuple[str, ...]] = tuple(_STORES.values())
-    irdl_options = SEGMENTED
     tmaDescriptor = operand_def(pointer(0))
     srcMem = operand_def(pointer(3))
     coordinates = var_operand_def(i32)
@@ -207,33 +194,28 @@ class TensorStore(Operation):
     )
 
     def check(self) -> None:
-        _tensor(self, self.coordinates, self.mode.data)
+        self.check_box(self.mode.data, self.coordinates)
         if self.predicate is not None and self.l2CacheHint is not None:
-            raise self.refuse("Inline-ptx lowering unsupported with L2 cache-hint.")
+            raise self.error("Inline-ptx lowering unsupported with L2 cache-hint.")
         if self.predicate is not None and self.mode.data != "tile":
-            raise self.refuse("Inline-ptx lowering supported only for Tile mode.")
+            raise self.error("Inline-ptx lowering supported only for Tile mode.")
 
-    def code(self) -> Code:
-        mode = self.mode.data
-        operands: dict[str, Piece] = {
-            "tensorMap": At(self.tmaDescriptor, tuple(self.coordinates)),
-            "srcMem": At(self.srcMem),
-        }
-        words = {"dim": _dimension(mode, self.coordinates), "src": stated(space_of(self.srcMem))}
-        if mode == "tile" and self.predicate is None:  # MLIR's inline PTX leaves it out
-            words["tile"] = "tile"
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement((_STORES[mode],), words, operands, self.predicate)])
+    def lower(self) -> Lowering:
+        return self.copy(
+            _STORES[self.mode.data],
+            self.mode.data,
+            Memory(self.tmaDescriptor, self.coordinates),
+            {"src": explicit_space_of(self.srcMem)},
+            self.predicate,
+            srcMem=self.srcMem,
+            cache_policy=self.l2CacheHint,
+        )
 
 
-@irdl_op_definition
-class TensorReduce(Operation):
-    """Combines a box of a tensor in global memory with one in shared memory."""
+@operation("nvvm.cp.async.bulk.tensor.reduce", *_forms(_REDUCTIONS))
+class TensorReduce(_TensorCopy):
+    """Reduction of a box in shared memory into a tensor in global memory."""
 
-    name = "nvvm.cp.async.bulk.tensor.reduce"
-    FORMS: ClassVar[tuple[str, ...]] = tuple(_REDUCTIONS.values())
-    irdl_options = SEGMENTED
     tmaDescriptor = operand_def(LLVMPointerType)
     srcMem = operand_def(pointer(3))
     redKind = prop_def(Reduction)
@@ -248,24 +230,17 @@ class TensorReduce(Operation):
 
     def check(self) -> None:
         if space_of(self.tmaDescriptor):
-            raise self.refuse("a tensor map is behind a generic address")
+            raise self.error("expected a generic address of a tensor map")
         if self.mode.data not in _REDUCTIONS:
-            raise self.refuse("Scatter mode not supported for CpAsyncBulkTensorReduceOp")
-        _tensor(self, self.coordinates, self.mode.data)
+            raise self.error("Scatter mode not supported for CpAsyncBulkTensorReduceOp")
+        self.check_box(self.mode.data, self.coordinates)
 
-    def code(self) -> Code:
-        mode = self.mode.data
-        operands: dict[str, Piece] = {
-            "tensorMap": At(self.tmaDescriptor, tuple(self.coordinates)),
-            "srcMem": At(self.srcMem),
-        }
-        words = {
-            "dim": _dimension(mode, self.coordinates),
-            "src": stated(space_of(self.srcMem)),
-            "redOp": self.redKind.data,
-        }
-        if mode == "tile":
-            words["tile"] = "tile"
-        if self.l2CacheHint is not None:
-            operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement((_REDUCTIONS[mode],), words, operands)])
+    def lower(self) -> Lowering:
+        return self.copy(
+            _REDUCTIONS[self.mode.data],
+            self.mode.data,
+            Memory(self.tmaDescriptor, self.coordinates),
+            {"src": explicit_space_of(self.srcMem), "redOp": self.redKind.data},
+            srcMem=self.srcMem,
+            cache_policy=self.l2CacheHint,
+        )

@@ -1,78 +1,45 @@
-"""Threads together: clusters, barriers of threads, votes of one, registers, dependent grids."""
+"""Thread coordination: barriers of clusters and warps, elections, register counts, grids, launches."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import I32, IntegerAttr, UnitAttr, i1, i32, i128
-from xdsl.irdl import (
-    eq,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
-from warploom.nvvm.dialect.copies import stated
-from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import At, Code, Constant, Local, Piece, Statement, pointer, space_of
-from warploom.nvvm.dialect.vocabulary import CancelQuery, GridAction, RegisterAction
-
-_ALIGNED = "aligned"
+from warploom.isa.instructions import barrier, cluster_launch, control, memory, warp
+from warploom.nvvm.dialect.enums import CancelQuery, GridAction, RegisterAction
+from warploom.nvvm.dialect.lowering import Immediate, Lowering, Temporary
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of
 
 
-def _aligned(flag: UnitAttr | None) -> dict[str, str]:
-    return {} if flag is None else {_ALIGNED: _ALIGNED}
+class _ClusterBarrier(Operation):
+    """Arrival or wait at the barrier of the cluster."""
 
-
-@irdl_op_definition
-class ClusterArrive(Operation):
-    """Arrives at the barrier of the cluster."""
-
-    name = "nvvm.cluster.arrive"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_arrive",)
     aligned = opt_prop_def(UnitAttr)
-    assembly_format = "attr-dict"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, _aligned(self.aligned), {})])
-
-
-@irdl_op_definition
-class ClusterArriveRelaxed(Operation):
-    """Arrives at the barrier of the cluster, and orders nothing."""
-
-    name = "nvvm.cluster.arrive.relaxed"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_arrive",)
-    aligned = opt_prop_def(UnitAttr)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        words = {"sem": "relaxed", **_aligned(self.aligned)}
-        return Code([Statement(self.FORMS, words, {})])
+    def lower(self) -> Lowering:
+        return self.instruction({"aligned": "" if self.aligned is None else "aligned"})
 
 
-@irdl_op_definition
-class ClusterWait(Operation):
-    """Waits for every thread of the cluster to arrive."""
-
-    name = "nvvm.cluster.wait"
-    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_wait",)
-    aligned = opt_prop_def(UnitAttr)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, _aligned(self.aligned), {})])
+@operation("nvvm.cluster.arrive", barrier.CLUSTER_ARRIVE)
+class ClusterArrive(_ClusterBarrier):
+    """Arrival at the barrier of the cluster."""
 
 
-@irdl_op_definition
+@operation("nvvm.cluster.arrive.relaxed", barrier.CLUSTER_ARRIVE, words={"sem": "relaxed"})
+class ClusterArriveRelaxed(_ClusterBarrier):
+    """Arrival at the barrier of the cluster without a memory order."""
+
+
+@operation("nvvm.cluster.wait", barrier.CLUSTER_WAIT)
+class ClusterWait(_ClusterBarrier):
+    """Wait until every thread of the cluster has arrived at its barrier."""
+
+
+@operation("nvvm.mapa", memory.MAPA, words={"type": "u64"})
 class Mapa(Operation):
-    """The address of a variable in the shared memory of a CTA of the cluster."""
+    """Address of a shared variable in another CTA of the cluster."""
 
-    name = "nvvm.mapa"
-    FORMS: ClassVar[tuple[str, ...]] = ("memory.mapa",)
     a = operand_def(pointer(0, 3))
     b = operand_def(i32)
     res = result_def(pointer(0, 7))
@@ -80,38 +47,31 @@ class Mapa(Operation):
 
     def check(self) -> None:
         if (space_of(self.a), space_of(self.res)) not in {("", ""), ("shared", "shared::cluster")}:
-            raise self.refuse(
+            raise self.error(
                 "maps generic addresses to generic ones, and shared ones to those of the cluster"
             )
 
-    def code(self) -> Code:
-        operands: dict[str, Piece] = {"d": self.res, "a": self.a, "b": self.b}
-        words = {"space": space_of(self.res), "type": "u64"}
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        return self.instruction({"space": space_of(self.res)}, d=self.res, a=self.a, b=self.b)
 
 
-@irdl_op_definition
+@operation("nvvm.elect.sync", warp.ELECT)
 class ElectSync(Operation):
-    """Chooses one of the warp's lanes that a mask names: all of them where there is none."""
+    """Election of one lane among the lanes of a mask, or among all lanes without a mask."""
 
-    name = "nvvm.elect.sync"
-    FORMS: ClassVar[tuple[str, ...]] = ("warp.elect",)
     membermask = opt_operand_def(i32)
     pred = result_def(i1)
     assembly_format = "($membermask^)? attr-dict `->` type(results)"
 
-    def code(self) -> Code:
-        mask: Piece = -1 if self.membermask is None else Constant(self.membermask)
-        operands: dict[str, Piece] = {"d": Local("leader", "b32"), "p": self.pred, "membermask": mask}
-        return Code([Statement(self.FORMS, {}, operands)])
+    def lower(self) -> Lowering:
+        mask = -1 if self.membermask is None else Immediate(self.membermask)
+        return self.instruction(d=Temporary("leader", "b32"), p=self.pred, membermask=mask)
 
 
-@irdl_op_definition
+@operation("nvvm.setmaxregister", control.SETMAXNREG)
 class SetMaxRegister(Operation):
-    """Takes registers, or gives them up."""
+    """Increase or decrease of the number of registers of a warpgroup's threads."""
 
-    name = "nvvm.setmaxregister"
-    FORMS: ClassVar[tuple[str, ...]] = ("control.setmaxnreg",)
     regCount = prop_def(IntegerAttr[I32])
     action = prop_def(RegisterAction)
     assembly_format = "$action $regCount attr-dict"
@@ -119,69 +79,63 @@ class SetMaxRegister(Operation):
     def check(self) -> None:
         count = self.regCount.value.data
         if count % 8:
-            raise self.refuse("new register size must be multiple of 8")
+            raise self.error("new register size must be multiple of 8")
         if not 24 <= count <= 256:
-            raise self.refuse("new register size must be in between 24 to 256")
+            raise self.error("new register size must be in between 24 to 256")
 
-    def code(self) -> Code:
+    def lower(self) -> Lowering:
         action = {"increase": "inc", "decrease": "dec"}[self.action.data]
-        return Code([Statement(self.FORMS, {"action": action}, {"imm_reg_count": self.regCount.value.data})])
+        return self.instruction({"action": action}, imm_reg_count=self.regCount.value.data)
 
 
-@irdl_op_definition
+@operation("nvvm.griddepcontrol", control.GRIDDEPCONTROL)
 class Griddepcontrol(Operation):
-    """Waits for the grids before this one, or lets those after it begin."""
+    """Wait for prerequisite grids, or permission for dependent grids to launch."""
 
-    name = "nvvm.griddepcontrol"
-    FORMS: ClassVar[tuple[str, ...]] = ("control.griddepcontrol",)
     kind = prop_def(GridAction)
     assembly_format = "$kind attr-dict"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {"action": self.kind.data}, {})])
+    def lower(self) -> Lowering:
+        return self.instruction({"action": self.kind.data})
 
 
-@irdl_op_definition
+@operation("nvvm.bar.warp.sync", warp.WARP_SYNC)
 class BarWarpSync(Operation):
-    """Brings the lanes of a warp that a mask names together."""
+    """Barrier for the lanes of a mask."""
 
-    name = "nvvm.bar.warp.sync"
-    FORMS: ClassVar[tuple[str, ...]] = ("warp.bar",)
     mask = operand_def(i32)
     assembly_format = "$mask attr-dict `:` type($mask)"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {"membermask": self.mask})])
+    def lower(self) -> Lowering:
+        return self.instruction(membermask=self.mask)
 
 
-# Launches cancelled -----------------------------------------------------------------------------------------
-
-
-@irdl_op_definition
+@operation("nvvm.clusterlaunchcontrol.try.cancel", cluster_launch.TRY_CANCEL)
 class TryCancel(Operation):
-    """Asks to take over the work of a cluster that has not begun."""
+    """Request to cancel the launch of a cluster that has not started."""
 
-    name = "nvvm.clusterlaunchcontrol.try.cancel"
-    FORMS: ClassVar[tuple[str, ...]] = ("cluster_launch.try_cancel",)
     multicast = opt_prop_def(UnitAttr)
     smemAddress = operand_def(pointer(3))
     mbarrier = operand_def(pointer(3))
     assembly_format = "(`multicast` $multicast^ `,`)? $smemAddress `,` $mbarrier attr-dict"
 
-    def code(self) -> Code:
-        words = {"space": stated(space_of(self.smemAddress))}
-        if self.multicast is not None:
-            words["multicast"] = "multicast::cluster::all"
-        operands: dict[str, Piece] = {"addr": At(self.smemAddress), "mbar": At(self.mbarrier)}
-        return Code([Statement(self.FORMS, words, operands)])
+    def lower(self) -> Lowering:
+        words = {
+            "space": explicit_space_of(self.smemAddress),
+            "multicast": "" if self.multicast is None else "multicast::cluster::all",
+        }
+        return self.instruction(words, addr=self.smemAddress, mbar=self.mbarrier)
 
 
-@irdl_op_definition
+@operation(
+    "nvvm.clusterlaunchcontrol.query.cancel",
+    cluster_launch.IS_CANCELED,
+    cluster_launch.FIRST_CTA_COORDINATE,
+    words={"type": "b128"},
+)
 class QueryCancel(Operation):
-    """Asks whether a launch was cancelled, and which CTA was its first."""
+    """Query of a cancellation response: its success, or a coordinate of the cancelled cluster's first CTA."""
 
-    name = "nvvm.clusterlaunchcontrol.query.cancel"
-    FORMS: ClassVar[tuple[str, ...]] = ("cluster_launch.is_canceled", "cluster_launch.first_cta_coordinate")
     query_type = prop_def(CancelQuery)
     try_cancel_response = operand_def(i128)
     res = result_def(eq(i1) | eq(i32))
@@ -190,16 +144,10 @@ class QueryCancel(Operation):
     def check(self) -> None:
         expected = i1 if self.query_type.data == "is_canceled" else i32
         if self.res.type != expected:
-            raise self.refuse(f"{self.query_type.data} query type returns an {expected}")
+            raise self.error(f"{self.query_type.data} query type returns an {expected}")
 
-    def code(self) -> Code:
-        response = self.try_cancel_response
-        if self.query_type.data == "is_canceled":
-            asked: dict[str, Piece] = {"p": self.res, "response": response}
-            words = {"query": "is_canceled", "type": "b128"}
-            return Code([Statement(("cluster_launch.is_canceled",), words, asked)])
-        query = f"get_first_ctaid::{self.query_type.data[-1]}"
-        found: dict[str, Piece] = {"d": self.res, "response": response}
-        return Code(
-            [Statement(("cluster_launch.first_cta_coordinate",), {"query": query, "type": "b128"}, found)]
-        )
+    def lower(self) -> Lowering:
+        query, response = self.query_type.data, self.try_cancel_response
+        if query == "is_canceled":
+            return self.instruction({"query": query}, p=self.res, response=response)
+        return self.instruction({"query": f"get_first_ctaid::{query[-1]}"}, d=self.res, response=response)

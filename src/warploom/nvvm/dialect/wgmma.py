@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
 
-from xdsl.dialects.builtin import I64, IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, i64
 from xdsl.dialects.llvm import LLVMStructType
-from xdsl.irdl import (
-    BaseAttr,
-    IRDLOperation,
-    eq,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
+from xdsl.ir import Attribute
+from xdsl.irdl import BaseAttr, IRDLOperation, eq, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
@@ -26,20 +18,30 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from warploom.isa.binding.compose import form_named, form_that_allows, rows_with, slots_of
+from warploom.isa.binding.compose import rows_with, slots_of
+from warploom.isa.instructions import compare, wgmma
 from warploom.isa.model.table import Row
-from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import Code, Fragment, Local, Piece, Statement, registers_of
-from warploom.nvvm.dialect.vocabulary import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
-from warploom.nvvm.dialect.words import Shape
+from warploom.nvvm.dialect.attributes import Shape
+from warploom.nvvm.dialect.enums import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
+from warploom.nvvm.dialect.lowering import (
+    InstructionTemplate,
+    Lowering,
+    OperandTemplate,
+    Registers,
+    Temporary,
+)
+from warploom.nvvm.dialect.mma import saturation_words
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS
 
 _ROWS = 64
-_TRANSPOSED = ("f16", "bf16")
+_TRANSPOSABLE = ("f16", "bf16")
 
 
 @irdl_custom_directive
 class Types(CustomDirective):
-    """The type of the accumulator, after that of A where A is in registers."""
+    """Type of the accumulator, after the type of A if A is in registers."""
 
     a: TypeDirective
     accumulator: TypeDirective
@@ -55,62 +57,61 @@ class Types(CustomDirective):
         printer.print_list([*types, *self.accumulator.get(op)], printer.print_attribute)
 
 
-@irdl_op_definition
+@operation("nvvm.wgmma.fence.aligned", wgmma.FENCE)
 class WgmmaFence(Operation):
-    """Orders the registers of a warpgroup before its next multiplication."""
-
-    name = "nvvm.wgmma.fence.aligned"
-    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.fence",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {})])
+    """Fence for the registers of a warpgroup before its next multiplication."""
 
 
-@irdl_op_definition
+@operation("nvvm.wgmma.commit.group.sync.aligned", wgmma.COMMIT)
 class WgmmaCommitGroup(Operation):
-    """Closes the group of the multiplications issued so far."""
-
-    name = "nvvm.wgmma.commit.group.sync.aligned"
-    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.commit_group",)
-    assembly_format = "attr-dict"
-
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {})])
+    """Commit of the earlier multiplications to a group."""
 
 
-@irdl_op_definition
+@operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT)
 class WgmmaWaitGroup(Operation):
-    """Waits until at most so many of the latest groups are in flight."""
+    """Wait until at most `group` of the latest groups are pending."""
 
-    name = "nvvm.wgmma.wait.group.sync.aligned"
-    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.wait_group",)
     group = prop_def(IntegerAttr[I64])
     assembly_format = "attr-dict $group"
 
-    def code(self) -> Code:
-        return Code([Statement(self.FORMS, {}, {"N": self.group.value.data})])
+    def lower(self) -> Lowering:
+        return self.instruction(N=self.group.value.data)
 
 
-@irdl_op_definition
-class WgmmaMmaAsync(Operation):
-    """Multiplies A and B, which lie behind descriptors, and adds the product to an accumulator.
+def multiplication_properties(
+    words: dict[str, str],
+    *,
+    adds: bool,
+    negates: tuple[bool, bool],
+    transposes: tuple[bool, bool],
+) -> dict[str, Attribute]:
+    """Return the properties of a warpgroup multiplication.
 
-    MLIR's operation has A behind a descriptor alone; here it may be a struct of registers too, whose type then
-    stands before the accumulator's.
+    `words` are the instruction's words by slot. `adds` is True if the product is added to the accumulator. The pairs
+    state whether A and B are negated, and whether they are read with M and N innermost.
     """
+    signs = [ScaleIn("neg" if each else "one") for each in negates]
+    properties: dict[str, Attribute] = {
+        "shape": Shape(*(IntAttr(int(each)) for each in re.findall(r"\d+", words["shape"]))),
+        "typeA": WgmmaType(words["atype"]),
+        "typeB": WgmmaType(words["btype"]),
+        "typeD": WgmmaType(words["dtype"]),
+        "scaleD": ScaleOut("one" if adds else "zero"),
+        "scaleA": signs[0],
+        "scaleB": signs[1],
+        "layoutA": Layout("col" if transposes[0] else "row"),
+        "layoutB": Layout("row" if transposes[1] else "col"),
+    }
+    return properties | ({"satfinite": Overflow("satfinite")} if words.get("satfinite") else {})
 
-    name = "nvvm.wgmma.mma_async"
-    DESCRIBED: ClassVar[tuple[str, ...]] = ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit")
-    """Its forms with A behind a descriptor."""
-    REGISTERED: ClassVar[tuple[str, ...]] = (
-        "wgmma.half-registers",
-        "wgmma.float-registers",
-        "wgmma.integer-registers",
-        "wgmma.bit-registers",
-    )
-    """Its forms with A in registers."""
-    FORMS: ClassVar[tuple[str, ...]] = (*DESCRIBED, *REGISTERED)
+
+@operation("nvvm.wgmma.mma_async", *WGMMA_DESCRIPTORS, *WGMMA_REGISTERS)
+class WgmmaMmaAsync(Operation):
+    """Multiplication of A and B behind descriptors, whose product is added to an accumulator.
+
+    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is
+    printed before the accumulator's.
+    """
 
     inouts = operand_def(LLVMStructType)
     descriptorA = operand_def(eq(i64) | BaseAttr(LLVMStructType))
@@ -142,66 +143,62 @@ class WgmmaMmaAsync(Operation):
         elements = struct.types.data
         if any(element != elements[0] for element in elements):
             other = next(element for element in elements if element != elements[0])
-            raise self.refuse(f"all elements in struct must be same type but there is {other}")
+            raise self.error(f"all elements in struct must be same type but there is {other}")
         if struct != self.inouts.type:
-            raise self.refuse(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")
+            raise self.error(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")
         self._check_types()
         self._check_shape()
-        if self.typeA.data not in _TRANSPOSED and (self.layoutA.data, self.layoutB.data) != ("row", "col"):
-            raise self.refuse(
-                f"given layouts layout_a = {self.layoutA.data} and layout_b = {self.layoutB.data} for input types"
+        layouts = self.layoutA.data, self.layoutB.data
+        if self.typeA.data not in _TRANSPOSABLE and layouts != ("row", "col"):
+            raise self.error(
+                f"given layouts layout_a = {layouts[0]} and layout_b = {layouts[1]} for input types"
                 f" {self.typeA.data} and {self.typeB.data} requires transpose. However, this is only supported"
-                f" for: {' and '.join(_TRANSPOSED)}"
+                f" for: {' and '.join(_TRANSPOSABLE)}"
             )
-        if self.is_in_registers and self.layoutA.data != "row":
-            raise self.refuse("has A in registers, where it lies by rows; layout_a must be row")
-        if self._saturates and self.typeD.data != "s32":
-            raise self.refuse(
+        if self.is_in_registers and layouts[0] != "row":
+            raise self.error("expected layout_a to be row for A in registers")
+        if self._saturation and self.typeD.data != "s32":
+            raise self.error(
                 "`satfinite` can be only used with s32 accumulator, however the current accumulator is"
                 f" {self.typeD.data}"
             )
-        registers = len(registers_of(struct))
-        form = form_that_allows(self._forms, self._words)
-        if (expected := form.operands["d"].registers(slots_of(form, self._words))) != registers:
-            raise self.refuse(f"results {expected}, however output struct has {len(elements)} elements")
+        form, words = self._multiplication.form, self._words
+        if (expected := form.operands["d"].registers(slots_of(form, words))) != len(registers_of(struct)):
+            raise self.error(f"results {expected}, however output struct has {len(elements)} elements")
 
     def _check_types(self) -> None:
         d, a, b = self.typeD.data, self.typeA.data, self.typeB.data
-        if d not in {word for form in self.DESCRIBED for word in form_named(form).vocabulary["dtype"]}:
-            raise self.refuse(f"does not support the given output type {d}")
+        if not self._rows("dtype"):
+            raise self.error(f"does not support the given output type {d}")
         if d == "s32" and "neg" in (self.scaleA.data, self.scaleB.data):
-            raise self.refuse("has s32 output, scaleA and scaleB cannot be neg")
+            raise self.error("has s32 output, scaleA and scaleB cannot be neg")
         if not self._rows("dtype", "atype", "btype"):
-            raise self.refuse(f"{d} += {a} * {b}, it is not supported.")
+            raise self.error(f"{d} += {a} * {b}, it is not supported.")
 
     def _check_shape(self) -> None:
         if self.shape.m.data != _ROWS:
-            raise self.refuse(f"shape 'm' must be {_ROWS}")
+            raise self.error(f"shape 'm' must be {_ROWS}")
         if not self._rows("dtype", "atype", "btype", "k"):
             expected = self._rows("dtype", "atype", "btype")[0].cells["k"][0]
-            raise self.refuse(f"shape 'k' must be {expected} for input type {self.typeA.data}")
+            raise self.error(f"shape 'k' must be {expected} for input type {self.typeA.data}")
         if not self._rows("dtype", "atype", "btype", "k", "n"):
             n = self._rows("dtype", "atype", "btype", "k")[0].cells["n"]
-            raise self.refuse(
+            raise self.error(
                 f"has input type {self.typeA.data} n is set to {self.shape.n.data}, it is not supported."
                 f" Expected {', '.join(n)}."
             )
 
     def _rows(self, *columns: str) -> list[Row]:
-        return rows_with(self.DESCRIBED, {column: self._words[column] for column in columns})
+        return rows_with(WGMMA_DESCRIPTORS, {column: self._words[column] for column in columns})
 
     @property
     def is_in_registers(self) -> bool:
-        """Whether A is in registers."""
+        """Return True if A is in registers."""
         return self.descriptorA.type != i64
 
     @property
-    def _saturates(self) -> bool:
-        return self.satfinite is not None and self.satfinite.data == "satfinite"
-
-    @property
-    def _forms(self) -> tuple[str, ...]:
-        return self.REGISTERED if self.is_in_registers else self.DESCRIBED
+    def _saturation(self) -> dict[str, str]:
+        return saturation_words(self.satfinite)
 
     @property
     def _words(self) -> dict[str, str]:
@@ -214,25 +211,30 @@ class WgmmaMmaAsync(Operation):
         }
         return words | ({"bitOp": "and"} if self.typeA.data == "b1" else {})
 
-    def code(self) -> Code:
-        predicate = Local("p")
+    @property
+    def _multiplication(self) -> InstructionTemplate:
+        """Instruction of the multiplication; forms without signs or transposition leave those operands out."""
         scales = {"one": 1, "neg": -1}
-        a: Piece = Fragment.of(self.descriptorA) if self.is_in_registers else self.descriptorA
-        operands: dict[str, Piece] = {
-            "d": Fragment.of(self.results_),
-            "a" if self.is_in_registers else "a_desc": a,
+        forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
+        a: dict[str, OperandTemplate] = (
+            {"a": Registers([self.descriptorA])} if self.is_in_registers else {"a_desc": self.descriptorA}
+        )
+        operands: dict[str, OperandTemplate] = {
+            "d": Registers([self.results_]),
+            **a,
             "b_desc": self.descriptorB,
-            "scale_d": predicate,
+            "scale_d": Temporary("p"),
             "imm_scale_a": scales[self.scaleA.data],
             "imm_scale_b": scales[self.scaleB.data],
             "imm_trans_a": int(self.layoutA.data == "col"),
             "imm_trans_b": int(self.layoutB.data == "row"),
         }
-        compare = Statement(
-            ("compare.setp",),
+        return InstructionTemplate(forms, self._words | self._saturation, operands, late=("satfinite",))
+
+    def lower(self) -> Lowering:
+        adds = InstructionTemplate(
+            [compare.SETP],
             {"CmpOp": "ne", "type": "b32"},
-            {"p": predicate, "a": int(self.scaleD.data == "one"), "b": 0},
+            {"p": Temporary("p"), "a": int(self.scaleD.data == "one"), "b": 0},
         )
-        words = self._words | ({"satfinite": "satfinite"} if self._saturates else {})
-        multiply = Statement(self._forms, words, operands, late=("satfinite",))
-        return Code([compare, multiply], [(self.inouts, self.results_)])
+        return Lowering([adds, self._multiplication], [(self.inouts, self.results_)])

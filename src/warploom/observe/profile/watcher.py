@@ -51,7 +51,7 @@ class Profiler(Watcher):
         self._atomic = [step.binding.form.family == "atomic" for step in steps]
         # What is asynchronous is counted where it is issued, parameters and constants nowhere.
         self._aside = [
-            "async" in step.binding.form.touches
+            step.binding.form.is_asynchronous
             or not _NO_MEMORY_OF_THREADS.isdisjoint(
                 word.partition("::")[0] for word in step.instruction.opcode.split(".")
             )
@@ -106,7 +106,7 @@ class Profiler(Watcher):
         form = self.machine.program.steps[pc].binding.form
         if form.name == "async_copy.cp_async":
             return lambda batch, operands: self._copy(pc, batch, operands)
-        if form.family == "wgmma" and "tensor" in form.touches:
+        if form.multiplies and form.collective == "warpgroup":
             return lambda batch, operands: self._multiply(pc, batch, operands)
         return None
 

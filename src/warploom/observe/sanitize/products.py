@@ -35,7 +35,7 @@ class Products:
         self.sites = [
             pc
             for pc, step in enumerate(program.steps)
-            if step.binding.form.family == "wgmma" and "tensor" in step.binding.form.touches
+            if step.binding.form.multiplies and step.binding.form.collective == "warpgroup"
         ]
         self.number = {pc: number for number, pc in enumerate(self.sites)}
         self.results = [registers_of(linked[pc].operands.d) for pc in self.sites]

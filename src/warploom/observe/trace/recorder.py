@@ -70,8 +70,8 @@ class Recorder(Watcher):
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """See what warps multiply."""
-        touches = self.machine.program.steps[pc].binding.form.touches
-        if "tensor" not in touches or "async" in touches:
+        form = self.machine.program.steps[pc].binding.form
+        if not form.multiplies or form.is_asynchronous:
             return act
 
         def both(batch: Batch, operands: Any) -> None:

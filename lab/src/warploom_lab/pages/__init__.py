@@ -1,0 +1,1 @@
+"""Generators of documentation pages that need no code of the product at run time."""

@@ -1,0 +1,98 @@
+"""Tables of the reference text on cicc's builtins, with corrections, and the pages of `docs/nvvm` about them.
+
+The tables are in `cicc.toml`: the rows of the text, corrections by row and column, and reasons.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+
+class TableError(Exception):
+    """Table whose rows or corrections do not fit its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Table of the text. The key of a correction is the row's first cell and the column's head."""
+
+    name: str
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    corrections: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    why: str = ""
+
+    def corrected(self) -> list[dict[str, str]]:
+        """Return the rows by head, with corrections."""
+        return [
+            {
+                head: self.corrections.get((row[0], head), cell)
+                for head, cell in zip(self.heads, row, strict=True)
+            }
+            for row in self.rows
+        ]
+
+    def markdown(self) -> str:
+        """Return the table for a page: a wrong cell is struck out before its correction."""
+        lines = [" | ".join(self.heads), " | ".join("---" for _ in self.heads)]
+        for row in self.rows:
+            shown = [
+                f"~~{cell}~~ **{right}**"
+                if (right := self.corrections.get((row[0], head))) is not None
+                else cell
+                for head, cell in zip(self.heads, row, strict=True)
+            ]
+            lines.append(" | ".join(shown))
+        body = "\n".join(f"| {line} |" for line in lines)
+        return f"## {self.title}\n\n{body}\n" + (f"\n{self.why}\n" if self.why else "")
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Return the tables by name."""
+    source = files("warploom_lab.pages").joinpath("cicc.toml").read_text(encoding="utf-8")
+    return {name: _table(name, entry) for name, entry in tomllib.loads(source).items()}
+
+
+def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Table:
+    title, rows, why = entry["title"], entry["rows"], entry.get("why", "")
+    assert isinstance(title, str)
+    assert isinstance(rows, str)
+    assert isinstance(why, str)
+    lines = [tuple(cell.strip() for cell in line.split("|")) for line in rows.strip().splitlines()]
+    heads, body = lines[0], tuple(lines[1:])
+    if wrong := [line for line in body if len(line) != len(heads)]:
+        raise TableError(f"table {name}: row {wrong[0]} has {len(wrong[0])} cells; expected {len(heads)}")
+    corrections: dict[tuple[str, str], str] = {}
+    given = entry.get("right", {})
+    assert isinstance(given, dict)
+    for row, cells in given.items():
+        for head, right in cells.items():
+            if head not in heads or all(line[0] != row for line in body):
+                raise TableError(f"table {name}: there is no {head!r} in a row {row!r} to correct")
+            corrections[row, head] = right
+    return Table(name, title, heads, body, corrections, why.strip())
+
+
+def pages() -> dict[str, str]:
+    """Return the pages about the tables and the index of `docs/nvvm`, by their path in `docs`."""
+    body = "\n".join(table.markdown() for table in tables().values())
+    note = "Errors of the text are struck out. Corrections from the compiler, the assembler or the forms are bold."
+    return {"nvvm/cicc.md": f"# Builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}
+
+
+_INDEX = """# Lower and raise code
+
+    warploom lower CALL.cu                    # a call of a builtin to PTX; --to nvvm or llvm for MLIR
+    warploom lower KERNEL.mlir                # the nvvm or llvm dialect to PTX
+    warploom lower KERNEL.ptx --to nvvm       # PTX raised to the nvvm dialect
+    warploom explain 0x60704000000            # a builtin, an intrinsic or a packed word by its number
+
+- [Operations of the nvvm dialect](dialect/README.md)
+- [Raise PTX to operations](dialect/raising.md)
+- [Builtin tables of cicc](cicc.md), with corrections of the reference text
+"""

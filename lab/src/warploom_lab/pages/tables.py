@@ -1,0 +1,12 @@
+"""Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table and an empty line."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return [*lines, ""]

@@ -1,0 +1,143 @@
+"""Tables of the reference text on NVVM's wgmma operations, with corrections from MLIR 22 and ptxas 13.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Row of a table: its subject, the statement of the text, the correct statement if it differs, and its evidence."""
+
+    subject: str
+    statement: str
+    correction: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Table of the text."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+_MLIR = "MLIR 22's declaration of the operation"
+_PTXAS = "ptxas 13.1"
+
+TABLES = (
+    Table(
+        "Operations and their properties",
+        (
+            Row("nvvm.wgmma.fence.aligned", "none"),
+            Row(
+                "nvvm.wgmma.mma_async",
+                "typeA, b1Op, typeB, shape, typeC, scaleIn, scaleOut, layoutA, layoutB",
+                "shape, typeA, typeB, typeD, scaleD, scaleA, scaleB, layoutA, layoutB, satfinite",
+                _MLIR,
+            ),
+            Row("nvvm.wgmma.commit.group.sync.aligned", "wgmma_type, wgmma_layout", "none", _MLIR),
+            Row("nvvm.wgmma.wait.group.sync.aligned", "wgmma_type, wgmma_layout, shape-N", "group", _MLIR),
+        ),
+    ),
+    Table(
+        "Operands, properties and result of nvvm.wgmma.mma_async",
+        (
+            Row("descA", "operand 0: i64, or a struct of registers", "descriptorA, operand 1", _MLIR),
+            Row("descB", "operand 1: i64", "descriptorB, operand 2", _MLIR),
+            Row("accumIn", "operand 2: a struct", "inouts, operand 0", _MLIR),
+            Row(
+                "typeA",
+                "f16 bf16 tf32 e4m3 e5m2 s8 u8 s4 u4 b1",
+                "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1",
+                f"{_PTXAS}: s4 and u4 are unexpected types",
+            ),
+            Row("typeB", "as typeA", "as typeA; of fp8 and of 8-bit integers the two may differ", _PTXAS),
+            Row("typeC", "f32; f16 for f16 by f16", "typeD: f32, f16 (of f16, e4m3 and e5m2), s32", _PTXAS),
+            Row(
+                "shape",
+                "N is 8 to 256 by 8",
+                "N of s8, u8 and b1 is 8, 16, 24, 32, then by 16 to 256",
+                _PTXAS,
+            ),
+            Row("scaleIn", "+1 or -1 for A and B", "scaleA and scaleB, each one or neg", _MLIR),
+            Row("scaleOut", "0 or 1", "scaleD: zero or one", _MLIR),
+            Row("layoutA", "row or col"),
+            Row("layoutB", "row or col"),
+            Row("b1Op", "xor_popc, and_popc or none", "no property: wgmma has and.popc alone", _PTXAS),
+            Row("accumOut", "result 0: a struct as accumIn"),
+        ),
+    ),
+    Table(
+        "nvvm.wgmma.commit.group.sync.aligned",
+        (
+            Row("wgmma_type", "echoes the multiplication's types", "no property", _MLIR),
+            Row("wgmma_layout", "echoes the layouts", "no property", _MLIR),
+        ),
+    ),
+    Table(
+        "nvvm.wgmma.wait.group.sync.aligned",
+        (
+            Row("groupDepth", "operand 0: i32", "group, a property of 64 bits", _MLIR),
+            Row(
+                "wgmma_type / wgmma_layout / shape-N",
+                "go into the suffix of the PTX",
+                "the PTX has none",
+                _PTXAS,
+            ),
+        ),
+    ),
+    Table(
+        "LLVM intrinsics",
+        (
+            Row("nvvm.wgmma.fence.aligned", "llvm.nvvm.wgmma.fence.sync.aligned"),
+            Row(
+                "nvvm.wgmma.mma_async",
+                "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16",
+                "inline PTX",
+                "LLVM 22 has no such intrinsic; the name is that of NVIDIA's own compiler",
+            ),
+            Row(
+                "nvvm.wgmma.commit.group.sync.aligned",
+                "llvm.nvvm.wgmma.commit.group.sync.aligned",
+                "llvm.nvvm.wgmma.commit_group.sync.aligned",
+                "mlir-translate 22",
+            ),
+            Row(
+                "nvvm.wgmma.wait.group.sync.aligned",
+                "llvm.nvvm.wgmma.wait.group.sync.aligned",
+                "llvm.nvvm.wgmma.wait_group.sync.aligned",
+                "mlir-translate 22",
+            ),
+        ),
+    ),
+    Table(
+        "Availability",
+        (
+            Row("nvvm.wgmma.fence.aligned", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.mma_async", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.commit.group.sync.aligned", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.wait.group.sync.aligned", "sm_90a, PTX 8.0"),
+        ),
+    ),
+    Table(
+        "Checks of the verifier",
+        (
+            Row("K", "256 / bits of typeA, 16 of tf32", "256 / bits of typeA; 8 of tf32", _PTXAS),
+            Row("N", "8 to 256 by 8", "as above: of integers and bits by 16 from 32 up", _PTXAS),
+            Row("descA", "i64 where layoutA is that of shared memory, else a struct"),
+            Row("descB", "i64"),
+            Row(
+                "accumulator",
+                "N * bits of typeC / 32 registers",
+                "N * bits of typeD / 64 registers",
+                f"{_PTXAS}; the text's own examples too",
+            ),
+            Row("scaleOut", "a constant"),
+            Row("commit and wait", "carry the type and layout in flight", "carry nothing", _MLIR),
+            Row("wait depth", "not negative, 6 bits", "not negative, 63 bits", _PTXAS),
+        ),
+    ),
+)
+"""Tables in the order of the text."""

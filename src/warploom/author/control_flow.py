@@ -1,0 +1,174 @@
+"""Control flow of kernels: labels, branches, guards, `when`, `otherwise` and loops.
+
+The function of a kernel runs once, while the kernel is built. Python's own `if` and `for` choose and repeat at
+build time; the functions of this module emit labels and branches that choose and repeat when the kernel runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from warploom.author import ptx
+from warploom.author.builder import Builder, current
+from warploom.author.errors import author_error, caller_line
+from warploom.author.instructions import new
+from warploom.author.values import Register, type_of
+from warploom.ptx import Guard, Label
+
+
+def label(name: str) -> str:
+    """Declare a label of this name, for `branch` and `put`. Errors: AuthorError author.label."""
+    builder = current()
+    if name in builder.names.labels:
+        raise author_error(f"label '{name}' already exists", "author.label")
+    builder.names.labels[name] = Label(name)
+    builder.user_labels[name] = caller_line()
+    return name
+
+
+def put(name: str) -> None:
+    """Place a label here, and declare it if `label` did not. Errors: AuthorError author.label."""
+    builder = current()
+    if any(isinstance(each, Label) and each.name == name for each, _ in builder.statements):
+        raise author_error(f"label '{name}' is placed twice", "author.label")
+    if name not in builder.user_labels:
+        label(name)
+    builder.place_label(name)
+
+
+def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
+    """Branch to a label if the condition holds. `uniform`: all threads of a warp branch alike."""
+    words = {"uni": True} if uniform else {}
+    if condition is None:
+        ptx.bra(to, **words)
+        return
+    with guarded(condition):
+        ptx.bra(to, **words)
+
+
+@contextmanager
+def guarded(condition: Register) -> Generator[None]:
+    """Prefix every instruction of the block with the guard `@condition`. Guards do not nest."""
+    builder = current()
+    if builder.guard is not None:
+        message = "the block is already guarded; an instruction has only one guard"
+        raise author_error(message, "author.guard", "join the predicates with &")
+    _check_predicate(condition, "the guard")
+    builder.guard = Guard(condition.name, condition.negated)
+    try:
+        yield
+    finally:
+        builder.guard = None
+
+
+def _check_predicate(condition: object, what: str) -> None:
+    if type_of(condition) != "pred":
+        found = f"a register of {type_of(condition)}" if type_of(condition) else repr(condition)
+        hint = "a comparison returns one: x != 0"
+        raise author_error(f"{what} is {found}; expected a predicate", "author.guard", hint)
+
+
+@contextmanager
+def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
+    """Execute the block in threads in which the condition holds. `otherwise` may follow.
+
+    `uniform`: the condition is the same in all threads of a warp.
+    """
+    builder = current()
+    _check_predicate(condition, "the condition of `when`")
+    end = builder.label("end")
+    branch(end, ~condition, uniform=uniform)
+    yield
+    builder.place_label(end)
+    builder.when_end = end
+
+
+@contextmanager
+def otherwise() -> Generator[None]:
+    """Execute the block in threads in which the condition of the preceding `when` does not hold."""
+    builder = current()
+    last = builder.statements[-1][0] if builder.statements else None
+    if not isinstance(last, Label) or last.name != builder.when_end:
+        raise author_error("`otherwise` must directly follow a `when` block", "author.otherwise")
+    builder.statements.pop()
+    end = builder.label("end")
+    branch(end)
+    builder.place_label(last.name)
+    yield
+    builder.place_label(end)
+
+
+class Loop:
+    """A loop under construction."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.head = builder.label("loop")
+        self.step = builder.label("step")
+        self.end = builder.label("done")
+        builder.place_label(self.head)
+
+    def leave(self, condition: Register | None = None) -> None:
+        """Leave the loop if the condition holds."""
+        branch(self.end, condition)
+
+    def again(self, condition: Register | None = None) -> None:
+        """Continue with the next iteration if the condition holds."""
+        branch(self.step, condition)
+
+
+@contextmanager
+def forever() -> Generator[Loop]:
+    """Repeat the block until `leave`."""
+    builder = current()
+    made = Loop(builder)
+    yield made
+    builder.place_label(made.step)
+    branch(made.head)
+    builder.place_label(made.end)
+
+
+@contextmanager
+def while_(condition: Callable[[], Register]) -> Generator[Loop]:
+    """Repeat the block while a condition holds. The function `condition` emits it at the head of the loop."""
+    with forever() as made:
+        made.leave(~condition())
+        yield made
+
+
+def loop(
+    start: Register | int,
+    stop: Register | int | None = None,
+    step: int = 1,
+    *,
+    type: str = "",
+    unroll: int = 1,
+) -> Generator[Register]:
+    """Yield the counter of a loop from `start` to below `stop`, once per emitted body.
+
+    Write `for i in loop(start, stop)`. The body is emitted `unroll` times for that many iterations at once, and once
+    more for the remaining ones. The counter has the given type, else that of the bounds, else u32.
+    """
+    if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        message = f"a loop with step {step!r} and unroll {unroll!r}; expected integers above 0"
+        raise author_error(message, "author.loop")
+    first, last = (0, start) if stop is None else (start, stop)
+    counter = new(type or type_of(first) or type_of(last) or "u32", first)
+    builder = current()
+    if unroll > 1:
+        # The bound is signed, so that it is negative if the loop has fewer than `unroll` iterations.
+        signed: Any = f"s{counter.type[1:]}"
+        bound = ptx.sub(last, step * (unroll - 1), type=signed)
+        with forever() as unrolled:
+            unrolled.leave(ptx.setp(counter, bound, CmpOp="ge", type=signed))
+            for _ in range(unroll):
+                yield counter
+                counter += step
+    made = Loop(builder)
+    made.leave(counter >= last)
+    yield counter
+    builder.place_label(made.step)
+    counter += step
+    branch(made.head)
+    builder.place_label(made.end)

@@ -1,0 +1,113 @@
+"""Errors of kernels written in Python, and the Python expressions they point to."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import sys
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
+
+_AUTHOR = str(Path(__file__).parent)
+_WARPLOOM = str(Path(__file__).parents[1])
+_SKIPPED = frozenset((functools.__file__, contextlib.__file__, "<string>"))  # dataclasses compile "<string>"
+PythonLine = tuple[str, int]
+"""File and number of a Python line."""
+Place = tuple[Source | None, Span | None]
+
+
+class AuthorError(UsageError):
+    """A mistake in a kernel's Python code. Its diagnostics point to the Python expression."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        WarploomError.__init__(self, diagnostics)
+        self.add_note(render(self.diagnostics).rstrip())  # Python prints notes below the traceback
+
+
+def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
+    """Return an error at a Python line, or at the calling expression outside this package."""
+    source, span = caller_place() if line is None else line_place(line)
+    return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the known word most like an unknown one, or ""."""
+    like = get_close_matches(word, list(known), 1)
+    return f"did you mean '{like[0]}'?" if like else ""
+
+
+@contextlib.contextmanager
+def errors_at_caller() -> Generator[None]:
+    """Turn a UsageError of the block into an AuthorError at the calling expression outside Warploom."""
+    try:
+        yield
+    except AuthorError:
+        raise
+    except UsageError as error:
+        source, span = caller_place()
+        trace = error.__traceback__
+        while trace is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if not file.startswith(_WARPLOOM) and file not in _SKIPPED:
+                source, span = _expression_place(trace.tb_frame, trace.tb_lasti)
+            trace = trace.tb_next
+        moved = [replace(each, source=source, span=span) for each in error.diagnostics]
+        raise AuthorError(moved) from None
+
+
+def caller_line() -> PythonLine | None:
+    """Return the nearest calling line outside this package."""
+    frame = _caller()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def caller_place() -> Place:
+    """Return the nearest calling expression outside this package."""
+    frame = _caller()
+    return (None, None) if frame is None else _expression_place(frame, frame.f_lasti)
+
+
+def line_place(line: PythonLine | None) -> Place:
+    """Return the span of a Python line without its indentation."""
+    source = None if line is None else _source(line[0])
+    if line is None or source is None or line[1] > source.line_count:
+        return None, None
+    text = source.line_text(line[1]).rstrip()
+    start = source.line_start(line[1])
+    return source, Span(start + len(text) - len(text.lstrip()), start + len(text))
+
+
+def _caller() -> FrameType | None:
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
+    while frame is not None and (
+        frame.f_code.co_filename in _SKIPPED or frame.f_code.co_filename.startswith(_AUTHOR)
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:
+    """Return the span of the expression that a bytecode instruction of a frame computes."""
+    code = frame.f_code
+    line, end, first, last = next(islice(code.co_positions(), bytecode_offset // 2, None))
+    source = _source(code.co_filename)
+    if source is None or line is None or end is None or first is None or last is None:
+        return line_place((code.co_filename, line or code.co_firstlineno))
+    return source, Span(_offset(source, line, first), _offset(source, end, last))
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """Return the character offset of a column, which Python counts in UTF-8 bytes."""
+    return source.line_start(line) + len(source.line_text(line).encode()[:column].decode())
+
+
+def _source(file: str) -> Source | None:
+    text = "".join(linecache.getlines(file))
+    return Source(file, text) if text else None

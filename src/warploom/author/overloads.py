@@ -1,0 +1,225 @@
+"""Overload resolution of calls: the words that Forms allow, and the operand that each argument fills."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any, TypeGuard
+
+from warploom.author.catalogue import Candidate, python_name
+from warploom.author.values import Location, Register, type_of
+from warploom.isa.model.form import IMPLIED, Form
+from warploom.isa.model.operands import OperandSpec
+from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.types import TYPES
+
+_CHOICE_LIMIT = 512  # combinations of words that are tried for one row
+_VECTORS = frozenset((list, tuple))
+_SCALARS = frozenset((Register, Location, int, float, str, bool, type(None)))
+IMPOSSIBLE = 1 << 20
+"""Mismatch of a value that an operand cannot take."""
+
+
+# Words ------------------------------------------------------------------------------------------------------
+
+
+def slot_choices(
+    candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
+) -> Iterator[tuple[dict[str, str], int]]:
+    """Yield the slots that the rows allow with the given words, and a cost that counts words not given."""
+    form, given = candidate.form, _given_slots(candidate, words)
+    if given is None:
+        return
+    cost = sum(
+        bool(word.literal) and not word.optional and name not in words and word.literal not in IMPLIED
+        for name, word in candidate.keywords.items()
+    )
+    composite_given = any(word.composite is not None and word.slot in given for word in form.syntax.words)
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for row in form.rows or (None,):
+        cells = {} if row is None else row.cells
+        if not composite_given and any(slot in given and given[slot] not in cells[slot] for slot in cells):
+            continue
+        options = {
+            slot: _options(form, slot, choices, given, [*operands, *words.values()])
+            for slot, choices in cells.items()
+            if slot not in given
+        }
+        if prod(map(len, options.values())) > _CHOICE_LIMIT:
+            continue
+        for chosen in product(*options.values()):
+            slots = {**given, **dict(zip(options, chosen, strict=True))}
+            if not _complete(form, slots) or (key := tuple(sorted(slots.items()))) in seen:
+                continue
+            seen.add(key)
+            unasked = sum(
+                bool(text) and slot not in ("ss", "space") and _is_optional(form, slot)
+                for slot, text in zip(options, chosen, strict=True)
+            )
+            yield slots, cost + 4 * unasked
+
+
+def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the slots that the name and the keywords of a call fill; None if the form lacks a keyword."""
+    form, given = candidate.form, dict(candidate.fixed)
+    for name, value in words.items():
+        if name in candidate.operands:
+            when = form.operands[candidate.operands[name]].when
+            if when and python_name(when) not in words:
+                given.setdefault(when, min(form.vocabulary.get(when, {when}), default=when))
+            continue
+        word = candidate.keywords.get(name)
+        if word is None:
+            return None
+        if not isinstance(value, bool):
+            given[name if name in form.columns else word.slot] = str(value)
+        elif word.literal and not word.optional and not value:
+            return None
+        elif word.slot and (word.slot == word.literal or word.slot in form.columns):
+            given[word.slot] = (word.literal or word.slot) if value else ""
+    return given
+
+
+def _options(
+    form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
+) -> Sequence[str]:
+    """Return the words for a slot that the call does not name; types and spaces come from its values."""
+    for word in form.syntax.words:
+        if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
+            found = word.composite.fullmatch(given[word.slot])
+            return () if found is None else (found[slot],)
+    if any(operand.type == slot for operand in form.operands.values()):
+        types = set(map(type_of, flatten(values)))
+        return [c for c in choices if c and c in types] or tuple(choices)
+    if slot in ("ss", "space") or any(operand.space == slot for operand in form.operands.values()):
+        spaces = {value.space for value in values if isinstance(value, Location)}
+        if narrow := [c for c in choices if c in spaces]:
+            return narrow
+    return ("",) if "" in choices else tuple(choices)
+
+
+def _complete(form: Form, slots: dict[str, str]) -> bool:
+    """Add composite words, their parts and absent words to slots; return True if a row allows all of them."""
+    for word in form.syntax.words:
+        if word.composite is not None:
+            slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
+        elif word.slot:
+            slots.setdefault(word.slot, "")
+    for word in form.syntax.words:
+        if word.composite is not None:
+            found = word.composite.fullmatch(slots[word.slot])
+            if found is None:
+                return False
+            slots.update(found.groupdict())
+    return bool(form.rows_of(slots)) if form.rows else True
+
+
+def _is_optional(form: Form, slot: str) -> bool:
+    return any(word.slot == slot and word.optional for word in form.syntax.words)
+
+
+# Operands ---------------------------------------------------------------------------------------------------
+
+
+def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
+    """Return True if a value stands for a braced vector: a sequence, but not a string."""
+    kind = type(value)
+    if kind in _VECTORS or kind in _SCALARS:  # faster than the abstract class below
+        return kind in _VECTORS
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def flatten(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield values, and the items of vectors among them."""
+    for value in values:
+        if is_vector(value):
+            yield from flatten(value)
+        else:
+            yield value
+
+
+def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[PlaceName]:
+    """Return the operands that a call passes as arguments: all but results."""
+    form = candidate.form
+    found: list[PlaceName] = []
+    for name in form.syntax.places:
+        operand = form.operands[name.names[0]]
+        is_result = operand.access == "write" and operand.kind != "tuple"
+        is_absent = operand.kind == "sink" or (operand.when and not slots.get(operand.when))
+        has_no_value = operand.kind == "immediate" and operand.constants(slots) == range(0)
+        if not (is_result or is_absent or has_no_value):
+            found.append(name)
+    return found
+
+
+def arrange(
+    candidate: Candidate, slots: Mapping[str, str], operands: Sequence[Any], words: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return the arguments by operand name; None if they are too few or too many."""
+    named = {candidate.operands[name]: value for name, value in words.items() if name in candidate.operands}
+    rest, values = list(operands), dict[str, Any]()
+    inputs = input_operands(candidate, slots)
+    unnamed = [name for name in inputs if named.keys().isdisjoint(name.names)]
+
+    def may_be_absent(name: PlaceName) -> bool:
+        return name.optional and not candidate.form.operands[name.names[0]].when
+
+    surplus = len(rest) - sum(not may_be_absent(name) for name in unnamed)
+    if surplus < 0 or len(rest) > len(unnamed):
+        return None
+    for name in inputs:
+        if not named.keys().isdisjoint(name.names):
+            values[name.names[0]] = named.pop(name.names[0])
+            continue
+        if may_be_absent(name):
+            if surplus == 0:
+                continue
+            surplus -= 1
+        values[name.names[0]] = rest.pop(0)
+    return None if named or rest else values
+
+
+def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
+    """Return how badly a value suits an operand: 0 if exactly, IMPOSSIBLE or more if not at all."""
+    operand = candidate.form.operands[name]
+    if isinstance(value, Location) != (operand.kind == "address"):
+        return IMPOSSIBLE
+    if isinstance(value, Location):
+        expected = operand.space_word(slots)
+        total = 2 * (value.space not in ("?", slots.get("space", slots.get("ss", value.space))))
+        if value.space != "?" and expected not in ("?", value.space):
+            if not _is_within(value, expected):
+                return IMPOSSIBLE
+            total += 2
+        return total if bool(value.coordinates) == bool(operand.registers(slots)) else IMPOSSIBLE
+    count = operand.registers(slots)
+    if is_vector(value) != (count != 0) or (is_vector(value) and count > 0 and len(value) != count):
+        return IMPOSSIBLE
+    if operand.kind == "immediate" and not isinstance(value, int):
+        return IMPOSSIBLE
+    return sum(_type_mismatch(operand, slots, each) for each in flatten((value,)))
+
+
+def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -> int:
+    own = type_of(value)
+    if operand.kind == "predicate":
+        return 0 if own == "pred" or isinstance(value, int) else IMPOSSIBLE
+    expected = operand.type_word(slots)
+    if not own or expected not in TYPES or own == expected:
+        return 0
+    kinds = {TYPES[own].kind, TYPES[expected].kind}
+    if "predicate" in kinds or ("float" in kinds and kinds & {"signed", "unsigned"}):
+        return IMPOSSIBLE
+    same = TYPES[own].bits == TYPES[expected].bits
+    return (1 if same else 8) + 2 * (TYPES[own].kind == "float") * (TYPES[expected].kind != "bits")
+
+
+def _is_within(location: Location, space: str) -> bool:
+    """Return True if an instruction for a state space can access a location of another one.
+
+    Generic instructions ("") need a global address in a register.
+    """
+    if space == "":
+        return isinstance(location.base, Register) and location.space == "global"
+    return space.partition("::")[0] == location.space.partition("::")[0]

@@ -1,0 +1,58 @@
+"""Rule by which the checker judges one operand: the manual's specification and the policy of ptxas."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from warploom.check.ptxas import operands as ptxas
+from warploom.check.ptxas.address_bases import refused_bases
+from warploom.isa.model.form import Match
+from warploom.isa.model.operands import OperandSpec, Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Rule by which one operand is judged: the specification of the manual, and the policy of ptxas.
+
+    `extensions` are kinds of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths of registers
+    that cannot be the base of an address. `registers_only` excludes sinks, predicates and addresses of variables.
+    """
+
+    kind: str
+    access: str
+    type: object
+    accepts: str
+    allows: Collection[str]
+    selector: str
+    implied: bool
+    extensions: Collection[str] = ()
+    refused_bases: Collection[int] = ()
+    registers_only: bool = False
+    is_fragment: bool = False
+
+    @classmethod
+    def of(cls, spec: OperandSpec, slots: Slots) -> Rule:
+        """Return the rule of a specification alone."""
+        return cls(
+            spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),
+            spec.implied,
+        )  # fmt: skip
+
+    @classmethod
+    def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
+        """Return the rule of an operand of a matched form, on the target of a number."""
+        form, slots = match.form, match.slots
+        return replace(
+            cls.of(spec, slots),
+            extensions=ptxas.extensions_of(form, name, slots, target),
+            refused_bases=refused_bases(form, name, slots, target),
+            registers_only=ptxas.takes_registers_only(form, name),
+        )
+
+
+COORDINATE = Rule.of(OperandSpec("register", "read", "s32", allows=("special",)), {})
+"""Rule of a coordinate of a tensor address."""
+
+PREDICATE = Rule.of(OperandSpec("predicate", "read", "pred"), {})
+"""Rule of a source predicate."""

@@ -1,0 +1,27 @@
+"""Forms that the manual does not have and ptxas accepts. Nothing executes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.isa.model.form import Form, Match, Registry
+
+
+class ExtensionForm(Form):
+    """Form that ptxas accepts beyond the manual. `reason` names the tolerance that explains it."""
+
+    registry = Registry()
+
+    def __init__(self, *, reason: str, **declaration: Any) -> None:
+        super().__init__(**declaration)
+        self.reason = reason
+
+
+def extensions_of(head: str) -> tuple[Form, ...]:
+    """Return the forms beyond the manual whose opcode begins with the word `head`."""
+    return ExtensionForm.registry.forms_of(head)
+
+
+def match_extensions(opcode: str) -> tuple[Match, ...]:
+    """Return every form beyond the manual that an opcode follows."""
+    return ExtensionForm.registry.match(opcode)

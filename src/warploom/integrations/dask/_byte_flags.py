@@ -1,0 +1,152 @@
+# pyright: reportUnknownMemberType=false
+"""Flags of the bytes of global memory that a part of a grid reads, writes or combines.
+
+A flag is READ, WRITTEN, BOTH, or COMBINED times the number of a reduction, if this reduction made all accesses to the
+byte. A byte with other accesses besides a reduction counts as read and written.
+
+`pages` marks the pages that have flags. Both loops repeat the update of a word: in a function of its own it would count
+references to three arrays each time, and a GEMM that loads by threads would take half as long again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.numerics._compile import njit
+
+READ, WRITTEN = 1, 2
+BOTH = READ | WRITTEN
+COMBINED = 4
+PAGE_BITS = 12
+_GROUP = 32  # words that are compared together
+_EACH_BYTE = np.uint64(0x0101010101010101)
+
+Array = NDArray[Any]
+
+
+@njit
+def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
+    for page in range(first >> PAGE_BITS, (first + size - 1 >> PAGE_BITS) + 1):
+        pages[page] = 1
+    for at in range(first, first + size):
+        old = flags[at]
+        if old == flag:
+            continue
+        if flag >= COMBINED:
+            flags[at] = flag if old == 0 else BOTH
+        else:
+            flags[at] = BOTH if old >= COMBINED else old | flag
+
+
+@njit
+def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
+    """Mark `size` bytes from `index` on for each lane. Shapes: index and lanes (warps, 32)."""
+    words = flags.view(np.uint32)
+    pattern = np.uint32(flag * 0x01010101)
+    for warp in range(index.shape[0]):
+        for lane in range(index.shape[1]):
+            if not lanes[warp, lane]:
+                continue
+            first = index[warp, lane]
+            if size & 3:
+                _mark(flags, pages, first, size, flag)
+                continue
+            for at in range(first, first + size, 4):
+                old = words[at >> 2]
+                if old != pattern:
+                    if old == 0:
+                        words[at >> 2] = pattern
+                        pages[at >> PAGE_BITS] = 1
+                    else:
+                        _mark(flags, pages, at, 4, flag)
+
+
+@njit
+def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
+    """Mark byte ranges. Shapes: (ranges,)."""
+    words = flags.view(np.uint64)
+    pattern = np.uint64(flag) * _EACH_BYTE
+    for number in range(len(starts)):
+        at, end = starts[number], starts[number] + sizes[number]
+        while at < end:
+            if at & 7 == 0 and at + 8 <= end:
+                old = words[at >> 3]
+                if old != pattern:
+                    if old == 0:
+                        words[at >> 3] = pattern
+                        pages[at >> PAGE_BITS] = 1
+                    else:
+                        _mark(flags, pages, at, 8, flag)
+                at += 8
+            else:
+                _mark(flags, pages, at, 1, flag)
+                at += 1
+
+
+def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
+    """Return starts, ends and flags of the byte ranges with one flag, in order."""
+    size = 1024
+    while True:
+        starts, ends, kinds = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        count = _find_ranges(flags, pages, starts, ends, kinds)
+        if count <= size:
+            return starts[:count], ends[:count], kinds[:count]
+        size = count
+
+
+@njit
+def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
+    """Write the byte ranges with one flag to the arrays, as far as they fit, and return their number."""
+    words = flags.view(np.uint64)
+    count = 0
+    current = 0  # the flag of the open range
+    for page in range(len(pages)):
+        first = page << PAGE_BITS - 3
+        if pages[page] == 0:
+            if current and count <= len(ends):
+                ends[count - 1] = page << PAGE_BITS
+            current = 0
+            continue
+        for group in range(first, first + (1 << PAGE_BITS - 3), _GROUP):
+            difference, pattern = np.uint64(0), np.uint64(current) * _EACH_BYTE
+            for word in range(group, group + _GROUP):
+                difference |= words[word] ^ pattern
+            if difference == 0:
+                continue
+            for at in range(group << 3, group + _GROUP << 3):
+                flag = flags[at]
+                if flag == current:
+                    continue
+                if current and count <= len(ends):
+                    ends[count - 1] = at
+                if flag:
+                    if count < len(starts):
+                        starts[count], kinds[count] = at, flag
+                    count += 1
+                current = flag
+    if current and count <= len(ends):
+        ends[count - 1] = len(flags)
+    return count
+
+
+@njit
+def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> None:
+    """Copy byte ranges of an array into a packed one. Shapes: starts and ends (ranges,), out (bytes,)."""
+    to = 0
+    for number in range(len(starts)):
+        size = ends[number] - starts[number]
+        out[to : to + size] = contents[starts[number] : ends[number]]
+        to += size
+
+
+@njit
+def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> None:
+    """Copy a packed array into byte ranges of another. Shapes: as of `gather_ranges`."""
+    at = 0
+    for number in range(len(starts)):
+        size = ends[number] - starts[number]
+        contents[starts[number] : ends[number]] = data[at : at + size]
+        at += size

@@ -1,0 +1,26 @@
+"""Watchdog that ends a process of a local cluster when the process that started the cluster ends.
+
+Dask loads this file as a preload module of the scheduler and of the nannies. It must not import this package, which
+those processes may not find.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from threading import Thread
+
+PARENT = "WARPLOOM_CLUSTER_PARENT"
+"""Environment variable with the process ID of the parent."""
+_INTERVAL = 1.0  # seconds
+
+
+def dask_setup(_: object) -> None:
+    """Start to watch the parent. Dask calls this function of a preload module."""
+    Thread(target=_watch, args=(int(os.environ[PARENT]),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_INTERVAL)
+    os._exit(0)  # a worker ends with its nanny

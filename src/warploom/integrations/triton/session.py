@@ -1,0 +1,89 @@
+"""Session of Triton kernels on the emulator: its options and the records of its launches."""
+
+# A caller may pass anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from warploom.diagnostics import Diagnostic, UsageError, WarploomError, render
+from warploom.emulator.engines import Schedule
+from warploom.isa.model.capacity import SHARED_KIB
+from warploom.observe.trace import Trace
+from warploom.runtime.api import Stats
+
+_ARCH = re.compile(r"(?:sm_?)?(\d+)[af]?")
+_OLDEST_ARCH = 75  # of those that Triton compiles for
+
+
+class FindingsError(WarploomError):
+    """Findings of a strict launch. The message shows them with their source lines."""
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """Record of one launch of a kernel.
+
+    `findings` lists those of the checker before those of the sanitizer. `grid` counts CTAs: a cluster of two counts
+    twice.
+
+    Units: `block` in threads, `shared` in bytes.
+    """
+
+    name: str
+    grid: tuple[int, int, int]
+    block: int
+    cluster: int
+    shared: int
+    schedule: str
+    ptx: str = field(repr=False)
+    findings: tuple[Diagnostic, ...] = ()
+    stats: Stats = field(default_factory=Stats, repr=False)
+    trace: Trace | None = field(default=None, repr=False)
+
+    def report(self) -> str:
+        """Return the findings as text with their source lines, "" without findings."""
+        return render(self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Options of a session and the records of its launches. `arch` is a number such as 90.
+
+    Errors: UsageError triton.strict, launch.schedule.
+    """
+
+    arch: int
+    schedule: str
+    sanitize: bool
+    check: bool
+    strict: bool
+    trace: bool | Sequence[int]
+    workers: int
+    launches: list[LaunchRecord] = field(default_factory=list[LaunchRecord])
+
+    def __post_init__(self) -> None:
+        Schedule.parse(self.schedule)
+        if self.strict and not (self.sanitize or self.check):
+            raise UsageError(
+                "strict raises the findings of check and sanitize; expected one of them too",
+                code="triton.strict",
+            )
+
+
+def read_arch(arch: int | str) -> int:
+    """Return the number of an architecture, such as 90 for "sm_90a". Errors: UsageError triton.arch."""
+    known = [number for number in SHARED_KIB if number >= _OLDEST_ARCH]
+    found = _ARCH.fullmatch(str(arch))
+    if isinstance(arch, bool) or found is None or int(found[1]) not in known:
+        raise UsageError(
+            f"arch is {arch!r}; expected {', '.join(map(str, known))}, as a number or as sm_90",
+            code="triton.arch",
+        )
+    return int(found[1])

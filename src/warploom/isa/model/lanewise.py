@@ -1,0 +1,79 @@
+"""Evaluation of lane-wise semantics over batches of warps.
+
+Lane-wise semantics are pure functions of lane values. The interpreter evaluates them over arrays of shape (warps, 32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+from warploom.isa.model.operands import OperandSpec
+
+LaneFunction = Callable[..., Any]
+
+Word = Any
+"""PTX word of a slot: one of those that the rows list, or "" if the slot is empty."""
+
+
+def evaluate_lanes(
+    form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
+) -> Callable[[Any, Any], None]:
+    """Return the execution of a pure function: read its operands, evaluate it, and write its results.
+
+    A vector operand is passed as a sequence of registers. An absent operand is passed as None. A parameter named like a
+    destination is True if the result is wanted. A parameter `carry` receives the carry flag; the last result of such a
+    function is the new carry flag.
+    """
+    readers = [_reader(name, operands) for name in signature(function).parameters]
+    targets = [name for name, each in operands.items() if each.access == "write"]
+    writers = [_write_vector if operands[name].count else _write for name in targets]
+    if "carry" in signature(function).parameters:
+        targets.append("carry")
+        writers.append(_write_carry)
+    only = targets[0] if len(targets) == 1 else ""
+    write_only = writers[0] if writers else _write
+
+    def execution(warps: Any, i: Any) -> None:
+        results = function(*[read(warps, i) for read in readers])
+        if only:
+            write_only(warps, getattr(i, only), results)
+            return
+        for name, write, result in zip(targets, writers, results, strict=True):
+            write(warps, getattr(i, name, None), result)
+
+    execution.__name__ = f"{form}: {function.__name__}"
+    return execution
+
+
+def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
+    """Return the function that reads the argument of a parameter."""
+    place = operands.get(name)
+    if name == "carry":
+        return lambda warps, i: warps.read_carry()
+    if place is None or place.kind == "immediate":
+        return lambda warps, i: getattr(i, name)
+    if place.access == "write":
+        return lambda warps, i: getattr(i, name) is not None
+    vector = bool(place.count)
+
+    def read(warps: Any, i: Any) -> Any:
+        value = getattr(i, name)
+        return None if value is None else warps.read_vector(value) if vector else warps.read(value)
+
+    return read
+
+
+def _write(warps: Any, value: Any, result: Any) -> None:
+    if value is not None:
+        warps.write(value, result)
+
+
+def _write_vector(warps: Any, value: Any, result: Any) -> None:
+    if value is not None:
+        warps.write_vector(value, result)
+
+
+def _write_carry(warps: Any, value: Any, result: Any) -> None:
+    warps.write_carry(result)

@@ -1,0 +1,138 @@
+"""Copies of a thread: its share of the tiles of A and B, from global memory into a stage by cp.async."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.author import Register, new, s32, u32
+from warploom.kernels.ampere.plan import CHUNK, WarpPlan, swizzle_mask
+from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ptx import ptx
+
+_ROW = 128  # bytes of a row of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One operand: its address, the bytes from row to row, its `extent` of lines, and those of the tile."""
+
+    matrix: Any
+    stride: Any
+    extent: Any
+    first: Any
+    lines: int
+    k: Any
+
+
+class AlongK:
+    """Copies of an operand stored along K: a stage has a row of `span` bytes for each line.
+
+    Lines beyond the last repeat the last line; no stored element depends on them. Bytes beyond K become zero. `target`
+    is the address of stage 0.
+    """
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
+        self.span = plan.tile.span
+        chunks = self.span // CHUNK
+        self.rows = plan.tile.threads // chunks  # that all threads copy at once
+        self.count = source.lines // self.rows
+        row, chunk = thread // chunks, thread % chunks
+        self.target = target + row * self.span + (swizzle_mask(row, self.span) ^ chunk) * CHUNK
+        self.line, self.last, self.stride = source.first + row, source.extent - 1, source.stride
+        self.address = source.matrix + ptx.mul_wide(chunk, CHUNK, type=u32)
+        self.left = new(s32, source.k * size_of(plan.a) - chunk * CHUNK)  # remaining bytes of K
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory. Units: bytes."""
+        self.here = self.target + stage
+        self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
+
+    def issue(self, number: int) -> None:
+        """Issue one of the `count` copies."""
+        line = ptx.min(self.line + number * self.rows, self.last, type=u32)
+        source = ptx.mad_wide(line, self.stride, self.address, type=u32)
+        _copy(self.here, number * self.rows * self.span, source, 0, self.size)
+
+    def end(self) -> None:
+        """Advance along K after the last copy of a stage."""
+        self.address += self.span
+        self.left -= self.span
+
+
+class AcrossK:
+    """Copies of an operand stored along M or N: blocks of 64 lines with a row of 128 bytes for each k.
+
+    Elements beyond the last line and beyond K become zero.
+    """
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
+        chunks = _ROW // CHUNK
+        self.depth = plan.stage_k
+        self.rows = plan.tile.threads // chunks
+        self.turns = plan.stage_k // self.rows
+        self.count = source.lines // BLOCK * self.turns
+        row, chunk = thread // chunks, thread % chunks
+        self.target = target + row * _ROW + (swizzle_mask(row, _ROW) ^ chunk) * CHUNK
+        self.row, self.k, self.stride = new(u32, row), source.k, source.stride
+        size = size_of(plan.a)
+        begin = source.first + chunk * (CHUNK // size)
+        self.address = source.matrix + ptx.mul_wide(begin, size, type=u32)
+        self.sizes: list[Register] = []
+        for block in range(source.lines // BLOCK):
+            left = new(s32, (source.extent - (begin + block * BLOCK)) * size)
+            self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory. Units: bytes."""
+        self.here = self.target + stage
+
+    def issue(self, number: int) -> None:
+        """Issue one of the `count` copies."""
+        block, turn = divmod(number, self.turns)
+        row = self.row + turn * self.rows
+        source = ptx.mad_wide(row, self.stride, self.address, type=u32)
+        size = ptx.selp(self.sizes[block], 0, row < self.k, type=s32)
+        offset = (block * self.depth + turn * self.rows) * _ROW
+        _copy(self.here, offset, source, block * _ROW, size)
+
+    def end(self) -> None:
+        """Advance along K after the last copy of a stage."""
+        self.row += self.depth
+
+
+def _copy(target: Register, target_offset: int, source: Register, source_offset: int, size: Any) -> None:
+    ptx.cp_async(
+        target.at(target_offset, "shared"),
+        source.at(source_offset, "global"),
+        CHUNK,
+        size,
+        cop="cg",
+        level_prefetch_size="L2::128B",
+        shared_space="shared",
+    )
+
+
+class Copies:
+    """All copies of a thread, for each stage first those of A, then those of B."""
+
+    def __init__(self, *operands: AlongK | AcrossK) -> None:
+        self.operands = operands
+        self.each = [(operand, number) for operand in operands for number in range(operand.count)]
+
+    def begin(self, stage: Any) -> None:
+        """Select the next stage."""
+        for operand in self.operands:
+            operand.begin(stage)
+
+    def issue(self, share: int, shares: int) -> None:
+        """Issue one of several equal shares of the copies of a stage."""
+        count = len(self.each)
+        for operand, number in self.each[count * share // shares : count * (share + 1) // shares]:
+            operand.issue(number)
+
+    def end(self) -> None:
+        """Commit the copies of a stage as one group, and advance along K."""
+        ptx.cp_async_commit_group()
+        for operand in self.operands:
+            operand.end()

@@ -1,0 +1,128 @@
+"""Main loop of a warp: it loads the fragments of a step while it multiplies those of the step before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from warploom.author import Register, new, u32, while_
+from warploom.kernels.ampere.copies import Copies
+from warploom.kernels.ampere.plan import CHUNK, STEP, WarpPlan, swizzle_mask
+from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ptx import ptx
+
+_SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
+_ROW = 128  # bytes of a row of a block
+
+Fragment = list[Register]
+"""16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
+Sums = Sequence[Sequence[Register]]
+"""Accumulators of a warp for each 16 rows; those of 8 columns are contiguous."""
+
+
+class Fragments:
+    """Fragments of one operand for a warp, whose `own` lines start at line `first` of the tile.
+
+    A fragment of A has its lower lines second, a fragment of B the second half of K, so that registers of one
+    instruction are neighbours.
+    """
+
+    def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
+        major = plan.a_major if operand == "a" else plan.b_major
+        self.along_k, self.span, self.depth = major == "k", plan.tile.span, plan.stage_k
+        second, third = (
+            (lane >> 3) & 1,
+            lane >> 4,
+        )  # bits of the number of the matrix whose row a lane addresses
+        line, half = (second, third) if operand == "a" else (third, second)
+        if self.along_k:
+            row = (lane & 7) + line * 8
+            line_start = start + (first + row) * self.span
+            self.address = line_start + (swizzle_mask(row, self.span) ^ half) * CHUNK
+        else:
+            row = (lane & 7) + half * 8
+            chunk = ((first & (BLOCK - 1)) >> 3) | line
+            block = start + (first // BLOCK) * (self.depth * _ROW)
+            self.address = block + row * _ROW + (swizzle_mask(row, _ROW) ^ chunk) * CHUNK
+        self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
+
+    def load(self, stage: Any, step: int) -> None:
+        """Load the fragments of a step of the stage at an offset in shared memory."""
+        here = self.address + stage
+        if self.along_k and step:
+            here = here ^ step * STEP
+        for number, fragment in enumerate(self.of(step)):
+            if self.along_k:
+                place = here.at(number * 16 * self.span, "shared")
+                ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16", out=fragment)
+                continue
+            block, inside = divmod(number, BLOCK // 16)
+            address = here ^ inside * 2 * CHUNK if inside else here
+            place = address.at((block * self.depth + step * 16) * _ROW, "shared")
+            ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
+
+    def of(self, step: int) -> list[Fragment]:
+        """Return the registers of a step, which neighbouring steps do not share."""
+        return self.sets[step % 2]
+
+
+def multiply(
+    plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums
+) -> None:
+    """Multiply a warp's tile."""
+    tile, steps = plan.tile, plan.steps
+    for stage in range(tile.stages - 1):
+        copies.begin(stage * tile.stage_bytes)
+        copies.issue(0, 1)
+        copies.end()
+    read, write = new(u32, 0), new(u32, (tile.stages - 1) * tile.stage_bytes)
+    _wait(plan)
+    for operand in (from_a, from_b):
+        operand.load(read, 0)
+    k_tile = new(u32, 0)
+    with while_(lambda: k_tile < k_tiles):
+        copies.begin(write)  # copies beyond K write zeros and keep the number of groups in flight
+        for step in range(steps):
+            last = step == steps - 1
+            if last:
+                copies.end()
+                _wait(plan)
+                write.set(read)
+                after = read + tile.stage_bytes
+                ptx.selp(after, 0, after < tile.shared_bytes, type=u32, out=read)
+            for operand in (from_a, from_b):
+                operand.load(read, (step + 1) % steps)
+            if not last:
+                copies.issue(step, steps - 1)
+            _multiply_step(plan, from_a.of(step), from_b.of(step), sums)
+        k_tile += 1
+    ptx.cp_async_wait_group(0)
+    ptx.bar(0)  # the stages may be overwritten from here on
+
+
+def _wait(plan: WarpPlan) -> None:
+    """Wait for the copies of the next stage, and for all warps to leave the one before."""
+    ptx.cp_async_wait_group(plan.tile.stages - 2)
+    ptx.bar(0)
+
+
+def _multiply_step(
+    plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums
+) -> None:
+    """Multiply the fragments of one step; odd rows go backwards and reuse the last fragment of B."""
+    accumulator, count = plan.accumulator, plan.accumulators
+    words = {
+        "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,
+    }  # fmt: skip
+    blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
+    zeros = [new("f32", 0.0) for _ in range(count)] if plan.promoted else []
+    for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
+        for number in range(len(blocks))[:: -1 if row % 2 else 1]:
+            totals = list(of_row[number * count : (number + 1) * count])
+            if plan.promoted:
+                for total, part in zip(
+                    totals, ptx.mma(fragment, blocks[number], zeros, **words), strict=True
+                ):
+                    total += part
+            else:
+                ptx.mma(fragment, blocks[number], totals, **words, out=totals)

@@ -1,0 +1,216 @@
+"""Plans of the GEMM kernel for all GPUs from sm_80 on: the tile of a CTA and of its warps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from warploom.check.module import asked_target
+from warploom.diagnostics import UsageError
+from warploom.isa.model.capacity import shared_bytes
+from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
+from warploom.kernels.problem import Problem
+
+CHUNK = 16  # bytes of one copy, and of a row of the 8x8 matrices that warps load
+STEP = 32  # bytes of K that one instruction multiplies
+OLDEST = 80
+"""Architecture number of the first supported target."""
+MULTIPROCESSORS = 108
+"""Multiprocessors of an A100, for which tiles are chosen if the GPU is unknown."""
+_RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
+_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
+_BANK_BYTES = 128  # bytes of shared memory that are accessed in a clock
+_MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
+
+
+@dataclass(frozen=True, slots=True)
+class WarpTile:
+    """Tile of a CTA: `rows` of M by `columns` of N, split among `down` by `across` warps.
+
+    A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
+    before the next column, so that their operands meet in the L2 cache.
+    """
+
+    rows: int = 128
+    columns: int = 128
+    down: int = 2
+    across: int = 2
+    span: int = 64
+    stages: int = 4
+    group: int = 8
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return 32 * self.down * self.across
+
+    @property
+    def warp_rows(self) -> int:
+        """Rows of a warp."""
+        return self.rows // self.down
+
+    @property
+    def warp_columns(self) -> int:
+        """Columns of a warp."""
+        return self.columns // self.across
+
+    @property
+    def stage_bytes(self) -> int:
+        """Bytes of A and B in a stage."""
+        return (self.rows + self.columns) * self.span
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a CTA. Units: bytes."""
+        return self.stages * self.stage_bytes
+
+    def count(self, problem: Problem) -> int:
+        """Return the tiles of a problem, one for each CTA."""
+        return problem.batch * -(-problem.m // self.rows) * -(-problem.n // self.columns)
+
+    def ctas_per_sm(self, most: int) -> int:
+        """Return the CTAs that fit on a multiprocessor, where one CTA may have `most` bytes of shared memory."""
+        warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
+        by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
+        return max(1, min(warps // (self.down * self.across), by_shared))
+
+    @property
+    def clocks(self) -> int:
+        """Clocks of sm_80 for 32 bytes of K of a tile: multiplications and shared-memory accesses."""
+        warps = self.down * self.across
+        lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
+        return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANK_BYTES
+
+
+TILES = (
+    WarpTile(128, 256, 2, 4),
+    WarpTile(128, 128, 2, 2),
+    WarpTile(128, 64, 2, 2, span=128, stages=3),
+    WarpTile(64, 64, 2, 2, span=128, stages=3),
+)
+"""Tiles that `choose_tile` chooses from, the largest first."""
+
+
+def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
+    """Return the tile with the shortest estimated time; one CTA may have `most` bytes of shared memory.
+
+    All multiprocessors are full in every wave but the last, in which they share the remaining tiles.
+    """
+
+    def cost(tile: WarpTile) -> int:
+        resident = tile.ctas_per_sm(most)
+        waves, rest = divmod(tile.count(problem), multiprocessors * resident)
+        return (waves * resident - (-rest // multiprocessors)) * tile.clocks
+
+    return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)
+
+
+@dataclass(frozen=True, slots=True)
+class WarpPlan(GemmPlan):
+    """WarpPlan of one kernel of warp-level multiplications.
+
+    `promoted`: the product of every instruction starts from zero and is added in f32 outside the tensor cores, which
+    keep fewer bits. The tensor cores read the upper 19 bits of f32 elements, as of tf32.
+
+    Errors: UsageError kernels.plan if the tensor cores or the CTA have no such kernel.
+    """
+
+    promoted: bool = False
+    tile: WarpTile = field(default_factory=WarpTile)
+    target: str = "sm_80"
+
+    def errors(self) -> Iterator[str]:
+        """Yield a message for each property that no kernel has."""
+        yield from GemmPlan.errors(self)
+        tile, number = self.tile, asked_target(self.target).number
+        if self.promoted and self.accumulator != "f32":
+            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+        if number < OLDEST:
+            yield f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above"
+        types = (self.a, self.b, self.d, self.epilogue.addend)
+        if number < 89 and (small := [each for each in types if each in ("e4m3", "e5m2")]):
+            yield f"{self.target} has no {small[0]}; expected sm_89 or above"
+        yield from tile_errors(tile)
+        if tile.shared_bytes > (most := shared_bytes(number)):
+            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
+        if tile.span not in (64, 128):
+            yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
+        if not 3 <= tile.stages <= 5:
+            yield f"{tile.stages} stages; expected 3, 4 or 5"
+        if tile.down * tile.across not in (4, 8):
+            yield f"{tile.down} by {tile.across} warps; expected 4 or 8 in all"
+        for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
+            if extent not in (64, 128, 256) or extent // warps not in (32, 64):
+                yield (
+                    f"{extent} {name} of a tile for {warps} warps;"
+                    " expected 64, 128 or 256, and 32 or 64 for each warp"
+                )
+        if self.buffer_bytes * tile.down * tile.across > tile.shared_bytes:
+            yield f"the store buffers of D need more than the {tile.shared_bytes} bytes of the stages"
+
+    # Derived sizes ------------------------------------------------------------------------------------------
+
+    @property
+    def stage_k(self) -> int:
+        """Elements of K in a stage."""
+        return self.tile.span // size_of(self.a)
+
+    @property
+    def steps(self) -> int:
+        """Multiply instructions along K in a stage."""
+        return self.tile.span // STEP
+
+    @property
+    def accumulators(self) -> int:
+        """Accumulator registers of a thread for 16 rows by 8 columns."""
+        return 2 if self.accumulator == "f16" else 4
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a warp's columns of D."""
+        return self.tile.warp_columns * size_of(self.d)
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of a warp's store buffer: 16 rows of D."""
+        return 16 * self.row_bytes
+
+
+def plan_for(
+    problem: Problem,
+    target: str,
+    *,
+    accumulator: str = "",
+    result: str = "",
+    epilogue: Epilogue,
+    promoted: bool = False,
+    tile: WarpTile | None = None,
+    multiprocessors: int = MULTIPROCESSORS,
+) -> WarpPlan:
+    """Return the plan of a problem; without a tile the estimated fastest one for so many multiprocessors.
+
+    Errors: UsageError kernels.plan, kernels.type.
+    """
+    accumulator = problem.accumulator(accumulator)
+    result = result or problem.result(accumulator)
+    row = problem.k * size_of(problem.a)
+    if row > _MAX_ROW:
+        raise UsageError(f"rows of {row} bytes along K; expected at most {_MAX_ROW}", code="kernels.plan")
+    number = asked_target(target).number
+    if tile is None and number >= OLDEST:
+        tile = choose_tile(problem, multiprocessors, shared_bytes(number))
+    return WarpPlan(
+        problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major,
+        problem.is_unaligned(result) or problem.is_unaligned(epilogue.addend), epilogue, promoted, tile or WarpTile(),
+        target,
+    )  # fmt: skip
+
+
+def swizzle_mask(row: Any, span: int) -> Any:
+    """Return the mask that is XORed with the chunk numbers of a shared-memory row of `span` bytes.
+
+    It moves the chunks of one column in eight consecutive rows to different banks.
+    """
+    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    return (row >> shift if shift else row) & (span // CHUNK - 1)

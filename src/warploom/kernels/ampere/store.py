@@ -1,0 +1,174 @@
+"""Store of a warp: results go through shared memory to D, 16 rows at a time.
+
+The threads exchange elements in a swizzled buffer without bank conflicts, so that each thread stores 16 bytes and
+neighbouring threads store neighbouring bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.author import Location, Register, guarded, new, u32, when
+from warploom.kernels.ampere.plan import CHUNK, WarpPlan, swizzle_mask
+from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, split_pair, unpack
+from warploom.kernels.plan import size_of
+from warploom.kernels.ptx import ptx
+
+_ALL_LANES = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Addend:
+    """Matrix C: its address, and the bytes from row to row and from batch to batch."""
+
+    start: Any
+    stride: Any
+    plane: Any
+
+
+class Store:
+    """Store of one warp. `buffer` is the address of its shared memory."""
+
+    def __init__(
+        self, plan: WarpPlan, buffer: Any, lane: Any, arguments: EpilogueArguments, addend: Addend
+    ) -> None:
+        self.plan, self.arguments, self.addend = plan, arguments, addend
+        self.row, self.pair = lane >> 2, (lane & 3) * 2
+        self.math = EpilogueMath(plan, arguments, self.pair)
+        self.size, span = size_of(plan.d), plan.row_bytes
+        chunks = span // CHUNK
+        self.rows = 32 // chunks  # that a warp stores at once
+        inside = self.pair * self.size  # of the bytes of 8 columns
+        first = buffer + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
+        self.targets = [first ^ chunk * CHUNK if chunk else first for chunk in range(chunks)]
+        self.out_row, self.chunk = lane // chunks, lane % chunks
+        self.source = buffer + self.out_row * span + (self._mask(self.out_row) ^ self.chunk) * CHUNK
+
+    def _mask(self, row: Any) -> Any:
+        """Return the swizzle mask of a buffer row."""
+        if self.size == 4:  # 4 rows with two chunks each are written at once
+            return (row & 3) << 1
+        return swizzle_mask(row, min(self.plan.row_bytes, 128))
+
+    def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
+        """Store a warp's tile at a row and column of D."""
+        arguments, size = self.arguments, self.size
+        first = column + self.chunk * (CHUNK // size)
+        start = arguments.start + ptx.mul_wide(first, size, type=u32)
+        start = start + ptx.cvt(batch, dtype="u64") * arguments.plane
+        columns = self.math.column_terms(column)
+        whole = ptx.setp(first + CHUNK // size, arguments.n, CmpOp="le", type=u32)
+        for number, of_rows in enumerate(sums):
+            line = row + number * 16
+            if number:
+                ptx.bar_warp(_ALL_LANES)
+            self._write(of_rows, line + self.row, columns, self._addends(line + self.row, column, batch))
+            ptx.bar_warp(_ALL_LANES)
+            for above in range(0, 16, self.rows):
+                at = line + above + self.out_row
+                place = ptx.mad_wide(at, arguments.stride, start, type=u32)
+                self._store(place, self._read(above), at < arguments.m, first, whole)
+
+    # C ------------------------------------------------------------------------------------------------------
+
+    def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
+        """Yield a thread's elements of C as f32 for each 8 columns; elements outside of C are 0."""
+        type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
+        if not type_word:
+            yield from [None] * blocks
+            return
+        size, first = size_of(type_word), column + self.pair
+        start = self.addend.start + ptx.mul_wide(first, size, type=u32)
+        start = start + ptx.cvt(batch, dtype="u64") * self.addend.plane
+        lines = [line + below for below in (0, 8)]
+        places = [ptx.mad_wide(each, self.addend.stride, start, type=u32) for each in lines]
+        inside = [each < self.arguments.m for each in lines]
+        for number in range(blocks):
+            if number:
+                ptx.bar_warp(_ALL_LANES)  # keeps ptxas from loading all of them at once, which would spill
+            yield [
+                each
+                for place, exists in zip(places, inside, strict=True)
+                for each in self._pair(place, first + 8 * number, 8 * number * size, exists)
+            ]
+
+    def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
+        """Load two neighbours in a row of C. If rows end at a multiple of 16 bytes, both exist or none."""
+        type_word = self.plan.epilogue.addend
+        size = size_of(type_word)
+
+        def exists(number: int) -> Register:
+            at = column + number if self.plan.unaligned else column
+            return ptx.setp(at, self.arguments.n, inside, CmpOp="lt", BoolOp="and", type=u32)
+
+        if not self.plan.unaligned:
+            if size == 4:
+                guard = exists(0)
+                both = [new(type_word, 0.0) for _ in range(2)]
+                with guarded(guard):
+                    ptx.ld(place.at(offset, "global"), vec="v2", type=type_word, out=both)
+                return both
+            return unpack(type_word, _load_or_zero(place.at(offset, "global"), 2 * size, exists(0)))
+        parts = [_load_or_zero(place.at(offset + i * size, "global"), size, exists(i)) for i in range(2)]
+        if size == 4:
+            return [ptx.mov(part, type=type_word) for part in parts]
+        return unpack(type_word, ptx.mov(parts, type="b32") if size == 2 else parts[1] << 8 | parts[0])
+
+    # D ------------------------------------------------------------------------------------------------------
+
+    def _write(
+        self,
+        sums: Sequence[Register],
+        line: Any,
+        columns: ColumnTerms,
+        addends: Iterator[list[Register] | None],
+    ) -> None:
+        """Write the results of 16 rows into the buffer, 8 columns at a time."""
+        span, size = self.plan.row_bytes, self.size
+        rows = self.math.row_terms(line)
+        for number, addend in enumerate(addends):
+            quad = self.math.apply(sums, 8 * number, addend, rows, columns)
+            chunk, inside = divmod(8 * number * size, CHUNK)
+            for below in range(2):
+                place = self.targets[chunk].at(inside + below * 8 * span, "shared")
+                if size == 4:
+                    ptx.st(place, quad[2 * below : 2 * below + 2], vec="v2", type=self.plan.d)
+                else:
+                    ptx.st(place, self.math.packed(quad)[below], type=f"b{16 * size}")
+
+    def _read(self, above: int) -> tuple[Register, ...]:
+        """Load a thread's 16 bytes of a buffer row, `above` rows below its first."""
+        mask = self._mask(above) * CHUNK
+        address = self.source ^ mask if mask else self.source
+        return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
+
+    def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
+        """Store 16 bytes of a row, or the elements of them that D has."""
+        size = self.size
+        with guarded(ptx.and_(inside, whole, type="pred")):
+            ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")
+        if not self.plan.unaligned:
+            return
+        with when(ptx.and_(inside, ~whole, type="pred")):
+            for number, element in enumerate(each for word in words for each in _elements(word, size)):
+                with guarded(first + number < self.arguments.n):
+                    ptx.st(place.at(number * size, "global"), element, type=f"b{8 * size}")
+
+
+def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
+    """Load some bytes if they exist, otherwise return 0."""
+    type_word = f"b{8 * size}"
+    found = new(type_word if size > 1 else "b16", 0)
+    with guarded(exists):
+        ptx.ld(place, type=type_word, out=found)
+    return found
+
+
+def _elements(word: Register, size: int) -> list[Register]:
+    """Return the elements in a register of 32 bits, the lowest first."""
+    if size == 4:
+        return [word]
+    low_high = split_pair("b16", word)
+    return list(low_high) if size == 2 else [each for half in low_high for each in split_pair("b8", half)]

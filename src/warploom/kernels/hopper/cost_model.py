@@ -1,0 +1,149 @@
+"""Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
+
+A CTA multiplies at the rate of the tensor cores or waits for L2; all CTAs together wait for memory. The end of a tile
+costs time if nothing overlaps it, and a partial wave costs as much as a full one. CTAs that work on cut tiles read
+different parts of K and share nothing in L2. The constants were fitted to times on an H200
+(`tests/evidence/kernels_speed/h200.json`), each the geometric mean of a time at full power and a time after a rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from warploom.diagnostics import UsageError
+from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, Tile
+from warploom.kernels.plan import size_of
+from warploom.kernels.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Parameters of a GPU. Units: clocks; GHz (`clock`), bytes per clock (`cache_bytes`), TB/s (`memory`)."""
+
+    multiprocessors: int = 132
+    clock: float = 1.5
+    issue: float = 5.6  # per wgmma, besides its products
+    alone: float = 11.4  # per wgmma if no other consumer's instructions come between
+    metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
+    promotion: float = 0.33  # per column whose sums are promoted, by one consumer
+    scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
+    cache_bytes: float = 103.0  # of L2 per multiprocessor
+    cache: float = 50e6  # bytes of L2
+    memory: float = 4.07
+    end: float = 705.0  # per tile, besides its products and its columns
+    column: float = 3.14  # per byte of a tile's row in D
+    exposed: float = 0.27  # fraction of a tile's end that pingpong consumers do not overlap
+    cut: float = 6850.0  # per launch with tiles that are cut along K
+    piece: float = 0.15  # per element of a tile, for each further CTA that shares it
+    uncached: float = 5.2e-5  # per byte read for cut tiles of matrices that exceed L2
+    launch: float = 1785.0
+
+
+H200 = Device()
+_BANK_BYTES = 128  # bytes of shared memory that are read in a clock
+_MAX_USEFUL_STAGES = 9
+_OVERLAP_NORM = 3.6  # norm that combines two partly overlapping times
+
+
+@dataclass(frozen=True, slots=True)
+class TileSchedule:
+    """Distribution of tiles: CTAs of the grid, tiles cut along K, all tiles, and stages of a tile."""
+
+    ctas: int
+    split: int
+    tiles: int
+    stages: int
+
+
+def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
+    """Return the tiles of a problem along M, counted in clusters, and along N."""
+    tile = plan.tile
+    return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
+
+
+def schedules(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[TileSchedule]:
+    """Yield the schedules of a problem: whole tiles, and if useful the last tiles cut along K."""
+    tile = plan.tile
+    tiles = prod(tile_counts(problem, plan)) * problem.batch
+    stages = ceil(problem.k / plan.stage_k)
+    clusters = device.multiprocessors // tile.cluster
+    yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
+    left = tiles % clusters
+    # CTAs at different places in K of cut tiles do not share L2, so without clusters only few tiles are cut.
+    if left and stages > 1 and (tile.cluster > 1 or tiles < clusters):
+        split = tiles if tiles < clusters else left + clusters
+        yield TileSchedule(clusters * tile.cluster, split, tiles, stages)
+
+
+def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule, device: Device = H200) -> float:
+    """Return the estimated time of a launch."""
+    tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
+    overhead = device.issue if tile.tile_consumers > 1 else device.alone
+    # An instruction of a sparse A reads twice as much of B as one of a dense A, and is limited by shared memory.
+    fed = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANK_BYTES if plan.sparse else 0.0
+    wait = device.metadata_wait if plan.sparse else 0.0
+    products = (plan.steps * (max(tile.columns / 2, fed) + overhead) + wait) * tile.tile_consumers
+    if plan.promotion_stages:
+        each = device.promotion if tile.tile_consumers > 1 or not plan.block_scales else device.scaling
+        products += each * tile.columns * tile.tile_consumers * 4 / plan.promotion_stages
+    stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # fraction of A
+    copies = (tile.rows * stored + tile.columns / tile.cluster) * SPAN / device.cache_bytes
+    stage = _overlapped(products, copies)
+    end = device.end + device.column * tile.columns * out
+    clusters = schedule.ctas // tile.cluster
+    waves = ceil(schedule.tiles / clusters)
+    operands = size * (problem.m * stored + problem.n) * problem.k * problem.batch
+    clocks = (waves - 1) * (end * device.exposed if tile.pingpong else end)
+    if schedule.split == 0:
+        clocks += waves * schedule.stages * stage
+    else:
+        clocks += schedule.tiles * schedule.stages / clusters * stage
+        clocks += device.cut + device.piece * max(clusters / schedule.split - 1, 0) * tile.rows * tile.columns
+        read = schedule.split * schedule.stages * (tile.rows * tile.cluster * stored + tile.columns) * SPAN
+        clocks += device.uncached * read * min(1.0, operands / device.cache)
+    transfer = (operands + out * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
+    rate = device.clock * 1e3
+    return _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
+
+
+def _overlapped(first: float, second: float) -> float:
+    return (first**_OVERLAP_NORM + second**_OVERLAP_NORM) ** (1 / _OVERLAP_NORM)
+
+
+def tiled_plans(plan: Plan) -> Iterator[Plan]:
+    """Yield the plan with each legal tile, in as many stages as fit."""
+    # If tiles start with a scale block, a thread needs fewer scales.
+    step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
+    for columns in range(64, 257, step):
+        yield from _with_max_stages(plan, Tile(128, columns, 2, 1))
+        yield from _with_max_stages(plan, Tile(128, columns, 2, 2))
+        yield from _with_max_stages(plan, Tile(64, columns, 2, 1))
+        # With block scales, the tensor cores would wait for one consumer while the other waits too.
+        if not plan.block_scales and (columns == 256 or columns <= 128):
+            yield from _with_max_stages(plan, Tile(64, columns, 2, 2, 16, pingpong=True, buffers=1))
+
+
+def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
+    try:
+        made = plan.with_tile(tile)
+    except UsageError:
+        return
+    yield plan.with_tile(replace(tile, stages=min(_MAX_USEFUL_STAGES, made.max_stages)))
+
+
+def configurations(
+    problem: Problem, plan: Plan, device: Device = H200
+) -> Iterator[tuple[Plan, TileSchedule]]:
+    """Yield the plan with each legal tile, and each schedule of these tiles."""
+    for tiled in tiled_plans(plan):
+        if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
+            continue  # the other CTA would have no rows
+        for schedule in schedules(problem, tiled, device):
+            yield tiled, schedule
+
+
+def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, TileSchedule]:
+    """Return the plan with the tile, and the schedule, of the shortest estimated time."""
+    return min(configurations(problem, plan, device), key=lambda each: microseconds(problem, *each, device))

@@ -1,0 +1,129 @@
+"""Arguments of the Hopper kernel, from arrays in host or GPU memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules, tile_counts
+from warploom.kernels.hopper.plan import SPAN, Plan, Tile
+from warploom.kernels.hopper.tuned_tiles import choose_tuned
+from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.problem import Operands, Problem, transposed
+from warploom.kernels.scale_layout import dense_scales, is_by_block, scale_strides
+from warploom.layout import TensorMap, strided
+
+_L2_PROMOTION = 256  # bytes that L2 fetches at once
+
+
+@dataclass(frozen=True, slots=True)
+class HopperDispatch:
+    """A problem, the plan of its kernel, and the schedule of its tiles.
+
+    `programmatic`: the kernel waits for the previous grid itself, so its launch may overlap that grid. `alignment` is
+    that of matrix addresses; tensor maps check their own.
+    """
+
+    problem: Problem
+    plan: Plan
+    schedule: TileSchedule
+
+    programmatic = True
+    alignment = 1
+
+    @property
+    def grid(self) -> int:
+        """CTAs of the launch."""
+        return self.schedule.ctas
+
+    @property
+    def cluster(self) -> int:
+        """CTAs of a cluster."""
+        return self.plan.tile.cluster
+
+    @property
+    def stores_by_address(self) -> bool:
+        """Return True if the kernel takes the address of D besides its tensor map."""
+        return self.plan.stores_by_address
+
+    @property
+    def workspace(self) -> tuple[int, int] | None:
+        """Words and flags for tiles that are cut along K, or None. Flags are 0 before and after a launch."""
+        if self.schedule.split == 0:
+            return None
+        flags = self.schedule.ctas * self.plan.tile.tile_consumers
+        return flags * 128 * self.plan.accumulators, flags
+
+    def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
+        """Return the tensor maps of A, B, C and D. Without C, that of D takes its place unused."""
+        plan, tile = self.plan, self.plan.tile
+        of_d = self._result_map(d, "d")
+        return (
+            self._operand_map(a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
+            self._operand_map(transposed(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
+            of_d if c is None else self._result_map(c, "c"),
+            of_d,
+        )
+
+    def _operand_map(
+        self, array: Any, name: str, type_word: str, major: str, lines: int, span: int
+    ) -> TensorMap:
+        """Return a map of an array (M or N, K), whose boxes have `span` bytes of K."""
+        if major == "k":
+            return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
+        return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)
+
+    def _result_map(self, array: Any, name: str) -> TensorMap:
+        span = self.plan.box_row_bytes
+        return self._map(array, name, (64, self.plan.box_columns), span if span > 16 else 0, "")
+
+    def _map(self, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
+        whole = (1, *box) if self.plan.rank(name) == 3 else box
+        dtype = "tf32" if type_word == "tf32" else None
+        return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_L2_PROMOTION)
+
+    def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
+        """Return the pointer parameters without an argument."""
+        missing = operands.missing("row_scales", "column_scales", "bias", "metadata", "ends")
+        missing += () if self.stores_by_address else ("d_start",)
+        return missing if self.workspace is not None else (*missing, "partial", "flags")
+
+    def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
+        """Return all arguments for NumPy arrays; `start` is the array whose memory D is a part of."""
+        rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
+        operands = operands._replace(row_scales=rows, column_scales=columns)
+        return [
+            *self.tensor_maps(operands.a, operands.b, operands.c, d),
+            *(np.zeros(count, np.uint32) for count in self.workspace or (0, 0)),
+            *(each.ravel(order="K") if is_by_block(each) else each for each in (rows, columns)),
+            *(operands.bias, operands.metadata, operands.ends),
+            *(np.float32(alpha), np.float32(beta)),
+            start if self.stores_by_address else None,
+            *self.numbers(d, operands),
+        ]
+
+    def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
+        """Return the last parameters: strides of D, sizes, and strides of block scales."""
+        problem, schedule, layout = self.problem, self.schedule, strided(d)
+        return (
+            layout.strides[-2],
+            layout.strides[0] if self.plan.batched else 0,
+            *(problem.m, problem.n),
+            *tile_counts(problem, self.plan),
+            *(schedule.stages, schedule.split, schedule.tiles, problem.groups),
+            *scale_strides(operands.row_scales),
+            *scale_strides(operands.column_scales),
+        )
+
+
+@lru_cache(maxsize=256)
+def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
+    """Return a dispatch with a given tile, the tuned tile of a GPU, or the estimated fastest one."""
+    if tile is None:
+        return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
+    plan = plan.with_tile(tile)
+    options = schedules(problem, plan)
+    return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))

@@ -1,0 +1,183 @@
+"""The GEMM kernel for Hopper: D = epilogue(A B).
+
+One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply them by
+wgmma, 64 rows each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all CTAs end
+together.
+"""
+
+# Annotations of a kernel's parameters are PTX types.
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warploom.author import (
+    Location,
+    RingState,
+    bounds,
+    f32,
+    kernel,
+    new,
+    otherwise,
+    pointer,
+    ring,
+    shared,
+    special,
+    tensor_map,
+    u32,
+    u64,
+    when,
+    while_,
+)
+from warploom.kernels.epilogue import EpilogueArguments
+from warploom.kernels.hopper.block_scales import BlockScaling, ScaleArray
+from warploom.kernels.hopper.mainloop import MainLoop, releases
+from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan
+from warploom.kernels.hopper.producer import produce
+from warploom.kernels.hopper.sparse_metadata import SparseMetadata
+from warploom.kernels.hopper.split_k import PartialSums
+from warploom.kernels.hopper.store import Store
+from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
+from warploom.kernels.ptx import ptx
+
+_PINGPONG_BARRIERS = 4  # first of two named barriers; those before belong to the stores
+_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # of a thread, by the number of consumers
+_CONSUMER_REGISTERS = {1: 232, 2: 232, 3: 160}
+_DEFAULT = Plan()
+
+
+@kernel(target=HOPPER)
+def gemm(
+    a: tensor_map, b: tensor_map, c: tensor_map, d: tensor_map, partial: pointer("b32"), flags: pointer("u32"),
+    row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), metadata: pointer("b32"),
+    ends: pointer("u32"), alpha: f32, beta: f32,
+    d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
+    split: u32, tiles: u32, groups: u32,
+    row_step: u64, row_block: u64, row_plane: u64, column_step: u64, column_block: u64, column_plane: u64,
+    *, plan: Plan = _DEFAULT,
+) -> None:  # fmt: skip
+    """D = epilogue(A B).
+
+    `partial` and `flags` are memory for the partial sums of tiles that are cut along K. `ends` has the end row of each
+    of `groups` groups. Units: strides of D and of block scales are bytes; `m_tiles` to `tiles` count tiles.
+    """
+    tile, consumers = plan.tile, plan.tile.consumers
+    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
+    tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
+    tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
+    buffers = shared(consumers * tile.buffers * plan.buffer_bytes, align=1024)
+    metadata_stages = shared(tile.stages * plan.metadata_bytes)
+    stages = ring(tile.stages, consumers=tile.tile_consumers * releases(plan), cluster=tile.cluster)
+    addend_barriers = shared(consumers * 8, align=8)
+
+    thread = special("tid.x")
+    group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
+    with when(thread == 0):
+        for tensor in (a, b, d):
+            ptx.prefetch(Location(tensor), level="tensormap")
+        stages.start()
+        if plan.epilogue.addend:
+            for number in range(consumers):
+                ptx.mbarrier_init(addend_barriers.at(8 * number), 1)
+        ptx.fence_proxy(proxykind="async")
+    if tile.cluster > 1:
+        ptx.barrier_cluster_arrive(aligned=True)
+        ptx.barrier_cluster_wait(aligned=True)
+    else:
+        ptx.bar(0)
+    # The previous grid of the stream may still write A or B until here.
+    ptx.griddepcontrol_launch_dependents()
+    ptx.griddepcontrol_wait()
+    sizes = Sizes(m, m_tiles, n_tiles, k_tiles, split, tiles, groups)
+    scheduler = GroupedTileScheduler(ends, sizes, tile) if plan.grouped else TileScheduler(sizes, tile)
+    state = stages.state()
+    start_a, start_b = tile_a.address(), tile_b.address()
+    sparse = SparseMetadata(plan, metadata, metadata_stages, m, k_tiles) if plan.sparse else None
+
+    with when(group == 0):
+        ptx.setmaxnreg_dec(_PRODUCER_REGISTERS[consumers])
+        with when(thread == 0):
+            produce(plan, scheduler, state, a, b, start_a, start_b, sparse)
+    with otherwise():
+        ptx.setmaxnreg_inc(_CONSUMER_REGISTERS[consumers])
+        number, mine = group - 1, thread & 127
+        sums = [new(plan.register_type) for _ in range(plan.accumulators)]
+        arguments = EpilogueArguments(
+            alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane
+        )
+        store = Store(plan, d, c, buffers, addend_barriers, number, mine, arguments)
+        partial_sums = None
+        if isinstance(scheduler, TileScheduler):
+            partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
+        rank = special("cluster_ctarank") if tile.cluster > 1 else 0
+        block = 0 if tile.pingpong else number  # of 64 rows in the tile
+        scaling = None
+        if plan.block_scales:
+            of_rows = ScaleArray(row_scales, row_step, row_block, row_plane)
+            of_columns = ScaleArray(column_scales, column_step, column_block, column_plane)
+            scaling = BlockScaling(plan, of_rows, of_columns, m, n, mine)
+        multiply = MainLoop(plan, state, block, mine, start_a, start_b, sparse, scaling)
+        origin = new(u32), new(u32), new(u32)
+
+        def locate() -> None:
+            row, column, batch = scheduler.origin(rank)
+            for register, value in zip(origin, (row + block * 64, column, batch), strict=True):
+                register.set(value)
+
+        def compute(issued: Callable[[], None]) -> None:
+            def last() -> None:
+                if scaling is None:
+                    locate()  # its divisions run while the tensor cores multiply
+                issued()
+
+            if scaling is not None:
+                locate()
+                scaling.start(*origin, scheduler.first)
+            multiply(scheduler, sums, last)
+            if partial_sums is None:
+                store(sums, *origin, scheduler.bottom)
+                return
+            with when(scheduler.last != k_tiles):
+                partial_sums.store(sums)
+            with otherwise():
+                with when(scheduler.first != 0):
+                    partial_sums.add(sums)
+                store(sums, *origin, scheduler.bottom)
+
+        if tile.pingpong:
+            _pingpong(scheduler, state, number, compute)
+        else:
+            with while_(scheduler.has_next):
+                scheduler.take()
+                compute(scheduler.prefetch_group)
+        store.finish()
+
+
+def _pingpong(
+    scheduler: Scheduler, ring: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
+) -> None:
+    """Give two consumers alternate work items.
+
+    A consumer starts when the other has waited for all its stages, because a parity only tells a phase of a stage from
+    the next one.
+    """
+    turn, waits = new(u32, 0), new(u32, 0)
+    with while_(scheduler.has_next):
+        scheduler.take()
+        scheduler.prefetch_group()
+
+        def hand_over() -> None:
+            with when(scheduler.has_next()):
+                ptx.bar_arrive((number ^ 1) + _PINGPONG_BARRIERS, 256)
+
+        with when(turn == number):
+            with when(waits != 0):
+                ptx.bar(number + _PINGPONG_BARRIERS, 256)
+            compute(hand_over)
+        with otherwise():
+            ring.skip(scheduler.last - scheduler.first)
+        turn ^= 1
+        waits.set(1)

@@ -1,0 +1,176 @@
+"""Main loop of a consumer: it multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warploom.author import Register, RingState, new, u32, when, while_
+from warploom.kernels.hopper.block_scales import BlockScaling
+from warploom.kernels.hopper.plan import SPAN, STEP, Plan
+from warploom.kernels.hopper.sparse_metadata import SparseMetadata
+from warploom.kernels.hopper.tile_scheduler import Scheduler
+from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ptx import ptx
+from warploom.layout.descriptor import Descriptor
+
+_CTA_ADDRESS = 0x3FFFF
+_WARPS = 4
+
+
+def releases(plan: Plan) -> int:
+    """Return the arrivals by which a consumer releases a stage.
+
+    The wgmma of all its warps complete together, so one arrival is enough. Each warp loads sparse metadata on its own.
+    """
+    return _WARPS if plan.sparse else 1
+
+
+class MainLoop:
+    """Multiplications of one consumer: block `number` of 64 rows in the tile, `thread` of its threads."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        ring: RingState,
+        number: Any,
+        thread: Any,
+        start_a: Any,
+        start_b: Any,
+        metadata: SparseMetadata | None,
+        scaling: BlockScaling | None,
+    ) -> None:
+        self.plan, self.ring, self.number, self.thread = plan, ring, number, thread
+        self.metadata, self.scaling = metadata, scaling
+        rows, columns = plan.tile.rows, plan.tile.columns
+        self.a = _StageDescriptors(
+            start_a + number * (64 * plan.span_a), plan.a_major, rows, plan.span_a, STEP
+        )
+        self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
+
+    def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
+        """Multiply one work item. `issued` is called after its last multiplication is issued."""
+        k_tile = new(u32, scheduler.first)
+        if self.plan.promotion_stages:
+            self._promoted(scheduler, k_tile, sums, issued)
+            return
+        before = self._stages(k_tile, scheduler.last, sums)
+        issued()
+        self._finish(before, 0)
+
+    def _promoted(
+        self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
+    ) -> None:
+        """Sum a few stages from zero in the tensor cores, and add the result in f32, until the item ends."""
+        part = [new(self.plan.register_type) for _ in sums]
+        for each in sums:
+            each.set(0.0)
+        with while_(lambda: k_tile < scheduler.last):
+            if self.plan.promotion_stages == 1 and self.metadata is None:
+                before = self._stage(k_tile, part)
+            else:
+                before = self._stages(k_tile, self._promotion_end(scheduler, k_tile), part)
+            with when(k_tile == scheduler.last):
+                issued()
+            if self.scaling is None:
+                self._finish(before, 0)
+                for total, each in zip(sums, part, strict=True):
+                    total += each
+            else:
+                self.scaling.prefetch(k_tile < scheduler.last)
+                self._finish(before, 0)
+                self.scaling.add(sums, part)
+
+    def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
+        """Return the stage before which the sum is promoted; all work items share the ends of scale blocks."""
+        count = self.plan.promotion_stages
+        begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
+        return ptx.min(begin + count, scheduler.last, type=u32)
+
+    def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
+        """Issue one stage and return its number in the ring."""
+        self.ring.wait_full()
+        self._issue(sums, 0)
+        stage = new(u32, self.ring.stage)
+        k_tile += 1
+        self.ring.advance()
+        return stage
+
+    def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
+        """Issue stages until `k_tile` is `end`; return the ring number of the last one, still in flight."""
+        start, before = new(u32, k_tile), new(u32)
+        with while_(lambda: k_tile < end):
+            self.ring.wait_full()
+            accumulates = k_tile != start
+            self._issue(sums, accumulates)
+            self._finish(before, 1, accumulates)
+            if self.plan.sparse:  # metadata registers are in use until their multiplications complete
+                ptx.wgmma_wait_group(0)
+            before.set(self.ring.stage)
+            k_tile += 1
+            self.ring.advance()
+        return before
+
+    def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
+        """Wait until the multiplications of only `pending` stages are in flight, and release a stage."""
+        ptx.wgmma_wait_group(pending)
+        if condition is None:
+            self._release(stage)
+            return
+        with when(condition):
+            self._release(stage)
+
+    def _release(self, stage: Register) -> None:
+        if self.metadata is None:
+            self.ring.release(stage, self.thread)
+            return
+        # The next copy into the stage uses the async proxy, the loads of all lanes the generic proxy.
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        ptx.bar_warp(0xFFFFFFFF)
+        self.ring.release(stage, self.thread & 31)
+
+    def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
+        """Issue the multiplications of one stage as one wgmma group."""
+        plan = self.plan
+        a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
+        flags = () if plan.accumulator == "s32" else (1, 1)  # signs, and for 16-bit types transpositions
+        if flags and size_of(plan.a) == 2:
+            flags = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
+        words: dict[str, Any] = {
+            "dtype": plan.accumulator, "atype": plan.a, "btype": plan.b, "n": plan.tile.columns,
+        }  # fmt: skip
+        metadata: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
+        if self.metadata is not None:
+            words["sp"] = True
+            metadata = self.metadata.load(self.ring, self.number, self.thread)
+        ptx.wgmma_fence()
+        for step in range(plan.steps):
+            scale_d = 1 if step else accumulates
+            descriptors = self.a.descriptor(a, step), self.b.descriptor(b, step)
+            ptx.wgmma_mma_async(sums, *descriptors, *metadata[step], scale_d, *flags, **words)
+        ptx.wgmma_commit_group()
+
+
+class _StageDescriptors:
+    """Matrix descriptors of A or B.
+
+    A stage has `extent` lines of M or N, of `span` bytes if K is contiguous. An instruction reads `step` bytes of K.
+    """
+
+    def __init__(self, start: Any, major: str, extent: int, span: int, step: int) -> None:
+        leading = 0 if major == "k" else BLOCK * SPAN
+        self.high, low = divmod(Descriptor(0, leading, 8 * span, swizzle=span).encode(), 1 << 32)
+        # In a cluster, shared addresses have the CTA's rank in bits that a descriptor does not hold.
+        word = (start & _CTA_ADDRESS) >> 4
+        self.low = word | low if low else word
+        self.stage = extent * span
+        self.step = step if major == "k" else step // 2 * SPAN
+
+    def at(self, stage: Register) -> Register:
+        """Return the low word of the first descriptor of a stage."""
+        return self.low + stage * (self.stage >> 4)
+
+    def descriptor(self, low: Register, step: int) -> Register:
+        """Return the descriptor of one instruction of the stage."""
+        offset = step * self.step >> 4
+        return ptx.mov((low + offset if offset else low, self.high), type="b64")

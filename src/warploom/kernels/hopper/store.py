@@ -1,0 +1,285 @@
+"""Store of a consumer: results go through swizzled buffers in shared memory to D by TMA.
+
+A consumer stores its 64 rows subtile by subtile. The subtile in a buffer consists of boxes: 64 rows of up to 128 bytes,
+swizzled so that neither the threads' writes nor the copy have bank conflicts. A tensor copy writes whole boxes.
+Threads therefore store on their own the last rows of a group, from shared memory, and the boxes at the unaligned end
+of rows, element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from warploom.author import Location, Register, Shared, guarded, new, otherwise, u32, wait, when
+from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, RowTerms, unpack
+from warploom.kernels.hopper.plan import Plan
+from warploom.kernels.plan import size_of
+from warploom.kernels.ptx import ptx
+
+Results = dict[int, tuple[list[Register], list[Register]]]
+"""Results of a thread in a subtile: for each 16 columns two times those of 8 columns."""
+
+
+class Store:
+    """Store of one consumer. `number` counts the consumers, `thread` the threads of the warpgroup."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        d: Any,
+        c: Any,
+        buffers: Shared,
+        addend_barriers: Shared,
+        number: Any,
+        thread: Any,
+        arguments: EpilogueArguments,
+    ) -> None:
+        self.plan, self.d, self.c, self.arguments = plan, d, c, arguments
+        self.number, self.thread = number, thread
+        self.leads = thread == 0
+        self.base = buffers.address() + number * (plan.tile.buffers * plan.buffer_bytes)
+        self.buffer = new(u32, 0)  # offset of the current buffer in bytes
+        self.addend_barrier = addend_barriers.address() + number * 8
+        self.phase = new(u32, 0)
+        warp, lane = thread >> 5, thread & 31
+        self.row = warp * 16 + (lane >> 2)
+        self.pair = (lane & 3) * 2
+        self.math = EpilogueMath(plan, arguments, self.pair)
+        self.box_bytes = 64 * plan.box_row_bytes
+        self.size = size_of(plan.d)
+        chunks = plan.box_row_bytes // 16
+        if self.size == 2:
+            row, low = warp * 16 + (lane & 15), lane >> 4
+            self.places = [self._chunk(row, low, chunk) for chunk in range(0, chunks, 2)]
+        elif self.size == 4:
+            low, inside = (lane & 3) >> 1, (lane & 1) * 8
+            self.places = [self._chunk(self.row, low, chunk) + inside for chunk in range(0, chunks, 2)]
+        else:
+            self.places = [self._chunk(self.row, 0, chunk) + self.pair for chunk in range(chunks)]
+
+    def _chunk(self, row: Any, low: Any, chunk: int) -> Register:
+        """Return the address of a 16-byte chunk of a box row: number `chunk`, or the next one if `low` is 1."""
+        span = self.plan.box_row_bytes
+        where = low | chunk if chunk else low
+        if span > 16:
+            shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+            mask = (row >> shift if shift else row) & (span // 16 - 1)
+            where = mask ^ where
+        return self.base + row * span + where * 16
+
+    def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
+        """Store a tile at a row and column of D, as far as it is above row `bottom`."""
+        if not self.plan.grouped:
+            self._tile(sums, row, column, batch, bottom)
+            return
+        with when(row < bottom):
+            self._tile(sums, row, column, batch, bottom)
+
+    def finish(self) -> None:
+        """Wait until all copies are complete."""
+        with guarded(self.leads):
+            ptx.cp_async_bulk_wait_group(0)
+
+    def _tile(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
+        plan = self.plan
+        line = row + self.row
+        group_offset = batch * self.arguments.n if plan.grouped else None
+        rows, columns = self.math.row_terms(line), self.math.column_terms(column, group_offset)
+        for start in range(0, plan.tile.columns, plan.subtile_columns):
+            width = min(plan.subtile_columns, plan.tile.columns - start)
+            first = column + start
+            with guarded(self.leads):
+                ptx.cp_async_bulk_wait_group(plan.tile.buffers - 1, read=True)
+            if plan.epilogue.addend:
+                self._load_addend(width, first, row, batch)
+            ptx.bar(self.number + 1, 128)
+            places = [place + self.buffer for place in self.places]
+            results = {
+                block: self._results(sums, start + block, block, places, rows, columns)
+                for block in range(0, width, 16)
+            }
+            if plan.unaligned:
+                with when(ptx.setp(first + width, self.arguments.n, CmpOp="le", type=u32)):
+                    self._store_boxes(results, places, width, first, row, batch, bottom)
+                with otherwise():
+                    self._store_elements(results, first, line, batch, bottom)
+                    self._end_reads()
+            else:
+                self._store_boxes(results, places, width, first, row, batch, bottom)
+            with guarded(self.leads):
+                ptx.cp_async_bulk_commit_group()
+            if plan.tile.buffers > 1:
+                self.buffer ^= plan.buffer_bytes
+
+    def _results(
+        self,
+        sums: Sequence[Register],
+        first: int,
+        block: int,
+        places: Sequence[Register],
+        rows: RowTerms,
+        columns: ColumnTerms,
+    ) -> tuple[list[Register], list[Register]]:
+        """Return the results of 16 columns: columns `first` on of the tile, `block` on of the subtile."""
+        low, high = (
+            self.math.apply(sums, first + half, addend, rows, columns)
+            for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
+        )
+        return low, high
+
+    # Stores -------------------------------------------------------------------------------------------------
+
+    def _store_boxes(
+        self,
+        results: Results,
+        places: Sequence[Register],
+        width: int,
+        column: Any,
+        row: Any,
+        batch: Any,
+        bottom: Any,
+    ) -> None:
+        """Store a subtile by way of the buffer."""
+        for block, both in results.items():
+            self._write(both, block, places)
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        ptx.bar(self.number + 1, 128)
+        if not self.plan.grouped:
+            self._store_tensor(width, column, row, batch)
+            return
+        with when(row + 64 <= bottom):
+            self._store_tensor(width, column, row, batch)
+        with otherwise():
+            self._store_rows(width, column, row, bottom)
+            self._end_reads()
+
+    def _store_tensor(self, width: int, column: Any, row: Any, batch: Any) -> None:
+        """Copy the boxes of a subtile to D by TMA."""
+        with when(self.leads):
+            for offset, origin in self._boxes(width, column, row, batch):
+                source = (self.base + self.buffer).at(offset, "shared::cta")
+                target = Location(self.d, coordinates=origin)
+                ptx.cp_async_bulk_tensor(target, source, dim=f"{len(origin)}d", src="shared::cta")
+
+    def _store_rows(self, width: int, column: Any, row: Any, bottom: Any) -> None:
+        """Copy the rows of a subtile that are above `bottom` to D; neighbouring threads copy 16 bytes each."""
+        arguments, plan, size = self.arguments, self.plan, self.size
+        chunks = plan.box_row_bytes // 16
+        line, chunk = self.thread >> chunks.bit_length() - 1, self.thread & chunks - 1
+        source = self._chunk(line, chunk, 0) + self.buffer
+        first = column + chunk * (16 // size)
+        target = arguments.start + ptx.mul_wide(first, size, type=u32)
+        target = target + ptx.cvt(row + line, dtype="u64") * arguments.stride
+        step = min(128 // chunks, 64)  # rows that all threads copy at once
+        for below in range(0, 64, step):
+            with when(row + (line + below) < bottom):
+                for start in range(0, width, plan.box_columns):
+                    offset = start // plan.box_columns * self.box_bytes + below * plan.box_row_bytes
+                    words = ptx.ld(source.at(offset, "shared::cta"), vec="v4", type="b32")
+                    with guarded(first + start < arguments.n):
+                        ptx.st(target.at(start * size, "global"), words, vec="v4", type="b32")
+            if below + step < 64:
+                target = target + arguments.stride * step
+
+    def _store_elements(self, results: Results, column: Any, line: Any, batch: Any, bottom: Any) -> None:
+        """Store a subtile at the unaligned end of rows, where a copy would write 16 bytes beyond the end."""
+        arguments, size = self.arguments, self.size
+        first = column + self.pair
+        start = arguments.start + ptx.mul_wide(first, size, type=u32)
+        if self.plan.batched:
+            start = start + ptx.cvt(batch, dtype="u64") * arguments.plane
+        for below in (0, 8):
+            row = line + below
+            inside = row < bottom
+            place = start + ptx.cvt(row, dtype="u64") * arguments.stride
+            for block, both in results.items():
+                for half, quad in enumerate(both):
+                    offset = block + half * 8
+                    for across, element in enumerate(self.math.elements(quad, below // 8)):
+                        column = first + (offset + across)
+                        exists = ptx.setp(column, arguments.n, inside, CmpOp="lt", BoolOp="and", type=u32)
+                        with guarded(exists):
+                            where = place.at((offset + across) * size, "global")
+                            ptx.st(where, element, type=f"b{8 * size}")
+
+    def _end_reads(self) -> None:
+        """Order the next writes to a buffer behind reads of the threads."""
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        if self.plan.epilogue.addend and self.plan.tile.buffers == 1:
+            ptx.bar(self.number + 1, 128)
+
+    # Buffers ------------------------------------------------------------------------------------------------
+
+    def _boxes(
+        self, width: int, column: Any, row: Any, batch: Any, operand: str = "d"
+    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Yield the offset of each box in the buffer, and its coordinates in D or C."""
+        for number in range(width // self.plan.box_columns):
+            start = number * self.plan.box_columns
+            origin = (column + start if start else column, row, batch)[: self.plan.rank(operand)]
+            yield number * self.box_bytes, origin
+
+    def _load_addend(self, width: int, column: Any, row: Any, batch: Any) -> None:
+        """Copy C into the buffer of D, and wait for it."""
+        barrier = self.addend_barrier.at(0, "shared::cta")
+        with when(self.leads):
+            ptx.mbarrier_arrive_expect_tx(barrier, width * self.size * 64)
+            for offset, origin in self._boxes(width, column, row, batch, "c"):
+                ptx.cp_async_bulk_tensor(
+                    (self.base + self.buffer).at(offset, "shared::cluster"),
+                    Location(self.c, coordinates=origin),
+                    self.addend_barrier.at(0, "shared::cluster"),
+                    dim=f"{len(origin)}d",
+                    dst="shared::cluster",
+                )
+        wait(barrier, self.phase)
+        self.phase ^= 1
+
+    def _addends(self, block: int, places: Sequence[Register]) -> list[list[Register] | None]:
+        """Load a thread's elements of C in 16 columns as f32, twice those of 8 columns."""
+        addend = self.plan.epilogue.addend
+        if not addend:
+            return [None, None]
+        if size_of(addend) == 2:
+            place = self._matrix(block, places)
+            words = ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16")
+            found = [each for word in words for each in unpack(addend, word)]
+        elif size_of(addend) == 4:
+            pairs = self._pairs(block, places)
+            found = [each for place in pairs for each in ptx.ld(place, vec="v2", type=addend)]
+        else:
+            pairs = self._pairs(block, places)
+            found = [each for place in pairs for each in unpack(addend, ptx.ld(place, type="b16"))]
+        return [found[:4], found[4:]]
+
+    def _write(
+        self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]
+    ) -> None:
+        """Write a thread's results in 16 columns into the buffer."""
+        if self.size == 2:
+            words = [word for quad in both for word in self.math.packed(quad)]
+            ptx.stmatrix(self._matrix(block, places), words, shape="m8n8", num="x4", type="b16")
+        elif self.size == 4:
+            pairs = [quad[i : i + 2] for quad in both for i in (0, 2)]
+            for place, pair in zip(self._pairs(block, places), pairs, strict=True):
+                ptx.st(place, pair, vec="v2", type=self.plan.d)
+        else:
+            words = (word for quad in both for word in self.math.packed(quad))
+            for place, word in zip(self._pairs(block, places), words, strict=True):
+                ptx.st(place, word, type="b16")
+
+    def _matrix(self, block: int, places: Sequence[Register]) -> Location:
+        """Return the location of a thread's row of the four 8x8 matrices in 16 columns of 16-bit elements."""
+        box, inside = divmod(block, self.plan.box_columns)
+        return places[inside // 16].at(box * self.box_bytes, "shared::cta")
+
+    def _pairs(self, block: int, places: Sequence[Register]) -> Iterator[Location]:
+        """Yield the locations of a thread's four pairs of 32-bit or 8-bit elements in 16 columns."""
+        wide = self.size == 4
+        for half in (0, 8):
+            box, inside = divmod(block + half, self.plan.box_columns)
+            place = places[inside // 8 if wide else inside // 16]
+            for below in (0, 8):
+                offset = box * self.box_bytes + below * self.plan.box_row_bytes + (0 if wide else half)
+                yield place.at(offset, "shared::cta")

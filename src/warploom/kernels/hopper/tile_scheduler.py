@@ -1,0 +1,150 @@
+"""Persistent tile schedulers: which tiles a cluster computes, and in which range of K.
+
+The schedule is stream-K. Clusters take whole tiles in turn, except the first `split` tiles: these are cut along K.
+Their stages, end to end, are dealt out in equal runs, one for each cluster. A cluster whose run starts inside a tile
+finishes that tile; a cluster whose run ends inside a tile leaves its partial sums in memory. A run is processed from
+its end, so that partial sums are stored early and the piece that waits for others comes last.
+
+Grouped rows are dealt out in whole tiles of one group each. The ends of the groups are in GPU memory, and each role
+walks along them on its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.author import Pointer, new, otherwise, special, u32, when, while_
+from warploom.kernels.hopper.plan import Tile
+from warploom.kernels.ptx import ptx
+from warploom.kernels.tile_order import position_in_plane, tile_position
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of a launch in registers, from the kernel's parameters."""
+
+    m: Any  # rows
+    m_tiles: Any  # tile rows, counted in clusters
+    n_tiles: Any
+    k_tiles: Any  # stages of a tile
+    split: Any  # tiles that are cut along K
+    tiles: Any  # tiles of all batches
+    groups: Any
+
+
+class TileScheduler:
+    """Work items of one cluster: `tile`, from stage `first` to below `last` of its K."""
+
+    def __init__(self, sizes: Sizes, shape: Tile) -> None:
+        self.sizes = sizes
+        self.shape = shape
+        self.bottom = sizes.m  # end of the rows
+        self.me, self.clusters = special("clusterid.x"), special("nclusterid.x")
+        self.begin, self.end = self.run_begin(self.me), self.run_begin(self.me + 1)
+        self.tile, self.first, self.last = new(u32), new(u32), new(u32)
+        self.turn = new(u32, 0)
+        self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
+
+    def run_begin(self, cluster: Any) -> Any:
+        """Return the first stage of a cluster's run through the tiles that are cut."""
+        return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
+
+    def has_next(self) -> Any:
+        """Return a predicate that is true if work items are left."""
+        mine = self.me + self.turn * self.clusters + self.sizes.split
+        whole = ptx.setp(mine, self.sizes.tiles, CmpOp="lt", type=u32)
+        return ptx.setp(self.end, self.begin, whole, CmpOp="ne", BoolOp="or", type=u32)
+
+    def take(self) -> None:
+        """Take the next work item: first the end of the run, then whole tiles, then the rest of the run."""
+        mine = self.me + self.turn * self.clusters + self.sizes.split
+        whole = ptx.setp(mine, self.sizes.tiles, ~self.starts_with_run, CmpOp="lt", BoolOp="and", type=u32)
+        with when(whole):
+            self.tile.set(mine)
+            self.first.set(0)
+            self.last.set(self.sizes.k_tiles)
+            self.turn += 1
+        with otherwise():
+            self.tile.set((self.end - 1) // self.sizes.k_tiles)
+            base = self.tile * self.sizes.k_tiles
+            low = ptx.max(self.begin, base, type=u32)
+            self.first.set(low - base)
+            self.last.set(self.end - base)
+            self.end.set(low)
+        ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.starts_with_run)
+
+    def prefetch_group(self) -> None:
+        """Do nothing; grouped schedulers look for the group of the next tile."""
+
+    def origin(self, rank: Any) -> tuple[Any, Any, Any]:
+        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the batch."""
+        shape, sizes = self.shape, self.sizes
+        row, column, batch = tile_position(self.tile, sizes.m_tiles, sizes.n_tiles, shape.group)
+        return (row * shape.cluster + rank) * shape.rows, column * shape.columns, batch
+
+
+class GroupedTileScheduler:
+    """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
+
+    `ends` has the end row of each group; a group that ends before it begins is empty, and no group exceeds row `m`. The
+    current tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups
+    is one tile ahead, so that it knows if a tile is left.
+    """
+
+    def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
+        self.ends, self.sizes, self.shape = ends, sizes, shape
+        self.first: Any = 0
+        self.last = sizes.k_tiles
+        self.clusters = special("nclusterid.x")
+        self.tile, self.group, self.top, self.bottom = (new(u32) for _ in range(4))
+        self.next_tile = new(u32, special("clusterid.x"))
+        self.next_top, self.next_bottom, self.groups_seen = (new(u32, 0) for _ in range(3))
+        self.tiles_before, self.tiles_seen = (
+            new(u32, 0) for _ in range(2)
+        )  # without and with the last group
+        self.prefetch_group()
+
+    def prefetch_group(self) -> None:
+        """Advance to the group of the next tile."""
+
+        def is_beyond() -> Any:
+            more = self.groups_seen < self.sizes.groups
+            return ptx.setp(self.next_tile, self.tiles_seen, more, CmpOp="ge", BoolOp="and", type=u32)
+
+        with while_(is_beyond):
+            self.next_top.set(self.next_bottom)
+            end = ptx.min(self.ends[self.groups_seen], self.sizes.m, type=u32)
+            ptx.max(end, self.next_top, type=u32, out=self.next_bottom)
+            self.groups_seen += 1
+            self.tiles_before.set(self.tiles_seen)
+            self.tiles_seen += self._tile_rows(self.next_top, self.next_bottom) * self.sizes.n_tiles
+
+    def _tile_rows(self, top: Any, bottom: Any) -> Any:
+        """Return the tile rows of a group, counted in clusters."""
+        height = self.shape.rows * self.shape.cluster
+        shift = (height & -height).bit_length() - 1
+        count = bottom - top + (height - 1) >> shift
+        return count // (height >> shift) if height >> shift > 1 else count
+
+    def has_next(self) -> Any:
+        """Return a predicate that is true if tiles are left. `prefetch_group` must follow each `take`."""
+        return self.next_tile < self.tiles_seen
+
+    def take(self) -> None:
+        """Take the next tile."""
+        self.tile.set(self.next_tile - self.tiles_before)
+        self.group.set(self.groups_seen - 1)
+        self.top.set(self.next_top)
+        self.bottom.set(self.next_bottom)
+        self.next_tile += self.clusters
+
+    def origin(self, rank: Any) -> tuple[Any, Any, Any]:
+        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the group."""
+        shape = self.shape
+        rows = self._tile_rows(self.top, self.bottom)
+        row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)
+        return self.top + (row * shape.cluster + rank) * shape.rows, column * shape.columns, self.group
+
+
+Scheduler = TileScheduler | GroupedTileScheduler

@@ -1,0 +1,130 @@
+"""GEMM launches on a GPU, prepared once for each layout of the arrays and then repeated."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from warploom.author import Kernel
+from warploom.check.module import asked_target
+from warploom.diagnostics import UsageError
+from warploom.gpu import Gpu
+from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
+from warploom.gpu.streams import current_of
+from warploom.kernels.ampere.dispatch import AmpereDispatch
+from warploom.kernels.ampere.plan import OLDEST
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.problem import Operands
+from warploom.kernels.workspace import Workspaces
+
+Dispatch = HopperDispatch | AmpereDispatch
+
+
+@cache
+def gpu_of(number: int) -> Gpu:
+    """Open a GPU and keep it open. Errors: UsageError gpu.*, kernels.target."""
+    gpu = Gpu(number)
+    if asked_target(gpu.arch).number < OLDEST:
+        raise UsageError(
+            f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}",
+            code="kernels.target",
+            hint='device="cpu" runs them without a GPU',
+        )
+    return gpu
+
+
+@cache
+def _workspaces(number: int) -> Workspaces:
+    return Workspaces(gpu_of(number))
+
+
+class PreparedGemm:
+    """A multiplication of arrays with fixed layouts; a call takes their addresses and launches."""
+
+    def __init__(self, dispatch: Dispatch, kernel: Kernel, operands: Operands) -> None:
+        self.number = number_of(operands.a)
+        gpu, plan = gpu_of(self.number), dispatch.plan
+        self.current, self.stream = current_of(operands.a.__class__), gpu.stream
+        all_torch = all(_is_tensor(array, self.number) for array in operands if array is not None)
+        self.locate = _address if all_torch else partial(_locate, gpu)
+        self.empty = _allocator(operands.a, dispatch) if operands.out is None else None
+        self.workspace, self.stores_by_address = dispatch.workspace, dispatch.stores_by_address
+        self.alignment = dispatch.alignment
+        self.workspaces = _workspaces(self.number)
+        if self.workspace is not None:
+            self.workspaces.prepare(*self.workspace)
+        loaded = gpu.kernel(kernel.text, kernel.entry)
+        d = operands.out if self.empty is None else self.empty()
+        numbers = dispatch.numbers(d, operands)
+        self.scaled, self.added = plan.epilogue.scaled, operands.c is not None
+        fixed: dict[str, object] = {} if self.scaled else {"alpha": 1.0}
+        if not self.added:
+            fixed["beta"] = 0.0
+        fixed |= dict.fromkeys(dispatch.unused_pointers(operands))
+        maps = zip("abcd", dispatch.tensor_maps(operands.a, operands.b, operands.c, d))
+        names = [each.name for each in loaded.parameters[-len(numbers) :]]
+        self.launch = loaded.prepare(
+            grid=dispatch.grid,
+            block=plan.tile.threads,
+            cluster=dispatch.cluster,
+            shared=kernel.shared,
+            programmatic=dispatch.programmatic,
+            tensors={f"{kernel.entry}_{name}": each for name, each in maps},
+            fixed={f"{kernel.entry}_{name}": value for name, value in fixed.items()}
+            | dict(zip(names, numbers, strict=True)),
+        )
+
+    def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
+        """Launch on the current stream of the arrays' library, and return D without waiting."""
+        locate = self.locate
+        stream = self.stream if self.current is None else self.current(a)
+        made = out if self.empty is None else self.empty()
+        d = locate(made, stream)
+        places = [locate(a, stream), locate(b, stream), d if c is None else locate(c, stream), d]
+        if self.alignment > 1 and any(place % self.alignment for place in places):
+            raise UsageError(
+                f"A, B, C or D is not aligned; expected addresses that are multiples of {self.alignment} bytes",
+                code="kernels.layout",
+            )
+        given: list[int | float] = [*places]
+        if self.workspace is not None:
+            given += self.workspaces.get(stream, *self.workspace)
+        given += [locate(vector, stream) for vector in vectors if vector is not None]
+        if self.scaled:
+            given.append(float(alpha))
+        if self.added:
+            given.append(float(beta))
+        if self.stores_by_address:
+            given.append(d)
+        self.launch.at(tuple(given), stream)
+        return made
+
+
+def _is_tensor(array: Any, number: int) -> bool:
+    return is_torch_type(array.__class__) and array.get_device() == number
+
+
+def _address(tensor: Any, _: int) -> int:
+    """Return the address of a PyTorch tensor whose GPU is already known."""
+    return tensor.data_ptr()
+
+
+def _locate(gpu: Gpu, array: Any, stream: int) -> int:
+    return gpu.locate(array, UNORDERED if current_of(array.__class__) is not None else stream)
+
+
+def _allocator(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
+    """Return a function that allocates D with 16-byte aligned rows. Errors: UsageError kernels.out."""
+    library = sys.modules.get(type(like).__module__.partition(".")[0])
+    if library is None or library.__name__ not in ("torch", "cupy"):
+        raise UsageError("D can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")
+    problem, type_word = dispatch.problem, dispatch.plan.d
+    shape, pitch, dtype = problem.shape, problem.pitch(type_word), DTYPES[type_word]
+    if library.__name__ == "torch":
+        strides = (shape[-2] * pitch, pitch, 1)[-len(shape) :]
+        torch_type = getattr(library, dtype.name)
+        return partial(library.empty_strided, shape, strides, dtype=torch_type, device=like.device)
+    return lambda: library.empty((*shape[:-1], pitch), dtype)[..., : shape[-1]]

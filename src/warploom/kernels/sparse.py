@@ -1,0 +1,300 @@
+"""Compression of 2:4 sparse matrices for the sparse tensor cores of Hopper.
+
+A chunk is four neighbouring elements of a row, at most two of them not zero; for tf32 two elements, at most one of
+them not zero. The compressed matrix stores half of each chunk, and four bits of metadata that give the places of the
+stored elements.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
+from warploom.isa.instructions import wgmma
+from warploom.kernels.hopper.plan import METADATA, SPAN, metadata_slots
+from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, size_of
+from warploom.kernels.problem import element_type
+from warploom.layout import metadata as metadata_map
+from warploom.layout import strided
+
+_ROWS = 64  # of one consumer
+_FIRST = 0b0100  # metadata of a chunk whose first half is stored: places 1 and 0; for tf32 place 0
+_SECOND = 0b1110  # for tf32 place 1
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compressed:
+    """A compressed matrix with `columns` columns, in arrays of the matrix's library and device.
+
+    Shapes: values (..., M, K / 2), rows at multiples of 16 bytes; metadata (..., stages of K, blocks of 64 rows,
+    128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
+    """
+
+    values: Any
+    metadata: Any
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the uncompressed matrix."""
+        return (*self.values.shape[:-1], self.columns)
+
+
+def compress(a: Any) -> Compressed:
+    """Compress an array (..., M, K) whose chunks along the last axis are at most half full.
+
+    Arrays on a GPU, of PyTorch or CuPy, are copied to the host, compressed and copied back. That is slow and meant to
+    be done once for each matrix. `prune` makes any array compressible.
+
+    Errors: UsageError kernels.type, kernels.shape; kernels.sparse at the first chunk with too many elements.
+    """
+    like, a = a, _to_host(a)
+    element = _element(a)
+    chunks = _chunks(a, element)
+    present = _magnitudes(chunks, element) != 0
+    width, kept = chunks.shape[-1], chunks.shape[-1] // 2
+    pattern = np.zeros(chunks.shape[:-1], np.uint8)
+    for place in range(width):
+        pattern |= present[..., place].view(np.uint8) << place
+    nibbles = _nibbles(width)[pattern]
+    if not nibbles.all():
+        raise _too_full(a.shape, pattern, nibbles, width)
+    stored = np.take_along_axis(chunks, _places(nibbles, width), axis=-1)
+    shape = (*a.shape[:-1], chunks.shape[-2] * kept)
+    step = ALIGNMENT // stored.itemsize
+    whole = np.zeros((*shape[:-1], -(-shape[-1] // step) * step), stored.dtype)
+    whole[..., : shape[-1]] = stored.reshape(shape)
+    values = _to_device_of(like, whole.view(a.dtype))[..., : shape[-1]]
+    return Compressed(values, _to_device_of(like, _metadata(nibbles, element)), a.shape[-1])
+
+
+def decompress(compressed: Compressed) -> Any:
+    """Return the uncompressed matrix on the device of the values. Shapes: (..., M, K)."""
+    values = _to_host(compressed.values)
+    element = _element(values)
+    width = _chunk_width(element)
+    stored = _bits(values).reshape(*values.shape[:-1], -1, width // 2)
+    metadata = _to_host(compressed.metadata).view(np.uint32)
+    nibbles = _nibbles_of(metadata, element)[..., : stored.shape[-3], : stored.shape[-2]]
+    chunks = np.zeros((*stored.shape[:-1], width), stored.dtype)
+    np.put_along_axis(chunks, _places(nibbles, width), stored, axis=-1)
+    return _from_chunks(compressed.values, chunks, values, compressed.columns)
+
+
+def prune(a: Any) -> Any:
+    """Return a copy with only the larger half of each chunk along the last axis, the first of equals.
+
+    Errors: UsageError kernels.type, kernels.shape.
+    """
+    like, a = a, _to_host(a)
+    element = _element(a)
+    chunks = _chunks(a, element)
+    size = _magnitudes(chunks, element)
+    width = chunks.shape[-1]
+    larger = np.zeros(chunks.shape, np.uint8)  # elements of the chunk that are kept before this one
+    for first in range(width):
+        for second in range(first + 1, width):
+            wins = size[..., first] >= size[..., second]
+            larger[..., second] += wins
+            larger[..., first] += ~wins
+    left = np.where(larger < width // 2, chunks, chunks.dtype.type(0))
+    return _from_chunks(like, left, a, a.shape[-1])
+
+
+def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -> None:
+    """Raise UsageError kernels.shape if metadata do not belong to the values of a compressed (..., M, K)."""
+    values, metadata = strided(values), strided(metadata)
+    order, per_row = _order(element)
+    width = _chunk_width(element)
+    chunks = -(-k // width)
+    batch = values.shape[:-2]
+    shape = (*batch, m, chunks * (width // 2))
+    expected = (*batch, -(-chunks // per_row), -(-m // _ROWS), len(order))
+    fits = values.shape == shape and metadata.shape == expected and metadata.itemsize == 4
+    if not fits or not metadata.is_contiguous:
+        raise UsageError(
+            f"a Compressed of shape {(*shape[:-1], k)} has values of shape {values.shape} and metadata of"
+            f" {metadata.dtype} of shape {metadata.shape}; expected {shape} and 32 bits of {expected}",
+            code="kernels.shape",
+            hint="`compress` returns both",
+        )
+
+
+# Arrays of other libraries ----------------------------------------------------------------------------------
+
+
+def _to_host(a: Any) -> Array:
+    """Return an array as NumPy array, copied from a GPU. Errors: UsageError kernels.type, gpu.array."""
+    if isinstance(a, np.ndarray):
+        return cast("Array", a)
+    if not is_foreign_type(a.__class__):
+        raise UsageError(
+            f"A is a {called(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
+        )
+    if is_torch_type(a.__class__):
+        return as_numpy(a.detach().cpu())
+    if not is_on_gpu(a):
+        return as_numpy(a)
+    if _library(a) != "cupy":
+        raise UsageError(
+            f"A is a {called(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
+        )
+    return cast("Array", a.get())
+
+
+def _to_device_of(like: Any, made: Array) -> Any:
+    """Return a NumPy array as an array of another one's library, on its device."""
+    library = _library(like)
+    if library == "torch":
+        torch = sys.modules["torch"]
+        bits = made.view(f"i{made.itemsize}")  # PyTorch does not accept all NumPy types
+        dtype = bits.dtype if made.dtype == np.uint32 else made.dtype
+        return torch.from_numpy(bits).to(like.device).view(getattr(torch, dtype.name))
+    if library == "cupy":
+        with like.device:
+            return sys.modules["cupy"].asarray(made)
+    return made
+
+
+def _library(a: Any) -> str:
+    return type(a).__module__.partition(".")[0]
+
+
+# Elements and chunks ----------------------------------------------------------------------------------------
+
+
+def _element(a: Array) -> str:
+    """Return the PTX type of a matrix that may be A."""
+    word = element_type(a, "A")
+    if word not in {first for first, _ in ACCUMULATORS}:
+        raise UsageError(f"cannot multiply {word}", code="kernels.type")
+    if a.ndim < 2 or 0 in a.shape:
+        raise UsageError(f"A has shape {a.shape}; expected (M, K), none of them 0", code="kernels.shape")
+    return word
+
+
+def _chunk_width(element: str) -> int:
+    return 2 if element == "tf32" else 4
+
+
+def _bits(a: Array) -> Array:
+    return np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}")
+
+
+def _chunks(a: Array, element: str) -> Array:
+    """Return the bits of a matrix as (..., chunks, elements of a chunk); rows are filled up with zeros."""
+    bits, width = _bits(a), _chunk_width(element)
+    missing = -bits.shape[-1] % width
+    if missing:
+        bits = np.concatenate([bits, np.zeros((*bits.shape[:-1], missing), bits.dtype)], axis=-1)
+    return bits.reshape(*bits.shape[:-1], -1, width)
+
+
+def _from_chunks(like: Any, chunks: Array, a: Array, columns: int) -> Any:
+    """Return chunks as a matrix of the type of `a` and the library of `like`."""
+    flat = chunks.reshape(*a.shape[:-1], -1)[..., :columns]
+    return _to_device_of(like, np.ascontiguousarray(flat).view(a.dtype))
+
+
+def _magnitudes(bits: Array, element: str) -> Array:
+    """Return integers in the order of the elements' magnitudes; 0 for zeros."""
+    if element == "u8":
+        return bits
+    if element == "s8":
+        return np.abs(bits.view(np.int8).astype(np.int16))
+    # Floats are ordered as the bits without their sign.
+    return bits & bits.dtype.type((1 << 8 * bits.dtype.itemsize - 1) - 1)
+
+
+@cache
+def _nibbles(width: int) -> NDArray[np.uint8]:
+    """Return the metadata of chunks by the pattern of nonzero elements; 0, which is illegal, if too many."""
+    if width == 2:
+        return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
+    found = np.zeros(16, np.uint8)
+    for pattern in range(16):
+        there = [place for place in range(4) if pattern >> place & 1]
+        others = [place for place in range(4) if place not in there]
+        if len(there) <= 2:
+            first, second = sorted([*there, *others][:2])
+            found[pattern] = first | second << 2
+    return found
+
+
+def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
+    """Return the place of each stored element in its chunk: (..., chunks, stored)."""
+    shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
+    return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
+
+
+def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int) -> UsageError:
+    *batch, row, chunk = (int(each) for each in np.unravel_index(int(np.argmin(nibbles)), nibbles.shape))
+    count = int(pattern[*batch, row, chunk]).bit_count()
+    last = min(chunk * width + width, shape[-1]) - 1
+    where = "".join(f"batch {each}, " for each in batch)
+    return UsageError(
+        f"{where}row {row} of A has {count} nonzero elements in columns {chunk * width} to {last};"
+        f" expected at most {width // 2}",
+        code="kernels.sparse",
+        hint="`prune` keeps the largest",
+    )
+
+
+# Metadata ---------------------------------------------------------------------------------------------------
+
+
+@cache
+def _order(element: str) -> tuple[NDArray[np.int32], int]:
+    """Return the chunk of (64 rows, chunks of a stage) for each nibble of (128 threads * words, 8).
+
+    The second result is the number of chunks of a row in a stage.
+    """
+    slots = metadata_slots(element)
+    size = size_of(element)
+    words = 1 + max(word for word, _ in slots)
+    shape = f"m64n8k{SPAN // len(slots) // size}"
+    maps = [metadata_map(wgmma.FENCE.family, shape, element, selector) for _, selector in slots]
+    per_row = sum(each.lane.shape[1] for each in maps)
+    order = np.empty((METADATA // 4 * words, 8), np.int32)
+    before = 0
+    for each, (word, _) in zip(maps, slots, strict=True):
+        row, chunk = np.indices(each.lane.shape)
+        order[each.lane * words + word, each.bit // 4] = row * per_row + before + chunk
+        before += each.lane.shape[1]
+    return order, per_row
+
+
+def _metadata(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
+    """Return the metadata words for the nibbles (..., M, chunks)."""
+    order, per_row = _order(element)
+    *batch, rows, chunks = nibbles.shape
+    blocks, stages = -(-rows // _ROWS), -(-chunks // per_row)
+    whole = np.full((*batch, blocks * _ROWS, stages * per_row), _FIRST, np.uint8)
+    whole[..., :rows, :chunks] = nibbles
+    split = whole.reshape(*batch, blocks, _ROWS, stages, per_row)
+    moved = np.moveaxis(split, -2, -4).reshape(*batch, stages, blocks, _ROWS * per_row)
+    ordered = np.take(moved, order.reshape(-1), axis=-1)
+    octets = ordered[..., 0::2] | ordered[..., 1::2] << 4
+    return octets.view("<u4").astype(np.uint32, copy=False)
+
+
+def _nibbles_of(metadata: NDArray[np.uint32], element: str) -> NDArray[np.uint8]:
+    """Return the nibbles of metadata words, including those beyond the matrix."""
+    order, per_row = _order(element)
+    octets = np.ascontiguousarray(metadata, "<u4").view(np.uint8)
+    pairs = octets[..., None] >> np.array([0, 4], np.uint8) & np.uint8(15)
+    ordered = pairs.reshape(*metadata.shape[:-1], -1)
+    *batch, stages, blocks, _ = ordered.shape
+    moved = np.empty_like(ordered)
+    moved[..., order.reshape(-1)] = ordered
+    split = np.moveaxis(moved.reshape(*batch, stages, blocks, _ROWS, per_row), -4, -2)
+    return split.reshape(*batch, blocks * _ROWS, stages * per_row)

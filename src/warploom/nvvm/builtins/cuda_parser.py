@@ -1,0 +1,285 @@
+"""Parser for the CUDA C text of one call: declarations, then the call, inside or outside a function.
+
+    __hmma_m16n16k16_ld_a(tile, matrix, 16, 0);
+
+    __global__ void kernel(int *tile, unsigned ldm) {
+        __shared__ int matrix[128];
+        __hmma_m16n16k16_ld_a(tile, &matrix[16], ldm, 0);
+    }
+
+Outside a function, undeclared names are parameters of a kernel, with the types of the builtin's parameters. The
+pointers of a kernel point to global memory. The pointers of a `__device__` function point to an unknown space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from warploom.diagnostics import Source, Span
+from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
+from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
+from warploom.nvvm.builtins.registry import BY_NAME, Builtin, similar_name
+from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at, tokens_of
+
+_SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
+_STORAGE = frozenset(
+    {"extern", "static", "constexpr", "inline", "__forceinline__", "__noinline__", "volatile"}
+)
+_FUNCTIONS = frozenset({"__global__", "__device__", "__host__"})
+_MOST_ARGUMENTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Argument of a call, and its span."""
+
+    value: Value
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Declared array: element type, number of elements, state space, and initial values, if any."""
+
+    type: CType
+    count: int
+    space: str
+    initial: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call of a builtin: its arguments, its function, and the function's parameters and arrays by name."""
+
+    source: Source
+    builtin: Builtin
+    span: Span
+    arguments: tuple[Argument, ...]
+    function: str = "kernel"
+    is_kernel: bool = True
+    parameters: dict[str, CType] = field(default_factory=dict[str, CType])
+    arrays: dict[str, Array] = field(default_factory=dict[str, Array])
+
+
+def parse_call(text: str, name: str = "<text>") -> Call:
+    """Return the only call in a text. Errors: BuiltinError builtin.text for any other text."""
+    return _Parser(Source(name, text)).text()
+
+
+class _Parser(Expressions):
+    def __init__(self, source: Source) -> None:
+        super().__init__(source, tokens_of(source), Scope())
+        self._arrays: dict[str, Array] = {}
+        self._call: Call | None = None
+        self._function = "kernel"
+        self._is_kernel = True
+
+    def text(self) -> Call:
+        """Parse the whole text."""
+        while self.next.kind != "end":
+            self._external()
+        if self._call is None:
+            raise self.error(
+                "expected a call of a builtin", self.next.span, "such as __hmma_m16n16k16_ld_a(d, s, 16, 0);"
+            )
+        return replace(
+            self._call,
+            function=self._function,
+            is_kernel=self._is_kernel,
+            parameters=dict(self.scope.parameters),
+            arrays=dict(self._arrays),
+        )
+
+    def _external(self) -> None:
+        if self.next.text == "extern" and self._linkage_ahead():
+            self.take()
+            self.take()
+        if self._function_ahead():
+            self._definition()
+        else:
+            self._statement()
+
+    def _linkage_ahead(self) -> bool:
+        return self._tokens[min(self._at + 1, len(self._tokens) - 1)].kind == "string"
+
+    def _function_ahead(self) -> bool:
+        """Return True if `void name(` comes next, after qualifiers."""
+        at = self._at
+        while self._tokens[at].text in _FUNCTIONS | _STORAGE:
+            at += 1
+        words = [token.text for token in self._tokens[at : at + 3]]
+        return len(words) == 3 and words[0] == "void" and words[2] == "("
+
+    def _definition(self) -> None:
+        kinds: set[str] = set()
+        while (word := self.take().text) != "void":
+            kinds.add(word)
+        self._function = self.take().text
+        self._is_kernel = "__global__" in kinds
+        self.scope.open = False
+        self.expect("(")
+        while not self.accept(")"):
+            self._parameter()
+            if self.next.text != ")":
+                self.expect(",")
+        self.expect("{")
+        while not self.accept("}"):
+            if self.next.kind == "end":
+                raise self.error("the function's brace is not closed", self.next.span)
+            self._statement()
+
+    def _parameter(self) -> None:
+        if self.next.text == "void" and self.ahead(")"):
+            self.take()
+            return
+        ctype = self.pointers(self.type())
+        name = self.take()
+        if name.kind != "name":
+            raise self.error(f"expected the name of a parameter, got {name.text}", name.span)
+        if self.accept("["):
+            if self.next.text != "]":
+                self.expression(INT)
+            self.expect("]")
+            ctype = replace(ctype, depth=ctype.depth + 1)
+        self.scope.declare_parameter(name.text, ctype, kernel=self._is_kernel)
+
+    # Statements ---------------------------------------------------------------------------------------------
+
+    def _statement(self) -> None:
+        if self.accept(";"):
+            return
+        token = self.next
+        if token.text == "enum":
+            self._enumeration()
+        elif token.kind == "name" and self.ahead("("):
+            self._calls()
+        elif self.starts_type() or token.text in _SPACES or token.text in _STORAGE:
+            self._declaration()
+        elif token.kind == "end":
+            raise self.error("the text ends in a statement", token.span)
+        else:
+            raise self.error(f"expected a declaration or the call of a builtin, got {token.text}", token.span)
+
+    def _enumeration(self) -> None:
+        self.take()
+        if self.next.kind == "name":
+            self.take()
+        self.expect("{")
+        number = 0
+        while not self.accept("}"):
+            name = self.take()
+            if self.accept("="):
+                value, span = self.argument(INT)
+                if not isinstance(value.constant, int):
+                    raise self.error("expression must have a constant integer value", span)
+                number = value.constant
+            self.scope.names[name.text] = Value(INT, number)
+            number += 1
+            if self.next.text != "}":
+                self.expect(",")
+        self.expect(";")
+
+    def _declaration(self) -> None:
+        words: set[str] = set()
+        while self.next.text in _SPACES or self.next.text in _STORAGE:
+            words.add(self.take().text)
+        base = self.type()
+        constant = base.const or "constexpr" in words
+        space = next((_SPACES[word] for word in words if word in _SPACES), "local")
+        while True:
+            self._declarator(base, space, constant=constant)
+            if not self.accept(","):
+                break
+        self.expect(";")
+
+    def _declarator(self, base: CType, space: str, *, constant: bool) -> None:
+        ctype = self.pointers(base)
+        name = self.take()
+        if name.kind != "name":
+            raise self.error(f"expected the name of a variable, got {name.text}", name.span)
+        if self.next.text == "[":
+            self._array(name.text, ctype, space)
+            return
+        value = computed(ctype)
+        if self.accept("="):
+            value, _ = self.argument(ctype)
+            value = (
+                convert(value, ctype)
+                if ctype.depth == 0 or value.type.depth == 0
+                else replace(value, type=ctype)
+            )
+            if not constant and ctype.depth == 0:
+                value = computed(ctype)
+        self.scope.names[name.text] = value
+
+    def _array(self, name: str, ctype: CType, space: str) -> None:
+        extents: list[int] = []
+        while self.accept("["):
+            if self.next.text != "]":
+                extent, span = self.argument(INT)
+                if not isinstance(extent.constant, int) or extent.constant < 1:
+                    raise self.error("an array's extent must be a positive constant", span)
+                extents.append(extent.constant)
+            else:
+                extents.append(1)
+            self.expect("]")
+        initial = self._initializer(ctype) if self.accept("=") else None
+        self._arrays[name] = Array(ctype, prod(extents), space, initial)
+        self.scope.extents[name] = tuple(extents)
+        self.scope.names[name] = Value(replace(ctype, depth=ctype.depth + 1), None, name, 0, space)
+
+    def _initializer(self, ctype: CType) -> tuple[Value, ...]:
+        """Parse the initializer of an array. Elements that it leaves out are zero."""
+        self.expect("{")
+        found: list[Value] = []
+        while not self.accept("}"):
+            value, span = self.argument(ctype)
+            if value.constant is None:
+                raise self.error("an array's initializer must be of constants", span)
+            found.append(convert(value, ctype))
+            if self.next.text != "}":
+                self.expect(",")
+        return tuple(found)
+
+    # Calls --------------------------------------------------------------------------------------------------
+
+    def _calls(self) -> None:
+        name = self.take()
+        if (builtin := BY_NAME.get(name.text)) is None:
+            raise self.error(f'identifier "{name.text}" is undefined', name.span, similar_name(name.text))
+        if self._call is not None:
+            raise self.error("expected one call of a builtin, got a second one", name.span)
+        self.take()
+        arguments: list[Argument] = []
+        while not self.accept(")"):
+            if len(arguments) > _MOST_ARGUMENTS:
+                raise self.error(f"expected at most {_MOST_ARGUMENTS} arguments", self.next.span)
+            arguments.append(Argument(*self.argument(_expected(builtin, len(arguments)))))
+            if self.next.text != ")":
+                self.expect(",")
+        span = Span(name.span.start, self._tokens[self._at - 1].span.end)
+        self._call = Call(self.source, builtin, span, tuple(arguments))
+        if self.next.kind != "end":
+            self.expect(";")
+
+
+def _expected(builtin: Builtin, position: int) -> CType:
+    """Return the type of undeclared names in an argument."""
+    if position >= len(builtin.parameters):
+        return DESCRIPTOR
+    parameter = builtin.parameters[position]
+    base = "float" if parameter.base == "void" else parameter.base
+    return CType(base, int(parameter.pointer), parameter.const)
+
+
+def call_error(call: Call, errors: Sequence[tuple[int | None, str, str]]) -> BuiltinError:
+    """Return the errors of a call. A position of None stands for the call itself."""
+    spans = {position: argument.span for position, argument in enumerate(call.arguments)}
+    return BuiltinError(
+        [
+            diagnostic_at(call.source, call.span if position is None else spans[position], message, code)
+            for position, message, code in errors
+        ]
+    )

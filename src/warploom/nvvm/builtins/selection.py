@@ -1,0 +1,328 @@
+"""Instruction selection for a builtin's call, with the checks and messages of the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from warploom.isa.binding.compose import compose, form_that_allows, rows_with, slots_of
+from warploom.isa.instructions import wmma
+from warploom.isa.model.availability import Target, lacking, latest_version, read_target
+from warploom.isa.model.form import Form
+from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, wrap
+from warploom.nvvm.builtins.registry import Builtin, Parameter
+from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
+from warploom.ptx import Address, Integer, Name, Operand, Vector
+
+_LATE_SLOTS = ("rnd",)
+"""The compiler writes the rounding after the types."""
+_LAYOUTS = ("row", "col")
+_BASES_OF_A = frozenset({"void", "int", "unsigned int"})
+
+NOT_SM_90A = "__wgmma_mma_async builtins are only available for sm_90a"
+NOT_CONSTANT = "Non-constant argument to __wgmma_mma_async call"
+OVERFLOW = "unexpected constant overflow in __wgmma_mma_async operand"
+"""Message about a constant of more than 64 bits, which only MLIR text has."""
+MISSING = "The 'A' or 'B' argument to __wgmma_mma_async call is missing"
+BAD_A = "'A' argument must have void* or unsigned long long type"
+BAD_B = "'B' argument must be unsigned long long type"
+BAD_SHAPE = "The shape m{m}n{n}k{k} is not supported for __wgmma_mma_async builtin"
+NOT_A_POWER = "N only supported for powers of two"
+ROWCOL_NOT_CONSTANT = "unexpected 'rowcol' operand"
+ROWCOL_OF_ONE = "'rowcol' operand can be 0 or 1 only"
+ROWCOL_OF_TWO = "'rowcol' operand can be 0, 1, 2, or 3 only"
+SATF_NOT_CONSTANT = "unexpected 'satf' operand"
+SATF = "'satf' operand can be 0, or 1 only"
+
+ArgumentError = tuple[int | None, str, str]
+"""Position of an argument (None for the call itself), message, and rule code."""
+
+
+class RefusedCall(Exception):
+    """Call that the compiler refuses, with all errors."""
+
+    def __init__(self, *errors: ArgumentError) -> None:
+        super().__init__(*errors)
+        self.errors = errors
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Instruction of a call: form, words by slot, slots written last, and constants by operand.
+
+    `fragments` maps vector operands to the positions of the arguments that point to them, `values` does so for single
+    values, and `address` for addresses. A is a value if it is a descriptor, and a fragment if it is in registers.
+    `offset` is what the instruction adds to its address.
+    """
+
+    form: Form
+    words: dict[str, str]
+    late: tuple[str, ...] = ()
+    constants: dict[str, int] = field(default_factory=dict[str, int])
+    fragments: dict[str, int] = field(default_factory=dict[str, int])
+    values: dict[str, int] = field(default_factory=dict[str, int])
+    address: dict[str, int] = field(default_factory=dict[str, int])
+    offset: int = 0
+
+    def registers(self, operand: str) -> int:
+        """Return the number of registers of a fragment."""
+        return self.form.operands[operand].registers(slots_of(self.form, self.words))
+
+    def register_type(self, operand: str) -> str:
+        """Return the PTX type of a fragment's registers."""
+        return self.form.operands[operand].type_word(slots_of(self.form, self.words))
+
+    def text(self) -> str:
+        """Return the instruction with registers named for their operands."""
+        operands: dict[str, Operand] = {name: Integer(value) for name, value in self.constants.items()}
+        for name in self.fragments:
+            operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
+        operands |= {name: Name(f"%{name}") for name in self.values}
+        operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
+        return str(compose(self.form, self.words, operands, None, self.late))
+
+
+def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selection:
+    """Return the instruction of a call on a target.
+
+    Errors: RefusedCall builtin.arguments (number and types), builtin.operand (constants, layouts, shapes),
+        builtin.target
+    """
+    errors = list(_type_errors(builtin, values))
+    if builtin.kind == "warpgroup":
+        return _warpgroup(builtin, values, target, errors)
+    if errors:
+        raise RefusedCall(*errors)
+    if (first := read_target(builtin.target)) is not None and target.number < first.number:
+        raise RefusedCall((None, gate_message(builtin), "builtin.target"))
+    selection = _multiply(builtin, values) if builtin.kind == "multiply" else _move(builtin, values)
+    _check_rows(builtin, selection, target)
+    return selection
+
+
+# Numbers and types of arguments ---------------------------------------------------------------------------------
+
+
+def _type_errors(builtin: Builtin, values: Sequence[Value]) -> Iterator[ArgumentError]:
+    parameters = builtin.parameters
+    if len(values) < len(parameters):
+        yield None, "too few arguments in function call", "builtin.arguments"
+        if builtin.kind != "warpgroup":
+            return
+    if len(values) > len(parameters) and builtin.kind != "warpgroup":
+        yield len(parameters), "too many arguments in function call", "builtin.arguments"
+        return
+    for position, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
+        if not accepts(parameter, value):
+            message = f'argument of type "{value.type}" is incompatible with parameter of type "{parameter}"'
+            yield position, message, "builtin.arguments"
+
+
+def accepts(parameter: Parameter, value: Value) -> bool:
+    """Return True if C++ converts a value to the type of a parameter."""
+    if not parameter.pointer:
+        return value.type.depth == 0 or parameter.base == "bool"
+    if value.is_null and value.type.depth == 0:
+        return True
+    return value.type.depth > 0 and _pointers_match(parameter, value.type)
+
+
+def _pointers_match(parameter: Parameter, type: CType) -> bool:
+    if type.const and not parameter.const:
+        return False
+    return parameter.base == "void" or (type.depth == 1 and type.base == parameter.base)
+
+
+# Warp-level matrices --------------------------------------------------------------------------------------------
+
+
+def gate_message(builtin: Builtin) -> str:
+    """Return the compiler's message for a target without a builtin.
+
+    Source: cicc, Architecture Gating. The builtins that came with SM 80 have no gate of their own there.
+    """
+    if builtin.is_second_generation:
+        return f"{builtin.name} is not supported on this architecture"
+    if builtin.kind == "multiply":
+        name = "bmmamma" if builtin.unit == "bmma" else f"{builtin.unit}mma"
+    elif builtin.kind == "load":
+        name = ("hmma" if builtin.unit == "hmma" else "imma") + ("ldc" if builtin.matrix == "c" else "ldab")
+    elif builtin.unit == "hmma":
+        name = "hmmastc"
+    else:
+        return "imma stc not supported on this architecture"
+    return f"{name} is not supported on this architecture"
+
+
+def _constant(value: Value, type: CType = INT) -> int | None:
+    constant = None if value.constant is None else wrap(value.constant, type)
+    return None if constant is None else int(constant)
+
+
+def _rowcol(values: Sequence[Value], position: int, most: int) -> int:
+    rowcol = _constant(values[position])
+    if rowcol is None:
+        raise RefusedCall((position, ROWCOL_NOT_CONSTANT, "builtin.operand"))
+    if not 0 <= rowcol <= most:
+        raise RefusedCall((position, ROWCOL_OF_ONE if most == 1 else ROWCOL_OF_TWO, "builtin.operand"))
+    return rowcol
+
+
+def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
+    layout = _LAYOUTS[_rowcol(values, 3, 1)]
+    is_load = builtin.kind == "load"
+    position = 1 if is_load else 0
+    pointer = values[position]
+    if pointer.space in ("local", "const"):
+        word = "local" if pointer.space == "local" else "constant"
+        message = f"expected a matrix in global or shared memory, got one in {word} memory"
+        raise RefusedCall((position, message, "builtin.operand"))
+    words = {
+        "aligned": "aligned",
+        "layout": layout,
+        "shape": builtin.shape,
+        "ss": "" if builtin.is_second_generation else pointer.space,
+        "type": builtin.types[builtin.matrix],
+    }
+    if is_load:
+        words["matrix"] = builtin.matrix
+    return Selection(
+        wmma.LOAD if is_load else wmma.STORE,
+        words,
+        fragments={"r": 1 - position},
+        values={"stride": 2},
+        address={"p": position},
+        offset=pointer.offset - pointer.inside if builtin.is_second_generation else 0,
+    )
+
+
+def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
+    rowcol = _rowcol(values, 4, 3)
+    types = builtin.types
+    words = {
+        "alayout": _LAYOUTS[rowcol >> 1],
+        "blayout": _LAYOUTS[rowcol & 1],
+        "shape": builtin.shape,
+        "dtype": types["d"],
+        "ctype": types["c"],
+    }
+    has_satf = builtin.unit != "bmma" and not builtin.is_second_generation
+    saturation = _saturation(values) if has_satf else ""
+    if builtin.unit == "hmma":
+        words["aligned"] = "aligned"
+    else:
+        words |= {"atype": types["a"], "btype": types["b"], "bitOp": builtin.bits, "satfinite": saturation}
+    if builtin.unit == "dmma":
+        words["rnd"] = "rn"
+    present = {slot: word for slot, word in words.items() if word}
+    late = _LATE_SLOTS if builtin.is_second_generation else ()
+    fragments = {name: position for position, name in enumerate("dabc")}
+    return Selection(form_that_allows(WMMA, present), present, late, fragments=fragments)
+
+
+def _saturation(values: Sequence[Value]) -> str:
+    found = _constant(values[5])
+    if found is None:
+        raise RefusedCall((5, SATF_NOT_CONSTANT, "builtin.operand"))
+    if found not in (0, 1):
+        raise RefusedCall((5, SATF, "builtin.operand"))
+    return "satfinite" if found else ""
+
+
+def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
+    """Raise RefusedCall for an instruction that no row of its form allows on the target."""
+    form = selection.form
+    slots = slots_of(form, selection.words)
+    rows = form.rows_of({column: slots[column] for column in form.columns})
+    if not rows:
+        raise RefusedCall(*_illegal_layouts(builtin, selection))
+    if lacking(rows, target, latest_version()) is not None:
+        needed = " or ".join(rows[0].targets)
+        message = f"{builtin.name} needs {needed}; the target is {target.name}"
+        raise RefusedCall((None, message, "builtin.target"))
+
+
+def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
+    """Yield the illegal layouts. Matrices of types with fewer than 8 bits have one legal layout each."""
+    opcode = selection.text().partition(" ")[0].split(".")
+    if builtin.kind == "multiply":
+        legal = {"alayout": "row", "blayout": "col"}
+        name, position = ".".join(opcode[:2]), 4
+    else:
+        legal = {"layout": "row" if builtin.matrix == "a" else "col"}
+        name, position = ".".join(opcode[:3]), 3
+    for slot, word in legal.items():
+        if (found := selection.words[slot]) != word:
+            shown = "alayout" if slot == "layout" else slot
+            yield position, f"Illegal {shown} '.{found}' for instruction '{name}'", "builtin.operand"
+
+
+# Warpgroups -----------------------------------------------------------------------------------------------------
+
+_ROWS = 64
+
+
+def _warpgroup(
+    builtin: Builtin, values: Sequence[Value], target: Target, errors: list[ArgumentError]
+) -> Selection:
+    if target.name != "sm_90a":
+        errors.append((None, NOT_SM_90A, "builtin.target"))
+    count = len(builtin.parameters) - 1
+    constants = [_argument(values, position, builtin, errors) for position in range(count)]
+    a, b = count + 1, count + 2
+    if len(values) <= b:
+        errors.append((None, MISSING, "builtin.arguments"))
+        raise RefusedCall(*errors)
+    in_registers = values[a].type.depth == 1 and values[a].type.base in _BASES_OF_A
+    if not in_registers and not _is_descriptor(values[a].type):
+        errors.append((a, BAD_A, "builtin.arguments"))
+    if not _is_descriptor(values[b].type):
+        errors.append((b, BAD_B, "builtin.arguments"))
+    m, n, k = constants[:3]
+    flags = dict(zip(builtin.booleans, constants[3:], strict=True))
+    words = _warpgroup_words(builtin, n, k, flags)
+    forms = WGMMA_REGISTERS if in_registers else WGMMA_DESCRIPTORS
+    if m != _ROWS or not rows_with(forms, words):
+        errors.append((0, BAD_SHAPE.format(m=m, n=n, k=k), "builtin.operand"))
+    if errors:
+        raise RefusedCall(*errors)
+    if n & (n - 1):
+        raise RefusedCall((1, NOT_A_POWER, "builtin.operand"))
+    form = form_that_allows(forms, words)
+    operands = {"scale_d": flags["scale_d"]}
+    operands |= {f"imm_scale_{x}": -1 if flags[f"neg_{x}"] else 1 for x in "ab"}
+    operands |= {f"imm_trans_{x}": flags.get(f"trans_{x}", 0) for x in "ab"}
+    return Selection(
+        form,
+        words,
+        constants={name: value for name, value in operands.items() if name in form.operands},
+        fragments={"d": count} | ({"a": a} if in_registers else {}),
+        values={"b_desc": b} | ({} if in_registers else {"a_desc": a}),
+    )
+
+
+def _is_descriptor(type: CType) -> bool:
+    return CType(type.base, type.depth) == DESCRIPTOR
+
+
+def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
+    """Return a constant argument of a warpgroup multiplication, or record an error and return 0."""
+    if position >= len(values):
+        return 0
+    value = values[position]
+    if isinstance(value.constant, int) and not -(1 << 63) <= value.constant < 1 << 64:
+        errors.append((position, OVERFLOW, "builtin.operand"))
+        return 0
+    found = None if value.type.depth else _constant(value, CType(builtin.parameters[position].base))
+    if found is None:
+        errors.append((position, NOT_CONSTANT, "builtin.operand"))
+        return 0
+    return found
+
+
+def _warpgroup_words(builtin: Builtin, n: int, k: int, flags: dict[str, int]) -> dict[str, str]:
+    a = b = builtin.operation
+    if builtin.operation == "f8":
+        a, b = ("e4m3" if flags[f"{x}_e4m3"] else "e5m2" for x in "ab")
+    d = "f16" if flags.get("d_f16") else "f32"
+    return {"n": str(n), "k": str(k), "dtype": d, "atype": a, "btype": b}

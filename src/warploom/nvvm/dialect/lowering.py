@@ -1,0 +1,134 @@
+"""PTX of an operation before its values have registers: instructions over values, labels and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.llvm import ConstantOp
+from xdsl.ir import SSAValue
+
+from warploom.isa.binding.compose import compose, form_that_allows
+from warploom.isa.model.form import Form
+from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Vector operand of all registers of some values."""
+
+    values: Sequence[SSAValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Address operand; a tensor has coordinates."""
+
+    base: SSAValue | Temporary
+    coordinates: Sequence[SSAValue] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """Operand that is written as a constant if the value is one, and as a register otherwise."""
+
+    value: SSAValue
+
+    @property
+    def constant(self) -> int | None:
+        """Constant of the value, or None if the value is computed."""
+        owner = self.value.owner
+        attribute = owner.value if isinstance(owner, ConstantOp | arith.ConstantOp) else None
+        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """Register or label that only one operation uses."""
+
+    name: str
+    type: str = "pred"
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """Result that is not wanted: the sink `_`."""
+
+
+OperandTemplate: TypeAlias = "SSAValue | Registers | Memory | Immediate | Temporary | Discarded | int"
+RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
+"""Function that returns the register names of a value or of a temporary."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionTemplate:
+    """Instruction over values: its possible forms, its words by slot and its operands by name.
+
+    The first form with a row that allows the words is used. The words of the `late` slots are written last, in the
+    order that LLVM prints.
+    """
+
+    forms: Sequence[Form]
+    words: Mapping[str, str]
+    operands: Mapping[str, OperandTemplate]
+    guard: SSAValue | Temporary | None = None
+    late: Sequence[str] = ()
+
+    @property
+    def present_words(self) -> dict[str, str]:
+        """Words by slot, without the slots that are empty."""
+        return {slot: word for slot, word in self.words.items() if word}
+
+    @property
+    def form(self) -> Form:
+        """Form that allows the words."""
+        return form_that_allows(self.forms, self.present_words)
+
+    def instruction(self, names_of: RegisterNames) -> Instruction:
+        """Return the instruction with register names in place of values, without operands that its form lacks."""
+        form = self.form
+        guard = None if self.guard is None else Guard(names_of(self.guard)[0])
+        operands = {
+            name: _operand(each, names_of) for name, each in self.operands.items() if name in form.operands
+        }
+        return compose(form, self.present_words, operands, guard, self.late)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTemplate:
+    """Label that only one operation uses."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """PTX of an operation.
+
+    `copies` are pairs of an operand and the result that takes over its registers. The operand is copied before the
+    instructions.
+    """
+
+    statements: Sequence[InstructionTemplate | LabelTemplate]
+    copies: Sequence[tuple[SSAValue, SSAValue]] = field(default=())
+
+
+def _operand(template: OperandTemplate, names_of: RegisterNames) -> Operand:
+    match template:
+        case int():
+            return Integer(template)
+        case Discarded():
+            return Name("_")
+        case Immediate(value):
+            constant = template.constant
+            return Name(names_of(value)[0]) if constant is None else Integer(constant)
+        case Temporary() | SSAValue():
+            return Name(names_of(template)[0])
+        case Registers(values):
+            return Vector(tuple(Name(name) for value in values for name in names_of(value)))
+        case Memory(base, coordinates):
+            extra = tuple(Name(names_of(value)[0]) for value in coordinates)
+            return Address(Name(names_of(base)[0]), 0, (Vector(extra),) if extra else ())

@@ -1,0 +1,134 @@
+"""Types of values: their PTX registers, their elements, and the address spaces of pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrConstraint
+from xdsl.irdl.constraints import AttrSetConstraint
+from xdsl.utils.exceptions import VerifyException
+
+TENSOR_SPACE = 6
+"""Address space of tensor memory, whose addresses have 32 bits."""
+STATE_SPACES = {
+    0: "",
+    1: "global",
+    3: "shared",
+    4: "const",
+    5: "local",
+    TENSOR_SPACE: "tensor",
+    7: "shared::cluster",
+}
+"""PTX state space of each LLVM address space; 0 is the generic one."""
+ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
+"""LLVM address space of each PTX state space."""
+
+
+def registers_of(type: Attribute) -> tuple[str, ...]:
+    """Return the PTX types of the registers that contain a value.
+
+    Errors: VerifyException for a type that registers cannot contain.
+    """
+    match type:
+        case IntegerType():
+            return _integer_registers(type.width.data)
+        case builtin.IndexType():
+            return ("b64",)
+        case Float16Type() | builtin.BFloat16Type():
+            return ("b16",)
+        case Float32Type():
+            return ("f32",)
+        case Float64Type():
+            return ("f64",)
+        case LLVMPointerType():
+            return ("b32",) if type.addr_space == IntAttr(TENSOR_SPACE) else ("b64",)
+        case LLVMStructType():
+            return tuple(word for item in type.types for word in registers_of(item))
+        case LLVMArrayType():
+            return registers_of(type.type) * type.size.data
+        case VectorType():
+            return _vector_registers(type)
+        case _:
+            raise VerifyException(f"values of type {type} have no registers")
+
+
+def _integer_registers(width: int) -> tuple[str, ...]:
+    if width == 1:
+        return ("pred",)
+    for bits in (16, 32, 64, 128):
+        if width <= bits:
+            return (f"b{bits}",)
+    raise VerifyException(f"integers of {width} bits have no registers")
+
+
+def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
+    """Return the registers of a vector; elements of 8 and 16 bits are packed into 32-bit registers."""
+    element = registers_of(type.element_type)
+    count = 1
+    for extent in type.shape:
+        count *= extent.data
+    bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0
+    if not bits:
+        return element * count
+    total = bits * count
+    return ("b16",) if total == 16 else ("b32",) * -(-total // 32)
+
+
+def width_of(type: Attribute) -> int:
+    """Return the number of bits of an integer type, or 0 for another type."""
+    match type:
+        case IntegerType():
+            return type.width.data
+        case _:
+            return 0
+
+
+def elements_of(type: Attribute) -> Sequence[Attribute]:
+    """Return the element types of a struct or vector, or the type itself."""
+    match type:
+        case LLVMStructType():
+            return type.types.data
+        case VectorType() if (count := len(registers_of(type))) > 1:
+            return [type.element_type] * count
+        case _:
+            return [type]
+
+
+def struct_of(element: Attribute, count: int) -> LLVMStructType:
+    """Return the type of a struct of equal elements."""
+    return LLVMStructType.from_type_list([element] * count)
+
+
+def space_of(value: SSAValue) -> str:
+    """Return the state space of a pointer, or "" for a generic pointer."""
+    found = value.type
+    space = found.addr_space if isinstance(found, LLVMPointerType) else None
+    number = space.data if isinstance(space, IntAttr) else 0
+    return STATE_SPACES.get(number, f"addrspace({number})")
+
+
+def explicit_space_of(value: SSAValue) -> str:
+    """Return the state space of a pointer with `shared` spelled `shared::cta`, as bulk copies spell it."""
+    space = space_of(value)
+    return f"{space}::cta" if space == "shared" else space
+
+
+def pointer_to(space: int) -> LLVMPointerType:
+    """Return the type of a pointer to an address space; 0 is the generic one."""
+    return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
+
+
+def pointer(*spaces: int) -> AttrConstraint:
+    """Return the constraint of a pointer to one of some address spaces."""
+    return AttrSetConstraint.get(*map(pointer_to, spaces))

@@ -1,0 +1,59 @@
+"""Groups of forms that NVVM operations, builtins and intrinsics lower to.
+
+The groups follow from the operands of the forms, so they stay right when an instruction file merges or splits forms.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from warploom.isa.instructions import (
+    async_copy,
+    bulk,
+    matrix,
+    mbarrier,
+    mma,
+    sparse,
+    tcgen05,
+    tcgen05_mma,
+    tensor,
+    wgmma,
+    wmma,
+)
+from warploom.isa.model.form import Form
+
+
+def forms_in(*modules: ModuleType) -> tuple[Form, ...]:
+    """Return the forms of instruction modules in the order of their declaration."""
+    return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Form))
+
+
+def forms_with(
+    forms: tuple[Form, ...], present: tuple[str, ...], absent: tuple[str, ...] = ()
+) -> tuple[Form, ...]:
+    """Return the forms that have some operands and lack others."""
+    return tuple(
+        form
+        for form in forms
+        if set(present) <= form.operands.keys() and not set(absent) & form.operands.keys()
+    )
+
+
+WGMMA_DESCRIPTORS = forms_with(forms_in(wgmma), ("d", "a_desc"), ("sp_meta",))
+"""Dense warpgroup multiplications with A behind a descriptor."""
+WGMMA_REGISTERS = forms_with(forms_in(wgmma), ("d", "a"), ("sp_meta",))
+"""Dense warpgroup multiplications with A in registers."""
+MMA_DENSE = forms_with(forms_in(mma), ("d", "a", "b", "c"), ("scale_a_data",))
+"""Dense multiplications of a warp without block scales."""
+MMA_SCALED = forms_with(forms_in(mma), ("d", "scale_a_data"))
+"""Dense multiplications of a warp with block scales."""
+MMA_SPARSE = forms_with(forms_in(sparse), ("d", "a", "b", "c"), ("scale_a_data",))
+"""Sparse multiplications of a warp without block scales."""
+MMA_SPARSE_SCALED = forms_with(forms_in(sparse), ("d", "scale_a_data"))
+"""Sparse multiplications of a warp with block scales."""
+WMMA = forms_with(forms_in(wmma), ("d", "a", "b", "c"))
+"""Multiplications of opaque fragments."""
+TENSOR_CORE = frozenset(
+    forms_in(wgmma, mma, sparse, wmma, matrix, async_copy, bulk, tensor, mbarrier, tcgen05, tcgen05_mma)
+)
+"""Instructions of the dialect's families."""

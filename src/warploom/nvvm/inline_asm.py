@@ -1,0 +1,122 @@
+"""LLVM's inline assembly with PTX: text with `$0` for operands, and a constraint for each operand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import llvm
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from warploom.diagnostics import WarploomError
+from warploom.nvvm.dialect.lowering import Immediate
+from warploom.nvvm.dialect.types import registers_of
+from warploom.ptx import Block, Function, Statement, parse
+
+CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
+"""Constraint letter of a register, by its PTX type."""
+_REGISTERS = {letter: (word,) for word, letter in CONSTRAINTS.items()} | {"c": ("b16",), "r": ("b32", "b64")}
+"""PTX types that a constraint accepts; a shared pointer has 32 bits in LLVM and 64 bits here."""
+_OPERAND = re.compile(r"\$(?:(?P<dollar>\$)|(?P<bare>\d+)|\{(?P<braced>\d+)\})|\$")
+IMMEDIATES = ("n", "i")
+"""Constraints of constants."""
+_ITEMS = 4
+"""Items of a module of three directives and one function."""
+
+
+class AsmError(VerifyException):
+    """Error in inline assembly. The message continues a sentence that begins with the operation's name."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints of results and operands.
+
+    `tied` maps the number of an operand to the number of the result whose register it initialises.
+    """
+
+    results: tuple[str, ...]
+    operands: tuple[str, ...]
+    tied: dict[int, int]
+
+    @classmethod
+    def of(cls, asm: llvm.InlineAsmOp) -> Constraints:
+        """Return the constraints of an operation. Errors: AsmError if they do not fit its values."""
+        found = [each.strip() for each in asm.constraints.data.split(",") if each.strip()]
+        results = tuple(each.lstrip("=&") for each in found if each.startswith("="))
+        operands = tuple(each for each in found if each[0] not in "=~")
+        tied = {k: int(each) for k, each in enumerate(operands) if each.isdecimal()}
+        for each in (*results, *operands):
+            if each not in _REGISTERS and each not in IMMEDIATES and not each.isdecimal():
+                raise AsmError(f"has the unknown constraint {each!r}")
+        if any(number >= len(results) for number in tied.values()) or len(set(tied.values())) != len(tied):
+            raise AsmError("has an operand that is tied to no result of its own")
+        if len(operands) != len(asm.operands_):
+            raise AsmError(f"has {len(asm.operands_)} operands and constraints for {len(operands)}")
+        constraints = cls(results, operands, tied)
+        types = () if asm.res is None else registers_of(asm.res.type)
+        if len(results) != len(types):
+            raise AsmError(f"has results in {len(types)} registers and constraints for {len(results)}")
+        for number, (letter, word) in enumerate(zip(results, types, strict=True)):
+            _check(letter, word, f"result {number}")
+        for number, (letter, value) in enumerate(zip(operands, asm.operands_, strict=True)):
+            constraints._check_operand(number, letter, value)
+        return constraints
+
+    def _check_operand(self, number: int, letter: str, value: SSAValue) -> None:
+        if letter in IMMEDIATES:
+            if Immediate(value).constant is None:
+                raise AsmError(
+                    f"has a computed operand {number}; expected a constant for constraint {letter!r}"
+                )
+            return
+        types = registers_of(value.type)
+        if len(types) != 1:
+            raise AsmError(f"has operand {number} of type {value.type}; expected one register")
+        _check(
+            self.results[self.tied[number]] if number in self.tied else letter, types[0], f"operand {number}"
+        )
+
+
+def _check(letter: str, word: str, place: str) -> None:
+    if word not in (accepted := _REGISTERS.get(letter, ())):
+        expected = " or ".join(f".{each}" for each in accepted) or "a constant"
+        raise AsmError(
+            f"has {place} in a register of type .{word}; expected {expected} for constraint {letter!r}"
+        )
+
+
+def with_operands(text: str, names: Sequence[str]) -> str:
+    """Return a text with the names of its operands. Errors: AsmError for a reference to a missing operand."""
+
+    def name(found: re.Match[str]) -> str:
+        if found["dollar"]:
+            return "$"
+        number = found["bare"] or found["braced"]
+        if number is None or int(number) >= len(names):
+            raise AsmError(f"has no operand for '{text[found.start() :][:8]}' in its text")
+        return names[int(number)]
+
+    return _OPERAND.sub(name, text)
+
+
+def parse_statements(text: str) -> Sequence[Statement]:
+    """Return the statements of a PTX text. Errors: AsmError for text that is not the body of a function."""
+    closed = text if text.rstrip().endswith(("}", ";", ":")) or not text.strip() else f"{text};"
+    try:
+        module = parse(f".version 8.0\n.target sm_90a\n.address_size 64\n.func f() {{ {closed}\n}}")
+    except WarploomError as error:
+        raise AsmError(f"has no PTX: {error.diagnostics[0].message}") from None
+    *_, last = module.items
+    if len(module.items) != _ITEMS or not isinstance(last, Function) or last.body is None:
+        raise AsmError("has a text with unbalanced braces")
+    return [_without_span(each) for each in last.body.statements]
+
+
+def _without_span(statement: Statement) -> Statement:
+    """Return a copy of a statement without its span, which refers to the temporary module."""
+    if isinstance(statement, Block):
+        return Block(tuple(map(_without_span, statement.statements)))
+    return replace(statement)

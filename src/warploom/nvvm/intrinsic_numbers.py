@@ -1,0 +1,116 @@
+"""Numbers of the intrinsics of NVIDIA's compiler, as the reference text gives them.
+
+    identify("warpgroup", n=16, d="f32", a="f16", b="f16", registers=False)    # 5332
+    describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
+
+The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some ranges
+the text gives only the limits, and their numbers stay anonymous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+from warploom.diagnostics import UsageError
+
+N_FIRST, N_LAST, N_STRIDE = 10654, 10779, 4
+GRID_FIRST, GRID_LAST, GRID_STRIDE = 5304, 5447, 24
+TENSOR_MEMORY = range(4905, 4941)
+IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
+
+_SINGLE = {
+    9062: (
+        "multiply",
+        "a multiplication of SM 80's builtins; the text calls it llvm.nvvm.wgmma.fence.aligned",
+    ),
+    9067: ("load", "a load of SM 80's builtins; the text calls it llvm.nvvm.wgmma.mma.async"),
+    9145: ("store", "a store of SM 80's builtins; the text calls it llvm.nvvm.wgmma.store"),
+}
+"""Family and description of single numbers, which the text takes for warpgroup operations."""
+
+_POWERS = (8, 16, 32, 64, 128, 256)
+_ALL = tuple(range(8, 257, 8))
+_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32}
+_SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8k32": "s4 u4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """Family and words of a numbered intrinsic."""
+
+    family: str
+    words: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return " ".join([self.family, *(f"{name}={word}" for name, word in self.words)])
+
+
+def _named(family: str, **words: object) -> Identifier:
+    return Identifier(family, tuple((name, str(word)) for name, word in words.items()))
+
+
+def _name_order(n: int) -> str:
+    """Return the sort key of N in names, where a letter follows the number."""
+    return f"{n}k"
+
+
+def _n_table() -> Iterator[tuple[int, Identifier]]:
+    """Yield the N table, with four numbers for each N; the text names the first two."""
+    for rank, n in enumerate(sorted(_ALL, key=_name_order)):
+        for variant, element in enumerate(("integer", "float")):
+            yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
+
+
+def _grid() -> Iterator[tuple[int, Identifier]]:
+    """Yield the grid: each power of two, each multiplication, with A behind a descriptor and in registers."""
+    kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
+    kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
+    number = GRID_FIRST
+    for n in sorted(_POWERS, key=_name_order):
+        for d, a, b in sorted(kinds, key=lambda kind: (f"{_DEPTHS[kind[1]]}.", kind)):
+            for where in ("descriptor", "registers"):
+                yield number, _named("warpgroup", n=n, d=d, a=a, b=b, where=where)
+                number += 1
+
+
+def _warp() -> Iterator[tuple[int, Identifier]]:
+    """Yield the loads, multiplications and stores of integers and bits, by shape."""
+    number = IMMA_FIRST
+    for shape, types in _SHAPES.items():
+        operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
+        operations += ["ld_c", *(f"mma_{word}" for word in types.split()), "st_c_i32"]
+        for operation in operations:
+            yield number, _named("imma", shape=shape, operation=operation)
+            number += 1
+    for offset, operation in enumerate(("ld_a_b1", "ld_b_b1", "ld_c", "mma_xor_popc_b1", "st_c_i32")):
+        yield BMMA_FIRST + offset, _named("bmma", shape="m8n8k128", operation=operation)
+
+
+@cache
+def identifiers() -> dict[int, Identifier]:
+    """Return the known intrinsics by number."""
+    found = dict([*_n_table(), *_grid(), *_warp()])
+    return found | {number: _named(kind, generation="second") for number, (kind, _) in _SINGLE.items()}
+
+
+def describe(number: int) -> Identifier:
+    """Return the intrinsic of a number. Errors: UsageError for a number that the text does not name."""
+    if number in identifiers():
+        return identifiers()[number]
+    if number in TENSOR_MEMORY:
+        raise UsageError(f"{number} is one of 36 tcgen05 multiplications, whose order is unknown")
+    if N_FIRST <= number <= N_LAST:
+        raise UsageError(f"{number} is in the table of N, which names only the first two numbers of each N")
+    raise UsageError(f"unknown intrinsic {number}")
+
+
+def identify(family: str, **words: object) -> int:
+    """Return the number of an intrinsic. Errors: UsageError for an intrinsic without a known number."""
+    wanted = _named(family, **words)
+    for number, found in identifiers().items():
+        if found.family == family and set(found.words) == set(wanted.words):
+            return number
+    raise UsageError(f"unknown intrinsic {wanted}")

@@ -1,0 +1,213 @@
+"""Packed words: fields as data, and their encoding, decoding and display.
+
+    WORD = PackedWord(
+        "config", "the configuration word of …", 5,
+        (
+            Field("scale_d", 0, 1, description="1 adds the product to D"),
+            Field("kind", 1, 3, {0: "f16", 3: "tf32"}, "kind of multiplication"),
+        ),
+    )
+    WORD.encode(scale_d=1, kind="tf32")     # 7
+    WORD.decode(7)                          # {"scale_d": 1, "kind": "tf32"}
+    WORD.rows(7)                            # one FieldRow for each field
+
+A field with names is encoded from a name or its number, and decoded to the name. Overlapping fields, and fields beyond
+the width of their word, raise an error at import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from warploom.diagnostics import UsageError
+
+Value = int | str
+Values = Mapping[str, Value]
+Rule = Callable[[Values], str]
+"""Check of several fields: an error message, or "" for a legal word."""
+
+
+class WordError(Exception):
+    """Definition of a word whose fields overlap or exceed its width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bits of a word.
+
+    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names is a number
+    from `least` to `most`; -1 stands for the largest number of its bits. `message` is the compiler's message for an
+    illegal number. `low` is the position of the least significant bit.
+    """
+
+    name: str
+    low: int
+    bits: int
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
+    description: str = ""
+    message: str = ""
+    least: int = 0
+    most: int = -1
+
+    @property
+    def mask(self) -> int:
+        """Bits of the word that belong to the field."""
+        return ((1 << self.bits) - 1) << self.low
+
+    @property
+    def span(self) -> str:
+        """Position of the field: `7-4`, or `28` for a single bit."""
+        high = self.low + self.bits - 1
+        return str(self.low) if high == self.low else f"{high}-{self.low}"
+
+    def numbers(self) -> Sequence[int]:
+        """Return every legal number of the field."""
+        largest = self.most if self.most >= 0 else (1 << self.bits) - 1
+        return sorted(self.names) if self.names else range(self.least, largest + 1)
+
+    def expected(self) -> str:
+        """Return the legal numbers of the field as text."""
+        if not self.names:
+            return f"{self.least} to {self.numbers()[-1]}"
+        return ", ".join(f"{number} ({word})" if word else str(number) for number, word in self.names.items())
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """Field of a value for display: position, name, number, name of the number, and description."""
+
+    span: str
+    name: str
+    number: int
+    word: str
+    description: str
+
+
+class PackedWord:
+    """Definition of a packed word.
+
+    Errors: UsageError `word.NAME` for illegal values and fields
+    """
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        width: int,
+        fields: tuple[Field, ...],
+        *,
+        rules: tuple[Rule, ...] = (),
+        source: str = "",
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.width = width
+        self.fields = fields
+        self.source = source
+        self._rules = rules
+        self._by_name = {each.name: each for each in fields}
+        used = 0
+        for each in fields:
+            if used & each.mask or each.mask >> width:
+                raise WordError(
+                    f"word {name}: field {each.name} overlaps or leaves the word in bits {each.span}"
+                )
+            used |= each.mask
+        self.mask = used
+
+    def encode(self, **values: Value) -> int:
+        """Return the word with some fields by name; the others are 0."""
+        if unknown := sorted(values.keys() - self._by_name.keys()):
+            raise self._usage_error(f"unknown field {unknown[0]!r}; expected {', '.join(self._by_name)}")
+        numbers = {each.name: self._number(each, values.get(each.name, 0)) for each in self.fields}
+        self._check(numbers)
+        return self._packed(numbers)
+
+    def decode(self, value: int) -> dict[str, Value]:
+        """Return the fields of a word by name."""
+        numbers = self._numbers(value)
+        self._check(numbers)
+        return self._named(numbers)
+
+    def rows(self, value: int) -> list[FieldRow]:
+        """Return the fields of a word for display, from the least significant one."""
+        self.decode(value)
+        numbers = self._numbers(value)
+        return [
+            FieldRow(
+                each.span,
+                each.name,
+                numbers[each.name],
+                each.names.get(numbers[each.name], ""),
+                each.description,
+            )
+            for each in sorted(self.fields, key=lambda each: each.low)
+        ]
+
+    def error(self, value: int) -> str:
+        """Return the error in a value, or "" for a legal word."""
+        try:
+            self.decode(value)
+        except UsageError as error:
+            return error.diagnostics[0].message
+        return ""
+
+    def all_words(self) -> Iterator[int]:
+        """Yield every legal word. For words whose fields have few values."""
+        for chosen in product(*(each.numbers() for each in self.fields)):
+            numbers = dict(zip(self._by_name, chosen, strict=True))
+            if not any(rule(self._named(numbers)) for rule in self._rules):
+                yield self._packed(numbers)
+
+    def _packed(self, numbers: Mapping[str, int]) -> int:
+        return sum(number << self._by_name[name].low for name, number in numbers.items())
+
+    def _numbers(self, value: int) -> dict[str, int]:
+        if not 0 <= value < 1 << self.width:
+            raise self._usage_error(f"{value:#x} does not fit {self.width} bits")
+        if unused := value & ~self.mask:
+            raise self._usage_error(f"bits {_ranges(unused)} belong to no field and must be 0")
+        return {each.name: (value & each.mask) >> each.low for each in self.fields}
+
+    def _number(self, each: Field, value: Value) -> int:
+        if isinstance(value, int):
+            return int(value)
+        found = [number for number, word in each.names.items() if word == value]
+        if not found:
+            raise self._illegal(each, repr(value))
+        return found[0]
+
+    def _check(self, numbers: Mapping[str, int]) -> None:
+        for each in self.fields:
+            if numbers[each.name] not in each.numbers():
+                raise self._illegal(each, str(numbers[each.name]))
+        values = self._named(numbers)
+        for rule in self._rules:
+            if message := rule(values):
+                raise self._usage_error(message)
+
+    def _named(self, numbers: Mapping[str, int]) -> dict[str, Value]:
+        return {name: self._by_name[name].names.get(number, number) for name, number in numbers.items()}
+
+    def _illegal(self, each: Field, found: str) -> UsageError:
+        prefix = f"{each.message}: " if each.message else ""
+        return self._usage_error(f"{prefix}its {each.name} is {found}; expected {each.expected()}")
+
+    def _usage_error(self, message: str) -> UsageError:
+        return UsageError(f"{self.title}: {message}", code=f"word.{self.name}", section=self.source)
+
+
+def _ranges(mask: int) -> str:
+    """Return the bits of a mask as ranges: `63-40, 3`."""
+    runs: list[str] = []
+    high = mask.bit_length() - 1
+    while mask:
+        low = high
+        while low and mask >> (low - 1) & 1:
+            low -= 1
+        runs.append(str(low) if low == high else f"{high}-{low}")
+        mask &= (1 << low) - 1
+        high = mask.bit_length() - 1
+    return ", ".join(runs)

@@ -1,0 +1,73 @@
+"""Descriptor words of warp-level matrix builtins: 64 bits for a load, a store or a multiplication.
+
+The reference text has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word has all three: a
+multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables headed "WGMMA fence" and "WGMMA MMA
+async load" describe the same two words: their entries belong to builtins of SM 80, and their columns are these fields
+under other names.
+"""
+
+from __future__ import annotations
+
+from warploom.nvvm.packed.enums import (
+    LAYOUTS,
+    MATRICES,
+    MMA_LAYOUTS,
+    OPERATIONS,
+    ROUNDINGS,
+    SHAPES,
+    TYPES,
+)
+from warploom.nvvm.packed.fields import Field, PackedWord, Values
+
+WRONG_TYPE = "Wrong MMA element type"
+"""Message of the compiler for an illegal element type."""
+
+
+def _operation_needs_bits(values: Values) -> str:
+    if values["opc"] and (values["aty"], values["bty"]) != ("b1", "b1"):
+        return f"its opc is {values['opc']}, which is for b1; its aty and bty are {values['aty']}, {values['bty']}"
+    return ""
+
+
+def _rounding_needs_f64(values: Values) -> str:
+    if values["rnd"] and values["aty"] != "f64":
+        return f"its rnd is {values['rnd']}, which is for f64; its aty is {values['aty']}"
+    return ""
+
+
+def _saturation_has_type(values: Values) -> str:
+    if values["satf"] and values["aty"] in ("b1", "f64", "tf32", "bf16"):
+        return f"its satf is 1, which is for f16 and integers; its aty is {values['aty']}"
+    return ""
+
+
+MMA = PackedWord(
+    "mma",
+    "the descriptor word of a multiplication",
+    64,
+    (
+        Field("rnd", 0, 3, ROUNDINGS, "rounding of f64 sums"),
+        Field("opc", 4, 4, OPERATIONS, "operation on single bits"),
+        Field("aty", 8, 8, TYPES, "element type of A", WRONG_TYPE),
+        Field("bty", 16, 8, TYPES, "element type of B", WRONG_TYPE),
+        Field("al", 24, 2, MMA_LAYOUTS, "layout of A"),
+        Field("bl", 26, 2, MMA_LAYOUTS, "layout of B"),
+        Field("satf", 28, 1, description="1 saturates to the finite range"),
+        Field("shape", 32, 8, SHAPES, "the shape"),
+    ),
+    rules=(_operation_needs_bits, _rounding_needs_f64, _saturation_has_type),
+    source="cicc: Packed MMA Descriptor Word",
+)
+
+MOVE = PackedWord(
+    "move",
+    "the descriptor word of a matrix load or store",
+    64,
+    (
+        Field("rowcol", 0, 1, LAYOUTS, "layout of the matrix in memory"),
+        Field("mid", 1, 2, MATRICES, "matrix of the multiplication"),
+        Field("type", 4, 8, TYPES, "element type", WRONG_TYPE),
+        Field("shape", 32, 8, SHAPES, "the shape"),
+    ),
+    source="cicc: Packed MMA Descriptor Word; WGMMA MMA Async Load",
+)

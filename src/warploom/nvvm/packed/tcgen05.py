@@ -1,0 +1,137 @@
+"""Packed words of a tcgen05 multiplication: modifiers, collector mode, and scaled operands."""
+
+from __future__ import annotations
+
+from warploom.diagnostics import UsageError
+from warploom.isa.instructions.tcgen05_mma import MMA as DENSE
+from warploom.isa.model.availability import Target
+from warploom.nvvm.packed.fields import Field, PackedWord, Values
+
+KINDS = {0: "mxf4nvf4", 1: "f8f6f4", 2: "mxf8f6f4", 3: "f16", 4: "i8", 5: "tf32", 7: "mxf4"}
+GROUPS = {0: "cta_group::1", 1: "cta_group::2"}
+VECTORS = {0: "", 1: "scale_vec::1X", 2: "scale_vec::2X", 3: "scale_vec::4X"}
+BLOCKS = {0: "block16", 1: "block32"}
+COLLECTORS = {0: "", 1: "collector::a::lastuse", 2: "collector::a::fill", 3: "collector::a::use"}
+
+_FP4 = ("mxf4", "mxf4nvf4")
+_SCALED = (*_FP4, "mxf8f6f4")
+_VECTORS_OF = {
+    "mxf4": (("scale_vec::1X", "scale_vec::4X"), "Cannot use 1X or 4X as scale vector size for mxf4 type"),
+    "mxf8f6f4": (
+        ("scale_vec::2X", "scale_vec::4X"),
+        "Cannot use 2X or 4X as scale vector size for mxf8f6f4 type",
+    ),
+    "mxf4nvf4": (("scale_vec::1X",), "Cannot use 1X as scale vector size for mxf4nvf4 type"),
+}
+"""Illegal scale vector sizes of each kind, and the compiler's message."""
+
+
+def _stationary(values: Values) -> str:
+    if not values["ws"]:
+        return ""
+    if values["cta_group"] == "cta_group::2":
+        return "cta_group::2 is not supported with weight stationary"
+    if values["kind"] in _SCALED:
+        return "Cannot use weight stationary with mxf8f6f4 and fp4 types"
+    return ""
+
+
+def _vector_size(values: Values) -> str:
+    kind, size = values["kind"], values["scale_vec"]
+    if kind in _VECTORS_OF:
+        sizes, said = _VECTORS_OF[str(kind)]
+        return said if size in sizes else ""
+    if size or values["block"] != BLOCKS[0]:
+        return "Block scale is not supported for f16, tf32, f8f6f4 and i8 types"
+    return ""
+
+
+def _input_scale(values: Values) -> str:
+    if values["scale_input_d"] and values["kind"] not in ("f16", "tf32"):
+        return "Scale input accumulator can only be used with f16 and tf32 types"
+    return ""
+
+
+MODIFIERS = PackedWord(
+    "tcgen05",
+    "the modifier word of a tcgen05 multiplication",
+    11,
+    (
+        Field("ws", 0, 1, description="weight stationary"),
+        Field("cta_group", 1, 1, GROUPS, "number of CTAs"),
+        Field("scale_vec", 2, 2, VECTORS, "scales of a row, by kind"),
+        Field("scale_input_d", 4, 1, description="D is scaled before it is added to"),
+        Field("sparse", 5, 1, description="A is 2:4 sparse"),
+        Field("kind", 6, 3, KINDS, "kind of multiplication"),
+        Field("block", 9, 2, BLOCKS, "elements of a scale: another spelling of scale_vec"),
+    ),
+    rules=(_stationary, _vector_size, _input_scale),
+    source="cicc: tcgen05 Blackwell Overview",
+)
+
+COLLECTOR = PackedWord(
+    "collector",
+    "the collector mode of a tcgen05 multiplication",
+    3,
+    (
+        Field("collector", 0, 2, COLLECTORS, "use of the collector buffer of A"),
+        Field("ashift", 2, 1, description="A is shifted by one row"),
+    ),
+    rules=(
+        lambda values: (
+            "Cannot use collector::a::use or colletor::a::fill with ashift"
+            if values["ashift"] and values["collector"] in ("collector::a::use", "collector::a::fill")
+            else ""
+        ),
+    ),
+    source="cicc: tcgen05 Blackwell Overview",
+)
+"""Word of the collector modes, with `ashift` above them because the text gives it no position."""
+
+SCALED = PackedWord(
+    "scaled",
+    "the operands of a scaled tcgen05 multiplication",
+    5,
+    (
+        Field("scaleD", 0, 1, {0: "0", 1: "1"}, "1 adds the product to D"),
+        Field("negA", 1, 1, {0: "1", 1: "-1"}, "the factor of A"),
+        Field("negB", 2, 1, {0: "1", 1: "-1"}, "the factor of B"),
+        Field("transA", 3, 1, {0: "0", 1: "1"}, "1 transposes A"),
+        Field("transB", 4, 1, {0: "0", 1: "1"}, "1 transposes B"),
+    ),
+    source="cicc: tcgen05 scaled MMA operand builder",
+)
+"""Word of the operands. Negations are the factors `1` and `-1`, the others the booleans `0` and `1`."""
+
+
+def scaled_operand(word: int, query: str) -> str:
+    """Return the text of one operand of a scaled multiplication.
+
+    Errors: UsageError for an illegal word, and for a query that names no operand
+    """
+    values = SCALED.decode(word)
+    if query not in values:
+        raise UsageError(
+            f"unknown operand {query!r} of a scaled tcgen05 multiplication; expected {', '.join(values)}"
+        )
+    return str(values[query])
+
+
+def target_error(word: int, target: Target) -> str:
+    """Return the compiler's message for a target that lacks the multiplication of a modifier word, or "".
+
+    Source: cicc 13.0; for the scaled D ptxas 13.1, which supports it where the reference text denies it
+    """
+    values = MODIFIERS.decode(word)
+    if target.number < 100 or target.number >= 120 or not target.suffix:
+        return f"{DENSE.name} supported only on arch-conditional or family-conditional variants from SM100 onwards."
+    is_arch_conditional = target.suffix == "a"
+    if values["kind"] == "i8" and (not is_arch_conditional or target.number not in (100, 110)):
+        return "INT8 type is supported only on arch-conditional variants."
+    if values["sparse"] and values["kind"] in _FP4 and not is_arch_conditional:
+        return "MXF4 and MXF4NVF4 types with Sparsity are supported only on arch-conditional variants."
+    if values["scale_vec"] and not is_arch_conditional:
+        return "Explicit scale vector size is supported only on arch-conditional variants."
+    if values["scale_input_d"] and target.number == 110:
+        return "Scale input accumulator is not supported on this architecture."
+    return ""

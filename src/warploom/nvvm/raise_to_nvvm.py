@@ -1,0 +1,337 @@
+"""PTX raised to the nvvm dialect: the tensor-core skeleton of each kernel, readable as IR.
+
+The operations keep the order of the text. Branches are left out, and so are instructions that no operation lowers to.
+Registers that those instructions write are arguments of the function: a new argument after each write. The addresses
+of variables are arguments too. A register that is set to a constant is the constant, also after a label if nothing
+else writes the register. An instruction of the dialect's families that no operation expresses becomes inline PTX with
+the values that it reads and writes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    f32,
+    f64,
+    i1,
+    i32,
+)
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.instructions import compare, move
+from warploom.nvvm.dialect.inline_ptx import InlinePtx
+from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync
+from warploom.nvvm.forms import TENSOR_CORE
+from warploom.nvvm.match_operation import (
+    GUARD,
+    MatchedOperation,
+    PlacedValue,
+    items_of,
+    match_multiplication,
+    match_operation,
+)
+from warploom.nvvm.value_map import ValueMap
+from warploom.ptx import (
+    Address,
+    Function,
+    Guard,
+    Instruction,
+    Integer,
+    Label,
+    Module,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Variable,
+    Vector,
+    parse,
+)
+from warploom.ptx import Block as PtxBlock
+
+_WRITES = ("write", "both")
+_WIDTHS = (16, 32, 64, 128)
+_CONSTANT_MOVES = (move.MOV, move.MOV_PREDICATE)
+_COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne": operator.ne}
+"""Comparisons whose result does not depend on the sign and width of their operands."""
+
+
+def raise_to_nvvm(text: str | Module) -> ModuleOp:
+    """Return the skeletons of a PTX module's functions."""
+    module = parse(text) if isinstance(text, str) else text
+    variables = dict(_variables(module.items))
+    return ModuleOp(
+        [_Raiser(each, variables).function() for each in module.functions.values() if each.body is not None]
+    )
+
+
+class _Raiser:
+    """Translation of one function."""
+
+    def __init__(self, function: Function, variables: Mapping[str, Attribute]) -> None:
+        assert function.body is not None
+        self._function = function
+        self._body = function.body
+        self._block = Block()
+        parameters = {each.name: pointer_to(0) for each in function.params}
+        self._values = ValueMap(self._block, {**variables, **parameters, **dict(_declared(self._body))})
+
+    def function(self) -> llvm.FuncOp:
+        """Return the function."""
+        written_once = _written_once(self._body)
+        for statement in _flattened(self._body):
+            if isinstance(statement, Label):
+                self._values.invalidate_constants(written_once)
+            elif isinstance(binding := bind(statement), Binding):
+                self._instruction(statement, binding)
+        self._block.add_op(llvm.ReturnOp())
+        arguments = [argument.type for argument in self._block.args]
+        is_kernel = {"nvvm.kernel": UnitAttr()} if self._function.kind == "entry" else {}
+        return llvm.FuncOp(
+            self._function.name,
+            LLVMFunctionType(arguments, LLVMVoidType()),
+            llvm.LinkageAttr("external"),
+            body=Region(self._block),
+            extra_attrs=is_kernel,
+        )
+
+    def _instruction(self, instruction: Instruction, binding: Binding) -> None:
+        guard = instruction.guard
+        matched = None if guard is not None and guard.negated else self._match(binding, guard)
+        if matched is not None:
+            results = self._operation(matched, binding, guard)
+        elif binding.form in TENSOR_CORE:
+            results = self._inline(instruction, binding)
+        else:
+            results = frozenset[str]()
+        for name in _written(binding):
+            if name not in results:
+                self._values.invalidate(name)
+        if guard is None:
+            self._record_constant(binding)
+
+    def _record_constant(self, binding: Binding) -> None:
+        """Record the constant that a register is set to, by a move or by a comparison of two constants."""
+        constants = [each.operand for each in binding.operands.values() if isinstance(each.operand, Integer)]
+        match constants:
+            case [constant] if binding.form in _CONSTANT_MOVES:
+                self._values.assign_constant(_written(binding), constant.value)
+            case [a, b] if binding.form is compare.SETP:
+                if (compared := _COMPARISONS.get(binding.slots["CmpOp"])) is not None:
+                    names = _register_names(binding.operands["p"].operand)
+                    self._values.assign_constant(names, int(compared(a.value, b.value)))
+            case _:
+                pass
+
+    # Operations ---------------------------------------------------------------------------------------------
+
+    def _match(self, binding: Binding, guard: Guard | None) -> MatchedOperation | None:
+        """Return the operation that lowers to an instruction, if its operands have values."""
+        if binding.form not in WgmmaMmaAsync.FORMS:
+            matched = match_operation(binding, guarded=guard is not None)
+        elif guard is None and (adds := self._adds(binding.operands["scale_d"].operand)) is not None:
+            matched = match_multiplication(binding, adds=adds)
+        else:
+            return None
+        if matched is None:
+            return None
+        has_values = all(
+            self._values.has_value(_operands_at(each, binding, guard), each.type) for each in matched.operands
+        )
+        return matched if has_values else None
+
+    def _adds(self, scale: Operand) -> bool | None:
+        """Return True if a product is added to its accumulator, or None if that is computed at run time."""
+        if isinstance(scale, Integer):
+            return scale.value != 0
+        known = self._values.constant(scale.text) if isinstance(scale, Name) else None
+        return None if known is None else known != 0
+
+    def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
+        """Write an operation and return the registers of its results."""
+        made = matched.kind.create(
+            operands=[
+                self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands
+            ],
+            result_types=[each.type for each in matched.results],
+            properties=dict(sorted(matched.properties.items())),
+        )
+        self._block.add_op(made)
+        written: set[str] = set()
+        for placed, value in zip(matched.results, made.results, strict=True):
+            operands = _operands_at(placed, binding, guard)
+            self._values.assign(operands, value)
+            written.update(name for operand in operands for name in _register_names(operand))
+        return frozenset(written)
+
+    # Inline PTX ---------------------------------------------------------------------------------------------
+
+    def _inline(self, instruction: Instruction, binding: Binding) -> frozenset[str]:
+        """Write an instruction as inline PTX and return the registers of its results.
+
+        A predicated instruction may keep the old values of its results, so it reads and writes them.
+        """
+        guard = instruction.guard
+        text = _InlineText(self._values)
+        operands = list(instruction.operands)
+        for each in binding.operands.values():
+            role = "r"
+            if each.place.access in _WRITES:
+                role = "rw" if guard is not None or each.place.access == "both" else "w"
+            at, *part = each.at
+            operands[at] = text.renamed(operands[at], role, part[0] if part else None)
+        printed_guard = None
+        predicate: list[SSAValue] = []
+        if guard is not None and guard.negated:
+            printed_guard = Guard(text.placeholder(guard.name, "r"), negated=True)
+        elif guard is not None:
+            predicate = [self._values.value([Name(guard.name)], i1)]
+        code = str(replace(instruction, guard=printed_guard, operands=tuple(operands)))
+        read, changed, written = (text.names[role] for role in ("r", "rw", "w"))
+        values = [
+            [self._values.value([Name(name)], self._values.type_of(name)) for name in names]
+            for names in (read, changed)
+        ]
+        made = InlinePtx.create(
+            operands=[*values[0], *values[1], *predicate],
+            result_types=[self._values.type_of(name) for name in written],
+            properties={
+                "ptxCode": StringAttr(code),
+                "operandSegmentSizes": DenseArrayBase.from_list(
+                    i32, [len(read), len(changed), len(predicate)]
+                ),
+            },
+        )
+        self._block.add_op(made)
+        for name, value in zip((*changed, *written), (*values[1], *made.results), strict=True):
+            self._values.assign([Name(name)], value)
+        return frozenset((*changed, *written))
+
+
+class _InlineText:
+    """Placeholders of registers in inline PTX, by role: read ("r"), written ("w"), or both ("rw")."""
+
+    def __init__(self, values: ValueMap) -> None:
+        self._values = values
+        self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
+
+    def placeholder(self, name: str, role: str) -> str:
+        """Return the placeholder of a register, or the name of anything else."""
+        if not self._values.is_register(name):
+            return name
+        names = self.names[role]
+        if name not in names:
+            names.append(name)
+        return f"{{${role}{names.index(name)}}}"
+
+    def renamed(self, operand: Operand, role: str, part: int | None = None) -> Operand:
+        """Return an operand with placeholders for its registers, or only for those of one part."""
+        match operand:
+            case Vector(items) if part is not None:
+                return Vector((*items[:part], self.renamed(items[part], role), *items[part + 1 :]))
+            case Pair(first, second) if part is not None:
+                one = self.renamed(second if part else first, role)
+                return Pair(first, one) if part else Pair(one, second)
+            case Name(name):
+                return Name(self.placeholder(name, role))
+            case Negated(name, sign):
+                return Negated(self.placeholder(name, role), sign)
+            case Vector(items):
+                return Vector(tuple(self.renamed(item, role) for item in items))
+            case Address(base, offset, extra, unified):
+                renamed = None if base is None else self.renamed(base, "r")
+                return Address(renamed, offset, tuple(self.renamed(each, "r") for each in extra), unified)
+            case _:
+                return operand
+
+
+def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> list[Operand]:
+    """Return the operands at the positions of a value."""
+    found: list[Operand] = []
+    for position in placed.positions:
+        if position.operand == GUARD:
+            assert guard is not None
+            found.append(Name(guard.name))
+        else:
+            operand = binding.operands[position.operand].operand
+            found.append(operand if position.item is None else items_of(operand)[position.item])
+    return found
+
+
+def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
+    """Yield the instructions and labels of a function, including those in nested blocks."""
+    for statement in block.statements:
+        if isinstance(statement, PtxBlock):
+            yield from _flattened(statement)
+        elif isinstance(statement, Instruction | Label):
+            yield statement
+
+
+def _written_once(body: PtxBlock) -> frozenset[str]:
+    """Return the registers that exactly one instruction writes."""
+    writes: Counter[str] = Counter()
+    for instruction in body.instructions():
+        if isinstance(binding := bind(instruction), Binding):
+            writes.update(_written(binding))
+    return frozenset(name for name, count in writes.items() if count == 1)
+
+
+def _written(binding: Binding) -> list[str]:
+    """Return the registers that an instruction writes."""
+    return [
+        name
+        for each in binding.operands.values()
+        if each.place.access in _WRITES
+        for name in _register_names(each.operand)
+    ]
+
+
+def _register_names(operand: Operand) -> list[str]:
+    if isinstance(operand, Address):
+        return []
+    return [item.text for item in items_of(operand) if isinstance(item, Name) and item.text != "_"]
+
+
+def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
+    """Yield variables with the types of their addresses."""
+    for each in statements:
+        if isinstance(each, Variable) and each.space != "reg":
+            yield each.name, pointer_to(ADDRESS_SPACES.get(each.space, 0))
+
+
+def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
+    """Yield registers with their types, and variables with the types of their addresses."""
+    yield from _variables(block.statements)
+    for statement in block.statements:
+        if isinstance(statement, PtxBlock):
+            yield from _declared(statement)
+        elif isinstance(statement, Variable) and statement.space == "reg":
+            if (declared := _register_type(statement.type)) is None:
+                continue
+            if statement.count is None:
+                yield statement.name, declared
+            else:
+                yield from ((f"{statement.name}{number}", declared) for number in range(statement.count))
+
+
+def _register_type(word: str) -> Attribute | None:
+    if word == "pred":
+        return i1
+    if word in {"f32", "f64"}:
+        return f32 if word == "f32" else f64
+    digits, _, times = word.lstrip("busf").partition("x")
+    width = int(digits) * int(times or "1") if digits.isdigit() else 0
+    return IntegerType(width) if width in _WIDTHS else None

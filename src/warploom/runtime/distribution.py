@@ -1,0 +1,99 @@
+"""Work that several workers share: the interface to a distributor, and the report of who did what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from warploom.diagnostics import Diagnostic, UsageError
+from warploom.emulator.execute import Progress, Request, Stats
+from warploom.emulator.memory import Arena
+from warploom.providers import provider
+
+Announce = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class WorkerShare:
+    """Work that one worker did.
+
+    `seconds` is the time spent in its tasks. `lost` counts tasks that the worker began and did not finish. `counts`
+    adds up the quantities that the results report, such as CTAs.
+    """
+
+    name: str
+    tasks: int = 0
+    seconds: float = 0.0
+    lost: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(slots=True)
+class WorkReport:
+    """Progress of a list of tasks and the share of each worker.
+
+    `restarted` counts tasks that were begun more than once. `resubmissions` counts how often all unfinished tasks
+    were submitted again because the scheduler was lost.
+    """
+
+    done: int = 0
+    total: int = 0
+    restarted: int = 0
+    resubmissions: int = 0
+    workers: dict[str, WorkerShare] = field(default_factory=dict[str, WorkerShare])
+
+    def worker(self, name: str) -> WorkerShare:
+        """Return the share of a worker, created if necessary."""
+        return self.workers.setdefault(name, WorkerShare(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Distribution of a launch over workers.
+
+    `single_worker_reason` states why one worker ran the whole grid. It is empty if the workers shared the grid.
+    """
+
+    single_worker_reason: str
+    report: WorkReport
+
+
+def check_workers(workers: object) -> None:
+    """Refuse a value of `workers` that is neither a positive number of threads nor a text.
+
+    The distributor checks the text.
+
+    Errors: UsageError launch.workers.
+    """
+    if isinstance(workers, str):
+        return
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise UsageError(
+            f"workers is {workers!r}; expected an integer above 0, 'dask', or the address of a Dask scheduler",
+            code="launch.workers",
+        )
+
+
+class WorkDistributor(Protocol):
+    """Interface of the module that distributes work over the workers of a cluster."""
+
+    def run_grid(
+        self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
+        progress: Callable[[Progress], None] | None, announce: Announce | None,
+    ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
+        """Run a grid with the results of `emulator.execute`."""
+        ...
+
+    def map_tasks(
+        self, function: Callable[[Any, Any, Callable[[Any], None]], Any], shared: object, tasks: list[Any],
+        workers: str, announce: Announce | None,
+    ) -> tuple[list[Any], WorkReport]:  # fmt: skip
+        """Return the result of a function for each task, in the order of the tasks."""
+        ...
+
+
+def distributor() -> WorkDistributor:
+    """Return the module that distributes work over the workers of a cluster."""
+    return cast("WorkDistributor", provider("workers"))

@@ -1,0 +1,90 @@
+"""SVG picture of a layout: cells coloured by lane or bank, with the locations of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warploom.diagnostics import UsageError
+from warploom.view.layout_grid import COLOURS, LayoutGrid
+from warploom.view.svg import svg_document, svg_text
+
+_WIDE, _HIGH = 46, 30  # a cell, in pixels
+_LEFT, _TOP, _RIGHT, _BOTTOM = 40, 62, 12, 10
+_MAX_ELEMENTS = 1 << 16
+
+_STYLE = """\
+  text { font-size: 11px; } .strong { font-size: 13px; } .small, .location { font-size: 9px; }
+  .cell { stroke: #ffffff; }
+"""
+_DARK_STYLE = "  .cell { stroke: #0d1117; }\n"
+
+
+def colour_rules(attribute: str) -> tuple[str, str]:
+    """Return style rules that set an attribute to the colours of cells, for a light and for a dark theme.
+
+    Each group of four lanes or banks has one hue in four lightnesses.
+    """
+
+    def rules(saturation: int, lightest: int, step: int) -> str:
+        return "\n".join(
+            f"  .l{k} {{ {attribute}: hsl({45 * (k // 4)} {saturation}% {lightest + step * (k % 4)}%); }}"
+            for k in range(COLOURS)
+        )
+
+    return rules(70, 91, -5), rules(45, 15, 5)
+
+
+def layout_svg(grid: LayoutGrid) -> str:
+    """Return the picture. Each cell is a group with `data-row`, `data-col` and `data-locations`.
+
+    Errors: UsageError for more than 65,536 elements.
+    """
+    require_drawable(grid)
+    width = max(_LEFT + _WIDE * grid.cols, _LEFT + 8 * len(grid.name)) + _RIGHT
+    height = _TOP + _HIGH * grid.rows + _BOTTOM
+    title = f"{grid.operand}: {grid.name}"
+    description = (
+        f"{grid.rows} rows by {grid.cols} columns, each cell with the {grid.memory.caption} of the element."
+    )
+    light, dark = colour_rules("fill")
+    body = [
+        svg_text(_LEFT, 20, title, "strong"),
+        svg_text(_LEFT, 36, grid.legend, "small"),
+        *(
+            svg_text(_LEFT + _WIDE * col + _WIDE // 2, _TOP - 6, col, "small", "middle")
+            for col in range(grid.cols)
+        ),
+        *(
+            svg_text(_LEFT // 2, _TOP + _HIGH * row + _HIGH // 2 + 3, row, "small", "middle")
+            for row in range(grid.rows)
+        ),
+        *_cells(grid),
+    ]
+    description = f"{description} {grid.legend}"
+    return svg_document((width, height), title, description, _STYLE + light, _DARK_STYLE + dark, body)
+
+
+def require_drawable(grid: LayoutGrid) -> None:
+    """Refuse a grid with too many elements for a picture. Errors: UsageError."""
+    if grid.rows * grid.cols > _MAX_ELEMENTS:
+        raise UsageError(
+            f"{grid.name} has {grid.rows * grid.cols:,} elements; a picture shows at most {_MAX_ELEMENTS:,}",
+            hint="--csv and --json have them all",
+        )
+
+
+def _cells(grid: LayoutGrid) -> Iterator[str]:
+    for row, col, numbers in grid.cells():
+        x, y = _LEFT + _WIDE * col, _TOP + _HIGH * row
+        first, second = grid.label(numbers[0])
+        more = f" +{len(numbers) - 1}" if len(numbers) > 1 else ""
+        locations = " ".join(map(grid.location, numbers))
+        title = "\n".join(map(grid.describe, numbers))
+        middle = x + _WIDE // 2
+        yield (
+            f'<g data-row="{row}" data-col="{col}" data-locations="{locations}" text-anchor="middle">'
+            f"<title>{title}</title>"
+            f'<rect class="cell l{grid.colours[numbers[0]]}" x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}"/>'
+            f"{svg_text(middle, y + 13, first)}"
+            f"{svg_text(middle, y + 25, second + more, 'location')}</g>"
+        )

@@ -1,0 +1,43 @@
+"""A launch in parts has the bytes, the findings and the statistics of a launch in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from integrations.dask.launches import COMPILED, EXAMPLES, HANDWRITTEN, Launch
+from integrations.dask.parts_in_process import in_process_parts
+from runtime.kernels import make
+
+
+def compare(launch: Launch, schedule: str, warps: int) -> tuple[str, int]:
+    """Compare a launch in parts with one in one process; return the single-worker reason and the number of parts."""
+    with in_process_parts(1, warps) as distributor:
+        alone, left = launch(1, schedule)
+        parted, left_by_parts = launch("dask", schedule)
+    assert left_by_parts == left
+    assert [str(found) for found in parted.findings] == [str(found) for found in alone.findings]
+    assert parted.stats.instructions == alone.stats.instructions
+    assert (parted.stats.macs, parted.stats.ctas, parted.stats.batches) == (
+        alone.stats.macs, alone.stats.ctas, alone.stats.batches,
+    )  # fmt: skip
+    return distributor.reasons[-1], distributor.parts[-1]
+
+
+@pytest.mark.parametrize("file", COMPILED)
+def test_compiled_kernels_in_parts(file: str) -> None:
+    schedule = ("eager", "lazy", "random:3")[list(COMPILED).index(file) % 3]
+    reason, parts = compare(COMPILED[file], schedule, 4)
+    assert reason == ""
+    assert (parts > 1) == (np.prod(make(file, 0).grid) > 1)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_in_parts(name: str) -> None:
+    reason, parts = compare(EXAMPLES[name], "eager", 8)
+    assert reason == ""
+    assert parts > 1
+
+
+@pytest.mark.parametrize("name", HANDWRITTEN)
+def test_handwritten_kernels_and_their_findings_in_parts(name: str) -> None:
+    compare(HANDWRITTEN[name], "eager", 2)

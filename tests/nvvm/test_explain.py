@@ -1,0 +1,49 @@
+"""`warploom explain` for names of intrinsics, builtins, and their numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from warploom.cli import main
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        (
+            "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
+            ["An intrinsic of LLVM: `mma.half`", "`.dtype` is `f32`", "sm_80"],
+        ),
+        ("llvm.nvvm.wgmma.fence.sync.aligned", ["`wgmma.fence`.", "PTX 8.0; sm_90a"]),
+        (
+            "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+            ["An intrinsic of NVIDIA's own compiler, not LLVM"],
+        ),
+        ("__hmma_m8n32k16_ld_c_f16", ["builtin 700", "(c of f16), from sm_70 on", "const int * src"]),
+        ("__wgmma_mma_async_f16", ["builtin 7", "then A and B"]),
+        ("700", ["`__hmma_m8n32k16_ld_c_f16`", "# 0x2bc"]),
+        ("5332", ["an intrinsic of NVIDIA's compiler", "warpgroup n=16", "# 0x14d4"]),
+        ("4905", ["4905 is one of 36"]),
+    ],
+)
+def test_explain(subject: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", subject]) == 0
+    page = capsys.readouterr().out
+    assert not [each for each in said if each not in page], page
+
+
+def test_number_without_a_name_shows_only_packed_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "0x60704000000"]) == 0
+    assert capsys.readouterr().out.startswith("# 0x60704000000")
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("llvm.nvvm.mma.m9n9k9", "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
+        ("__hmma_m16n16k16_ld_q", "unknown builtin '__hmma_m16n16k16_ld_q'"),
+    ],
+)
+def test_unknown_subjects_are_errors(subject: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", subject]) == 2
+    assert said in capsys.readouterr().err
