@@ -29,7 +29,7 @@ from rich.table import Table
 from warploom.numerics import fused, models
 from warploom.numerics._compile import njit
 from warploom.numerics.formats import FORMATS
-from warploom.numerics.models import Engine, Model, Sum
+from warploom.numerics.models import Model, Sum, UnitKind
 
 Array = NDArray[Any]
 FINITE = ("normal", "subnormal")
@@ -61,8 +61,8 @@ class Case:
 
 def cases() -> list[Case]:
     """The rows of the table."""
-    hopper: tuple[str, Engine] = ("sm_90a", "mma")
-    group: tuple[str, Engine] = ("sm_90a", "wgmma")
+    hopper: tuple[str, UnitKind] = ("sm_90a", "warp")
+    group: tuple[str, UnitKind] = ("sm_90a", "warpgroup")
     tile, warps = (16, 64, 256, 16), (1024, 16, 8, 16)
     half = models.select(*group, "f16", "f16", "f32")
     bf16 = models.select(*group, "bf16", "bf16", "f32")
@@ -80,7 +80,7 @@ def cases() -> list[Case]:
         Case("m16n8k16 f16 f16", models.select(*hopper, "f16", "f16", "f16"), warps),
         Case("m16n8k32 sparse f16 f32", half, warps, sparse=True),
         Case("m16n8k32 e4m3 f32, sm_90", models.select(*hopper, "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
-        Case("m16n8k32 e4m3 f32, sm_89", models.select("sm_89", "mma", "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
+        Case("m16n8k32 e4m3 f32, sm_89", models.select("sm_89", "warp", "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
         Case("m16n8k32 s8 s32", s8, (1024, 16, 8, 32)),
         Case("m16n8k16 f64", models.select(*hopper, "f64", "f64", "f64"), warps),
         Case("m16n8k256 b1 xor", models.select(*hopper, "b1", "b1", "s32"), (1024, 16, 8, 8)),

@@ -11,7 +11,7 @@ from isa.matrices import cases, decode, encode, hold, numbers, padded, product_o
 
 from warploom.isa.instructions import mma
 from warploom.isa.instructions.fragments import register_type
-from warploom.layout import fragment as fragment_map
+from warploom.layout import warp_fragment
 
 WARPS = 3
 PARAMETERS = ("form", "opcode", "slots", "row")
@@ -32,7 +32,7 @@ def run_mma(warps: FakeWarps, opcode: str, slots: dict[str, str]) -> None:
     m, rest = shape[1:].split("n")
     m, n, k = int(m), *(int(part) for part in rest.split("k"))
     maps = {
-        name: fragment_map("mma", name.upper(), shape, slots[f"{name}type"], layout=slots.get(f"{name}layout", ""))
+        name: warp_fragment("mma", name.upper(), shape, slots[f"{name}type"], layout=slots.get(f"{name}layout", ""))
         for name in "abcd"
     }
     batch = warps.count * maps["a"].tiles
@@ -103,7 +103,7 @@ def test_block_scaled_products(form: Any, opcode: str, slots: dict[str, str], ro
     c = numbers(random, (WARPS, 16, 8), "f32")
     for name, matrix in (("a", a), ("b", b), ("c", c)):
         element = slots[f"{name}type"]
-        fragment = fragment_map("mma", name.upper(), shape, element)
+        fragment = warp_fragment("mma", name.upper(), shape, element)
         values = registers_of(fragment, padded(encode(matrix, element), slots, element), element)
         hold(warps.registers, name, values, register_type(element))
     hold(warps.registers, "d", np.zeros((4, WARPS, 32), np.uint32), "f32")
@@ -126,6 +126,6 @@ def test_block_scaled_products(form: Any, opcode: str, slots: dict[str, str], ro
     warps.run(f"{opcode} {operands}, %sa, {chosen[0]}, %sb, {chosen[1]};")
     scaled_a = a * np.repeat(2.0**power_a, k // vectors, axis=2)
     scaled_b = b * np.repeat(2.0**power_b, k // vectors, axis=2).swapaxes(1, 2)
-    fragment = fragment_map("mma", "D", shape, "f32")
+    fragment = warp_fragment("mma", "D", shape, "f32")
     got = fragment.gather(np.stack([warps.registers[f"%d{item}"] for item in range(4)], axis=1))
     np.testing.assert_array_equal(got, scaled_a @ scaled_b + c)

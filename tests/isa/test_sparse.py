@@ -23,8 +23,8 @@ from isa.matrices import (
 
 from warploom.isa.instructions import sparse
 from warploom.isa.instructions.fragments import register_type
-from warploom.layout import fragment as fragment_map
 from warploom.layout import metadata as metadata_map
+from warploom.layout import warp_fragment
 
 WARPS = 3
 PARAMETERS = ("form", "opcode", "slots", "row")
@@ -45,11 +45,11 @@ def test_sparse_products(form: Any, opcode: str, slots: dict[str, str], row: Any
         counts = {}
         for name, matrix in (("a", stored), ("b", b), ("c", c)):
             element = slots[f"{name}type"]
-            fragment = fragment_map("mma", name.upper(), shape, element, sparse=True)
+            fragment = warp_fragment("mma", name.upper(), shape, element, sparse=True)
             values = registers_of(fragment, padded(encode(matrix, element), slots, element), element)
             hold(warps.registers, name, values, register_type(element))
             counts[name] = fragment.registers
-        accumulator = fragment_map("mma", "D", shape, slots["dtype"])
+        accumulator = warp_fragment("mma", "D", shape, slots["dtype"])
         counts["d"] = accumulator.registers
         empty = np.zeros((accumulator.registers, WARPS, 32), np.uint32)
         hold(warps.registers, "d", empty, register_type(slots["dtype"]))

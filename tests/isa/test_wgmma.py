@@ -12,8 +12,7 @@ from isa.matrices import Array, cases, decode, encode, hold, numbers, product_of
 from warploom.isa.instructions import sparse, wgmma
 from warploom.isa.instructions.fragments import register_type
 from warploom.isa.model.form import Form
-from warploom.layout import Descriptor
-from warploom.layout import fragment as fragment_map
+from warploom.layout import Descriptor, warpgroup_fragment
 from warploom.layout import metadata as metadata_map
 
 GROUPS = 4
@@ -83,12 +82,12 @@ def check(form: Form, opcode: str, slots: dict[str, str], *, swizzle: int, trans
         stored = a = numbers(random, (GROUPS, 64, k), slots["atype"])
     b = numbers(random, (GROUPS, k, n), slots["btype"])
     c = numbers(random, (GROUPS, 64, n), "f16" if slots["dtype"] == "f16" else slots["dtype"])
-    accumulator = fragment_map("wgmma", "D", shape, slots["dtype"])
+    accumulator = warpgroup_fragment("wgmma", "D", shape, slots["dtype"])
     by_warp = accumulator.scatter(encode(c, slots["dtype"]))
     hold(warps.registers, "d", _to_warps(by_warp), register_type(slots["dtype"]))
     operands = [vector("d", accumulator.registers)]
     if from_registers:
-        fragment = fragment_map("wgmma", "A", shape, slots["atype"], sparse=is_sparse)
+        fragment = warpgroup_fragment("wgmma", "A", shape, slots["atype"], sparse=is_sparse)
         hold(warps.registers, "a", _to_warps(fragment.scatter(encode(stored, slots["atype"]))), "b32")
         operands.append(vector("a", fragment.registers))
     else:

@@ -12,7 +12,7 @@ from isa.matrices import Array, cases, decode, encode, hold, numbers, product_of
 from warploom.isa.instructions import wmma
 from warploom.isa.instructions.fragments import register_type
 from warploom.isa.model.types import bits_of
-from warploom.layout import fragment as fragment_map
+from warploom.layout import tiled_fragment
 
 WARPS = 2
 PARAMETERS = ("form", "opcode", "slots", "row")
@@ -47,13 +47,13 @@ def test_products_through_memory(form: Any, opcode: str, slots: dict[str, str], 
         stride = extents[name][1 if by[name] == "row" else 0] + gap * 8 // bits_of(types[name])
         warps.memory = in_memory(matrices[name], types[name], by[name], stride)
         warps.registers["%stride"] = np.full((WARPS, 32), stride, np.uint32)
-        fragment = fragment_map("wmma", name.upper(), shape, types[name])
+        fragment = tiled_fragment("wmma", name.upper(), shape, types[name])
         counts[name] = fragment.registers
         empty = np.zeros((counts[name], WARPS, 32), f"u{fragment.register_bits // 8}")
         hold(warps.registers, name, empty, register_type(types[name]))
         load = f"wmma.load.{name}.sync.aligned.{by[name]}.{shape}.global.{types[name]}"
         warps.run(f"{load} {vector(name, counts[name])}, [%start]{', %stride' if gap else ''};")
-    fragment = fragment_map("wmma", "D", shape, types["d"])
+    fragment = tiled_fragment("wmma", "D", shape, types["d"])
     counts["d"] = fragment.registers
     empty = np.zeros((counts["d"], WARPS, 32), f"u{fragment.register_bits // 8}")
     hold(warps.registers, "d", empty, register_type(types["d"]))
@@ -81,6 +81,6 @@ def test_words_come_in_the_orders_that_are_written(opcode: str) -> None:
     warps.registers["%start"] = np.full((4, 32), 64, np.uint32)
     hold(warps.registers, "r", np.zeros((8, 4, 32), np.uint32), "b32")
     warps.run(f"wmma.load.a.sync.aligned.{opcode}.f16 {vector('r', 8)}, [%start+32], 16;")
-    fragment = fragment_map("wmma", "A", "m16n16k16", "f16")
+    fragment = tiled_fragment("wmma", "A", "m16n16k16", "f16")
     held = np.stack([warps.registers[f"%r{item}"] for item in range(8)], axis=1)
     np.testing.assert_array_equal(fragment.gather(held)[0], np.arange(48, 304).reshape(16, 16))

@@ -5,20 +5,28 @@ import pytest
 from layout.manual import MANUAL
 
 from warploom.diagnostics import UsageError
-from warploom.layout import FragmentMap, fragment
+from warploom.layout import (
+    FragmentMap,
+    load_fragment,
+    store_fragment,
+    tiled_fragment,
+    transpose_fragment,
+    warp_fragment,
+    warpgroup_fragment,
+)
 
 
 def families() -> list[FragmentMap]:
     """One map of every kind, all that hold each element once."""
     maps = [
-        fragment("mma", operand, shape, word)
+        warp_fragment("mma", operand, shape, word)
         for shape, words, operand in MANUAL
         for word in words.split()
         if (shape, word) != ("m8n8k4", "f32")
     ]
     for layout in ("row", "col"):
-        maps += [fragment("mma", operand, "m8n8k4", "f16", layout=layout) for operand in "AB"]
-    maps += [fragment("mma", "D", "m8n8k4", word) for word in ("f16", "f32")]
+        maps += [warp_fragment("mma", operand, "m8n8k4", "f16", layout=layout) for operand in "AB"]
+    maps += [warp_fragment("mma", "D", "m8n8k4", word) for word in ("f16", "f32")]
     for shape, word in (
         ("m16n8k16", "f16"),
         ("m16n8k32", "bf16"),
@@ -30,29 +38,31 @@ def families() -> list[FragmentMap]:
         ("m16n8k64", "u4"),
         ("m16n8k128", "e2m1"),
     ):
-        maps += [fragment("mma", operand, shape, word, sparse=True) for operand in "AB"]
+        maps += [warp_fragment("mma", operand, shape, word, sparse=True) for operand in "AB"]
     for word, k in (("f16", 16), ("bf16", 16), ("tf32", 8), ("e5m2", 32), ("u8", 32), ("b1", 256)):
-        maps.append(fragment("wgmma", "A", f"m64n8k{k}", word))
+        maps.append(warpgroup_fragment("wgmma", "A", f"m64n8k{k}", word))
         if word != "b1":
-            maps.append(fragment("wgmma", "A", f"m64n8k{2 * k}", word, sparse=True))
-    maps += [fragment("wgmma", "D", f"m64n{n}k16", word) for n in (8, 24, 128, 256) for word in ("f16", "f32")]
-    maps += [fragment("wmma", "C", shape, word) for shape in WMMA_F16 for word in ("f16", "f32")]
-    maps += [fragment("wmma", operand, shape, "bf16") for shape in WMMA_F16[1:] for operand in "AB"]
-    maps += [fragment("wmma", operand, shape, "s8") for shape in WMMA_F16 for operand in "AB"]
-    maps += [fragment("wmma", operand, "m16n16k8", "tf32") for operand in "AB"]
-    maps += [fragment("wmma", operand, "m8n8k4", "f64") for operand in "ABC"]
-    maps += [fragment("wmma", operand, "m8n8k32", "s4") for operand in "AB"]
-    maps += [fragment("wmma", operand, "m8n8k128", "b1") for operand in "AB"]
+            maps.append(warpgroup_fragment("wgmma", "A", f"m64n8k{2 * k}", word, sparse=True))
     maps += [
-        fragment(family, "D", "m8n8", "b16", num=num, trans=trans)
-        for family in ("ldmatrix", "stmatrix")
+        warpgroup_fragment("wgmma", "D", f"m64n{n}k16", word) for n in (8, 24, 128, 256) for word in ("f16", "f32")
+    ]
+    maps += [tiled_fragment("wmma", "C", shape, word) for shape in WMMA_F16 for word in ("f16", "f32")]
+    maps += [tiled_fragment("wmma", operand, shape, "bf16") for shape in WMMA_F16[1:] for operand in "AB"]
+    maps += [tiled_fragment("wmma", operand, shape, "s8") for shape in WMMA_F16 for operand in "AB"]
+    maps += [tiled_fragment("wmma", operand, "m16n16k8", "tf32") for operand in "AB"]
+    maps += [tiled_fragment("wmma", operand, "m8n8k4", "f64") for operand in "ABC"]
+    maps += [tiled_fragment("wmma", operand, "m8n8k32", "s4") for operand in "AB"]
+    maps += [tiled_fragment("wmma", operand, "m8n8k128", "b1") for operand in "AB"]
+    maps += [
+        made("x", "m8n8", "b16", num=num, trans=trans)
+        for made in (load_fragment, store_fragment)
         for num in (1, 2, 4)
         for trans in (False, True)
     ]
-    maps += [fragment("ldmatrix", "D", "m16n16", "b8", num=num, trans=True) for num in (1, 2)]
-    maps += [fragment("ldmatrix", "D", "m8n16", "b8x16", num=num) for num in (1, 2, 4)]
-    maps += [fragment("stmatrix", "D", "m16n8", "b8", num=num, trans=True) for num in (1, 2, 4)]
-    maps += [fragment("movmatrix", operand, "m8n8", "b16") for operand in "AD"]
+    maps += [load_fragment("ldmatrix", "m16n16", "b8", num=num, trans=True) for num in (1, 2)]
+    maps += [load_fragment("ldmatrix", "m8n16", "b8x16", num=num) for num in (1, 2, 4)]
+    maps += [store_fragment("stmatrix", "m16n8", "b8", num=num, trans=True) for num in (1, 2, 4)]
+    maps += [transpose_fragment("movmatrix", operand, "m8n8", "b16") for operand in "AD"]
     return maps
 
 
@@ -71,7 +81,7 @@ def test_the_manuals_formulas(key, formula):
     shape, words, operand = key
     items, row, col = formula
     for word in words.split():
-        map_ = fragment("mma", operand, shape, word)
+        map_ = warp_fragment("mma", operand, shape, word)
         assert map_.items == items
         for lane in range(32):
             for i in range(items):
@@ -113,7 +123,7 @@ def test_gather_follows_the_map_bit_by_bit(map_):
 
 
 def test_four_bit_elements_extend_their_sign_when_asked():
-    map_ = fragment("mma", "A", "m16n8k32", "s4")
+    map_ = warp_fragment("mma", "A", "m16n8k32", "s4")
     registers = random_registers(map_)
     plain, extended = map_.gather(registers), map_.gather(registers, signed=True)
     assert plain.max() == 15
@@ -123,7 +133,7 @@ def test_four_bit_elements_extend_their_sign_when_asked():
 
 def test_registers_of_float_dtype_keep_it():
     registers = np.arange(2 * 2 * 32, dtype=np.float64).reshape(2, 2, 32)
-    map_ = fragment("mma", "C", "m8n8k4", "f64")
+    map_ = warp_fragment("mma", "C", "m8n8k4", "f64")
     matrix = map_.gather(registers)
     assert matrix.dtype == np.float64
     np.testing.assert_array_equal(map_.scatter(matrix), registers)
@@ -133,17 +143,17 @@ def test_quad_pairs_follow_the_manual():
     for lane in range(32):
         quad, t, high = lane % 16 // 4, lane % 4, lane >= 16
         for i in range(4):
-            row_a = fragment("mma", "A", "m8n8k4", "f16", layout="row").element(lane, i)
-            col_a = fragment("mma", "A", "m8n8k4", "f16", layout="col").element(lane, i)
-            row_b = fragment("mma", "B", "m8n8k4", "f16", layout="row").element(lane, i)
-            col_b = fragment("mma", "B", "m8n8k4", "f16", layout="col").element(lane, i)
+            row_a = warp_fragment("mma", "A", "m8n8k4", "f16", layout="row").element(lane, i)
+            col_a = warp_fragment("mma", "A", "m8n8k4", "f16", layout="col").element(lane, i)
+            row_b = warp_fragment("mma", "B", "m8n8k4", "f16", layout="row").element(lane, i)
+            col_b = warp_fragment("mma", "B", "m8n8k4", "f16", layout="col").element(lane, i)
             assert row_a == (8 * quad + t + 4 * high, i)
             assert col_a == (8 * quad + i % 4 + 4 * high, t)
             assert row_b == (4 * quad + t, i + 4 * high)
             assert col_b == (4 * quad + i, t + 4 * high)
         for i in range(8):
-            half = fragment("mma", "C", "m8n8k4", "f16").element(lane, i)
-            single = fragment("mma", "C", "m8n8k4", "f32").element(lane, i)
+            half = warp_fragment("mma", "C", "m8n8k4", "f16").element(lane, i)
+            single = warp_fragment("mma", "C", "m8n8k4", "f32").element(lane, i)
             assert half == (8 * quad + t + 4 * high, i)
             x = (lane & 0b1) + (i & 0b10)
             assert single == (8 * quad + x + 4 * high, (i & 0b100) + (lane & 0b10) + (i & 0b1))
@@ -158,7 +168,7 @@ def test_f16_wmma_fragments_repeat_themselves():
         ("m32n8k16", "A", 1),
         ("m32n8k16", "B", 4),
     ):
-        map_ = fragment("wmma", operand, shape, "f16")
+        map_ = tiled_fragment("wmma", operand, shape, "f16")
         assert map_.registers == 8
         counts = np.zeros((map_.rows, map_.cols), int)
         np.add.at(counts, (map_.row, map_.col), 1)
@@ -170,7 +180,7 @@ def test_f16_wmma_fragments_repeat_themselves():
 
 
 def test_the_lowest_register_is_read_where_several_hold_an_element():
-    map_ = fragment("wmma", "A", "m16n16k16", "f16")
+    map_ = tiled_fragment("wmma", "A", "m16n16k16", "f16")
     registers = random_registers(map_)
     changed = registers.copy()
     changed[:, 4:] ^= 0xFFFFFFFF
@@ -178,51 +188,51 @@ def test_the_lowest_register_is_read_where_several_hold_an_element():
 
 
 def test_wmma_composes_from_warp_multiplications():
-    accumulator = fragment("wmma", "C", "m16n16k16", "f32")
-    tile = fragment("mma", "C", "m16n8k16", "f32")
+    accumulator = tiled_fragment("wmma", "C", "m16n16k16", "f32")
+    tile = warp_fragment("mma", "C", "m16n8k16", "f32")
     np.testing.assert_array_equal(accumulator.row[:, 4:], tile.row)
     np.testing.assert_array_equal(accumulator.col[:, 4:], tile.col + 8)
-    wide = fragment("wmma", "C", "m8n32k16", "s32")
+    wide = tiled_fragment("wmma", "C", "m8n32k16", "s32")
     np.testing.assert_array_equal(wide.col[:, :4], tile.row)
     np.testing.assert_array_equal(wide.row[:, :4], tile.col)
 
 
 def test_warpgroup_fragments_lie_by_warps():
-    accumulator = fragment("wgmma", "D", "m64n256k16", "f32")
+    accumulator = warpgroup_fragment("wgmma", "D", "m64n256k16", "f32")
     assert (accumulator.lanes, accumulator.registers) == (128, 128)
     assert accumulator.element(0, 0) == (0, 0)
     assert accumulator.element(0, 2) == (8, 0)
     assert accumulator.element(0, 4) == (0, 8)
     assert accumulator.element(127, 127) == (63, 255)
     assert accumulator.element(33, 1) == (16, 3)
-    assert fragment("wgmma", "D", "m64n256k16", "f16").registers == 64
-    a = fragment("wgmma", "A", "m64n8k16", "bf16")
+    assert warpgroup_fragment("wgmma", "D", "m64n256k16", "f16").registers == 64
+    a = warpgroup_fragment("wgmma", "A", "m64n8k16", "bf16")
     assert [a.element(69, i) for i in range(8)] == [
         (33, 2), (33, 3), (41, 2), (41, 3), (33, 10), (33, 11), (41, 10), (41, 11),
     ]  # fmt: skip
-    assert fragment("wgmma", "A", "m64n8k8", "tf32").element(5, 3) == (9, 5)
+    assert warpgroup_fragment("wgmma", "A", "m64n8k8", "tf32").element(5, 3) == (9, 5)
 
 
 def test_matrix_loads_put_rows_by_address_lane():
-    plain = fragment("ldmatrix", "D", "m8n8", "b16", num=4)
-    turned = fragment("ldmatrix", "D", "m8n8", "b16", num=4, trans=True)
+    plain = load_fragment("ldmatrix", "m8n8", "b16", num=4)
+    turned = load_fragment("ldmatrix", "m8n8", "b16", num=4, trans=True)
     assert plain.element(6, 5) == (16 + 1, 5)
     assert turned.element(6, 5) == (16 + 5, 1)
     # Four plain loads make A of the 16 by 8 by 16 multiplication, when the matrices are given as the manual's
     # figure has them: rows 0-7, rows 8-15, then the same for the upper eight k.
-    a = fragment("mma", "A", "m16n8k16", "f16")
+    a = warp_fragment("mma", "A", "m16n8k16", "f16")
     np.testing.assert_array_equal(a.row, plain.row % 8 + 8 * (plain.row // 8 % 2))
     np.testing.assert_array_equal(a.col, plain.col + 8 * (plain.row // 16))
 
 
 def test_a_matrix_move_is_a_transpose():
-    read, written = (fragment("movmatrix", operand, "m8n8", "b16") for operand in "AD")
+    read, written = (transpose_fragment("movmatrix", operand, "m8n8", "b16") for operand in "AD")
     matrix = np.arange(64, dtype=np.uint16).reshape(1, 8, 8)
     np.testing.assert_array_equal(read.gather(written.scatter(matrix))[0], matrix[0].T)
 
 
 def test_the_table_of_cells():
-    assert str(fragment("mma", "B", "m16n8k4", "tf32")) == (
+    assert str(warp_fragment("mma", "B", "m16n8k4", "tf32")) == (
         "mma m16n8k4 tf32 B  (T32,V1) -> (K4,N8)\n"
         "      0     1     2     3     4     5     6     7\n"
         "0  T0:0  T4:0  T8:0 T12:0 T16:0 T20:0 T24:0 T28:0\n"
@@ -235,64 +245,63 @@ def test_the_table_of_cells():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: warp_fragment("mma", "E", "m16n8k16", "f16"), "mma has no operand 'E'; expected A, B, C or D"),
         (
-            lambda: fragment("tcgen05", "A", "m64n8k16", "f16"),
-            (
-                "unknown family of matrix instructions 'tcgen05';"
-                " expected mma, wgmma, wmma, ldmatrix, stmatrix, movmatrix"
-            ),
-        ),
-        (lambda: fragment("mma", "E", "m16n8k16", "f16"), "mma has no operand 'E'; expected A, B, C or D"),
-        (
-            lambda: fragment("mma", "D", "m16n8k16", "bf16"),
+            lambda: warp_fragment("mma", "D", "m16n8k16", "bf16"),
             "mma D has no elements of type 'bf16'; expected f16, f32, s32, f64",
         ),
         (
-            lambda: fragment("mma", "A", "16x8x16", "f16"),
-            "mma has no shape '16x8x16'; expected a word such as m16n8k16",
+            lambda: warp_fragment("mma", "A", "16x8x16", "f16"),
+            "mma has no shape '16x8x16'; expected a name such as m16n8k16",
         ),
         (
-            lambda: fragment("mma", "A", "m16n8k12", "f16"),
+            lambda: warp_fragment("mma", "A", "m16n8k12", "f16"),
             "mma m16n8k12 f16 A has no fragment: M must be 8 or 16, N 8 and K 1, 2 or 4 times 8",
         ),
         (
-            lambda: fragment("mma", "A", "m16n8k8", "f16", sparse=True),
+            lambda: warp_fragment("mma", "A", "m16n8k8", "f16", sparse=True),
             "mma sparse m16n8k8 f16 A has no fragment: M must be 8 or 16, N 8 and K 1, 2 or 4 times 16",
         ),
-        (lambda: fragment("mma", "A", "m8n8k4", "f16"), "mma m8n8k4 f16 A: the layout is ''; expected 'row' or 'col'"),
         (
-            lambda: fragment("wgmma", "B", "m64n8k16", "f16"),
+            lambda: warp_fragment("mma", "A", "m8n8k4", "f16"),
+            "mma m8n8k4 f16 A: the layout is ''; expected 'row' or 'col'",
+        ),
+        (
+            lambda: warpgroup_fragment("wgmma", "B", "m64n8k16", "f16"),
             "wgmma m64n8k16 f16 B has no fragment: B is in shared memory and has a descriptor",
         ),
-        (lambda: fragment("wgmma", "A", "m64n8k16", "e4m3"), "wgmma m64n8k16 e4m3 A has no fragment: K must be 32"),
         (
-            lambda: fragment("stmatrix", "D", "m8n8", "b16", num=3),
+            lambda: warpgroup_fragment("wgmma", "A", "m64n8k16", "e4m3"),
+            "wgmma m64n8k16 e4m3 A has no fragment: K must be 32",
+        ),
+        (
+            lambda: store_fragment("stmatrix", "m8n8", "b16", num=3),
             (
                 "stmatrix m8n8 x3 b16 has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2)"
                 " and one of m8n8 b16, m8n8 trans b16, m16n8 trans b8"
             ),
         ),
         (
-            lambda: fragment("mma", "C", "m16n8k16", "f32").element(32, 0),
+            lambda: warp_fragment("mma", "C", "m16n8k16", "f32").element(32, 0),
             "mma m16n8k16 f32 C: there is no lane 32; expected 0 to 31",
         ),
         (
-            lambda: fragment("mma", "C", "m16n8k16", "f32").element(0, 4),
+            lambda: warp_fragment("mma", "C", "m16n8k16", "f32").element(0, 4),
             "mma m16n8k16 f32 C: there is no item 4; expected 0 to 3",
         ),
         (
-            lambda: fragment("mma", "C", "m16n8k16", "f32").owners(16, 0),
+            lambda: warp_fragment("mma", "C", "m16n8k16", "f32").owners(16, 0),
             "mma m16n8k16 f32 C: there is no element (16, 0) in a matrix of 16 by 8",
         ),
         (
-            lambda: fragment("mma", "A", "m16n8k16", "f16").gather(np.zeros((2, 3, 32), np.uint32)),
+            lambda: warp_fragment("mma", "A", "m16n8k16", "f16").gather(np.zeros((2, 3, 32), np.uint32)),
             (
                 "mma m16n8k16 f16 A: cannot gather registers of shape (2, 3, 32) and dtype uint32;"
                 " expected (batch, 4, 32) of 32 bits each"
             ),
         ),
         (
-            lambda: fragment("mma", "A", "m16n8k16", "f16").scatter(np.zeros((2, 16, 16), np.uint8)),
+            lambda: warp_fragment("mma", "A", "m16n8k16", "f16").scatter(np.zeros((2, 16, 16), np.uint8)),
             (
                 "mma m16n8k16 f16 A: cannot scatter a matrix of shape (2, 16, 16) and dtype uint8;"
                 " expected (batch, 16, 16) of 16 bits each"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.diagnostics import UsageError
-from warploom.layout import fragment, metadata, scale_factors
+from warploom.layout import metadata, scale_factors, warp_fragment
 
 # family, shape, type, selectors, elements in a chunk
 KINDS = [
@@ -87,7 +87,7 @@ def test_which_lanes_say_what():
 def test_stored_elements_stand_where_the_manual_says():
     # Section 9.7.14.6.2: a register of A comes from the columns firstcol to lastcol of its lane.
     for shape, element, span in (("m16n8k32", "f16", 4), ("m16n8k64", "s8", 8), ("m16n8k128", "u4", 16)):
-        a = fragment("mma", "A", shape, element, sparse=True)
+        a = warp_fragment("mma", "A", shape, element, sparse=True)
         at = metadata("mma", shape, element).decode(np.full((1, 32), 0xEEEEEEEE, np.uint32))[0]
         for lane in range(32):
             for item in range(a.items):
@@ -133,11 +133,8 @@ def test_scale_factors_of_the_selected_lanes():
             ("mma sparse m16n8k64 f16 metadata does not exist: no sparse multiplication of this type has this K"),
         ),
         (
-            lambda: metadata("wmma", "m16n16k16", "f16"),
-            (
-                "wmma sparse m16n16k16 f16 metadata does not exist;"
-                " expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16"
-            ),
+            lambda: metadata("wmma", "m8n32k16", "f16"),
+            ("wmma sparse m8n32k16 f16 metadata does not exist; expected M = 16 or 64 and names such as m16n8k32 s8"),
         ),
         (
             lambda: scale_factors("C", 1, 0, 0),

@@ -18,7 +18,7 @@ FINITE = st.floats(-1e150, 1e150, allow_nan=False, allow_infinity=False)
 
 def test_f16_at_k4_on_hopper_is_a_chain_of_multiply_adds() -> None:
     rng = np.random.default_rng(0)
-    model = models.select("sm_90", "mma", "f16", "f16", "f32", k=4)
+    model = models.select("sm_90", "warp", "f16", "f16", "f32", k=4)
     a, b = ((rng.standard_normal((3, 8, 4)) * 2.0 ** rng.integers(-9, 9, (3, 8, 4))).astype(np.float16) for _ in "ab")
     c = rng.standard_normal((3, 8, 8)).astype(np.float32)
     got = fused.multiply(a.view(np.uint16), b.view(np.uint16), c.view(np.uint32), model).view(np.float32)
@@ -31,7 +31,7 @@ def test_f16_at_k4_on_hopper_is_a_chain_of_multiply_adds() -> None:
 
 
 def test_f16_at_k4_with_f16_sums_keeps_the_sign_of_zero() -> None:
-    model = models.select("sm_90a", "mma", "f16", "f16", "f16", k=4)
+    model = models.select("sm_90a", "warp", "f16", "f16", "f16", k=4)
     zero = np.full((1, 1, 4), 0x8000, np.uint16)
     one = np.full((1, 1, 4), 0x3C00, np.uint16)
     assert fused.multiply(zero, one, np.full((1, 1, 1), 0x8000, np.uint16), model).item() == 0x8000
@@ -64,7 +64,7 @@ def test_f64_is_a_chain_of_fused_multiply_adds(rounding: Any) -> None:
     @settings(max_examples=40, deadline=None)
     @given(st.lists(FINITE, min_size=4, max_size=4), st.lists(FINITE, min_size=4, max_size=4), FINITE)
     def check(left: list[float], right: list[float], addend: float) -> None:
-        model = models.select("sm_90", "mma", "f64", "f64", "f64")
+        model = models.select("sm_90", "warp", "f64", "f64", "f64")
         total = Fraction(addend)
         for x, y in zip(left, right, strict=True):
             exact = Fraction(x) * Fraction(y) + total
@@ -98,7 +98,7 @@ def test_integer_sums_wrap_or_clamp(
     seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)
-    model = models.select("sm_90", "mma", *types, "s32")
+    model = models.select("sm_90", "warp", *types, "s32")
     groups, rows, columns = shape
     limits = {"s8": (-128, 127), "u8": (0, 255), "s4": (-8, 7), "u4": (0, 15)}
 

@@ -24,24 +24,24 @@ def _model(arch: str, engine: Any, types: str, k: int = 0) -> models.Model:
 
 
 CASES = {
-    "volta f16": (_model("sm_70", "mma", "f16 f16 f32"), 8),
-    "turing f16, f16 sums": (_model("sm_75", "mma", "f16 f16 f16"), 16),
-    "ampere bf16": (_model("sm_80", "mma", "bf16 bf16 f32"), 16),
-    "ampere tf32": (_model("sm_80", "mma", "tf32 tf32 f32"), 8),
-    "ada e4m3 e5m2": (_model("sm_89", "mma", "e4m3 e5m2 f32"), 32),
-    "ada e5m2, f16 sums": (_model("sm_89", "mma", "e5m2 e5m2 f16"), 32),
-    "hopper f16": (_model("sm_90a", "wgmma", "f16 f16 f32"), 16),
-    "hopper f16, f16 sums": (_model("sm_90a", "wgmma", "f16 f16 f16"), 16),
-    "hopper bf16": (_model("sm_90a", "wgmma", "bf16 bf16 f32"), 16),
-    "hopper tf32": (_model("sm_90a", "wgmma", "tf32 tf32 f32"), 8),
-    "hopper tf32 k4": (_model("sm_90", "mma", "tf32 tf32 f32"), 4),
-    "hopper tf32, two steps": (_model("sm_90", "wmma", "tf32 tf32 f32"), 8),
-    "hopper e4m3": (_model("sm_90a", "wgmma", "e4m3 e4m3 f32"), 32),
-    "hopper e5m2 e4m3, f16 sums": (_model("sm_90a", "wgmma", "e5m2 e4m3 f16"), 32),
-    "blackwell e4m3": (_model("sm_100a", "tcgen05", "e4m3 e4m3 f32"), 32),
-    "blackwell e3m2 e2m3": (_model("sm_120a", "mma", "e3m2 e2m3 f32"), 32),
-    "blackwell e2m1 e5m2": (_model("sm_120a", "mma", "e2m1 e5m2 f32"), 32),
-    "with a least exponent": (replace(_model("sm_90a", "mma", "f16 f16 f16"), emin=-21), 16),
+    "volta f16": (_model("sm_70", "warp", "f16 f16 f32"), 8),
+    "turing f16, f16 sums": (_model("sm_75", "warp", "f16 f16 f16"), 16),
+    "ampere bf16": (_model("sm_80", "warp", "bf16 bf16 f32"), 16),
+    "ampere tf32": (_model("sm_80", "warp", "tf32 tf32 f32"), 8),
+    "ada e4m3 e5m2": (_model("sm_89", "warp", "e4m3 e5m2 f32"), 32),
+    "ada e5m2, f16 sums": (_model("sm_89", "warp", "e5m2 e5m2 f16"), 32),
+    "hopper f16": (_model("sm_90a", "warpgroup", "f16 f16 f32"), 16),
+    "hopper f16, f16 sums": (_model("sm_90a", "warpgroup", "f16 f16 f16"), 16),
+    "hopper bf16": (_model("sm_90a", "warpgroup", "bf16 bf16 f32"), 16),
+    "hopper tf32": (_model("sm_90a", "warpgroup", "tf32 tf32 f32"), 8),
+    "hopper tf32 k4": (_model("sm_90", "warp", "tf32 tf32 f32"), 4),
+    "hopper tf32, two steps": (_model("sm_90", "warp tiles", "tf32 tf32 f32"), 8),
+    "hopper e4m3": (_model("sm_90a", "warpgroup", "e4m3 e4m3 f32"), 32),
+    "hopper e5m2 e4m3, f16 sums": (_model("sm_90a", "warpgroup", "e5m2 e4m3 f16"), 32),
+    "blackwell e4m3": (_model("sm_100a", "tensor memory", "e4m3 e4m3 f32"), 32),
+    "blackwell e3m2 e2m3": (_model("sm_120a", "warp", "e3m2 e2m3 f32"), 32),
+    "blackwell e2m1 e5m2": (_model("sm_120a", "warp", "e2m1 e5m2 f32"), 32),
+    "with a least exponent": (replace(_model("sm_90a", "warp", "f16 f16 f16"), emin=-21), 16),
 }
 KINDS = ("normal", "alike", "wide", "cancelling", "subnormal", "huge", "raw", "zeros")
 
@@ -203,14 +203,14 @@ def test_zero_sums_are_positive_and_nan_is_canonical() -> None:
 
 @pytest.mark.parametrize(("scale_type", "types"), [("ue8m0", "e4m3 e2m3 f32"), ("ue8m0", "e5m2 e2m1 f32")])
 def test_scaled_products_equal_the_spec(scale_type: Any, types: str) -> None:
-    model = models.select("sm_120a", "mma", *types.split(), scale_type=scale_type)
+    model = models.select("sm_120a", "warp", *types.split(), scale_type=scale_type)
     a, b, c = operands(7, model, "raw", (2, 8, 8, 32))
     _scaled_equals_spec(a, b, c, model, 1)
 
 
 @pytest.mark.parametrize(("scale_type", "scales"), [("ue8m0", 2), ("ue4m3", 4)])
 def test_scaled_groups_equal_the_spec(scale_type: Any, scales: int) -> None:
-    model = models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type=scale_type)
+    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scale_type=scale_type)
     a, b, c = operands(8, model, "raw", (2, 8, 8, 64))
     _scaled_equals_spec(a, b, c, model, scales)
 
@@ -227,7 +227,7 @@ def _scaled_equals_spec(a: Array, b: Array, c: Array, model: models.Model, count
 
 
 def test_an_ignored_sign_and_a_nan_among_scales() -> None:
-    model = models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue4m3")
+    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scale_type="ue4m3")
     a = np.full((1, 4, 64), 2, np.uint8)
     scale = np.full((1, 4, 4), 0x38, np.uint8)
 

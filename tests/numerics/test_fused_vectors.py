@@ -42,7 +42,7 @@ def test_the_model_reproduces_the_gpu(name: str) -> None:
     a, b = _elements(f"{gpu}.{kind}.a", dtype), _elements(f"{gpu}.{kind}.b", dtype)
     c = _elements(f"{gpu}.{kind}.c", np.float32 if d_type == "f32" else np.float16)
     warpgroup = gpu in ("H100", "H200") and kind in ("E4M3", "E5M2") and d_type == "f32"
-    model = models.select(ARCHITECTURES[gpu], "wgmma" if warpgroup else "mma", element, element, d_type)
+    model = models.select(ARCHITECTURES[gpu], "warpgroup" if warpgroup else "warp", element, element, d_type)
     addend = None if warpgroup else c[:, None, None]
     d = fused.multiply(a[:, None], b[:, None], addend, model)[:, 0, 0]
     if d_type == "f16":

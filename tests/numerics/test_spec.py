@@ -14,13 +14,13 @@ from warploom.numerics import fused, models, spec
 from warploom.numerics.formats import FORMATS, STORAGE
 from warploom.numerics.models import Evidence, Model, Sum
 
-HOPPER, RTX = ("sm_90a", "mma"), ("sm_120a", "mma")
+HOPPER, RTX = ("sm_90a", "warp"), ("sm_120a", "warp")
 # Model, K and options. Every method of adding products is here.
 CASES: dict[str, tuple[Model, int, dict[str, Any]]] = {
-    "one step": (models.select("sm_90a", "wgmma", "f16", "f16", "f32"), 16, {}),
-    "e8m13": (models.select("sm_90a", "wgmma", "e4m3", "e5m2", "f32"), 64, {}),
-    "f16 addend": (models.select("sm_90a", "wmma", "f16", "f16", "f32", c_type="f16"), 16, {}),
-    "f16 result": (models.select("sm_90a", "wmma", "f16", "f16", "f16", c_type="f32"), 16, {}),
+    "one step": (models.select("sm_90a", "warpgroup", "f16", "f16", "f32"), 16, {}),
+    "e8m13": (models.select("sm_90a", "warpgroup", "e4m3", "e5m2", "f32"), 64, {}),
+    "f16 addend": (models.select("sm_90a", "warp tiles", "f16", "f16", "f32", c_type="f16"), 16, {}),
+    "f16 result": (models.select("sm_90a", "warp tiles", "f16", "f16", "f16", c_type="f32"), 16, {}),
     "fp8 as f16, k32": (models.select(*HOPPER, "e4m3", "e5m2", "f32"), 32, {}),
     "fp8 as f16, k16": (models.select(*HOPPER, "e5m2", "e4m3", "f16"), 16, {}),
     "multiply-adds": (models.select(*HOPPER, "f16", "f16", "f32", k=4), 4, {}),
@@ -128,7 +128,7 @@ def test_what_a_model_says_of_itself() -> None:
     assert model.evidence == (Evidence.CAMPAIGN, Evidence.PUBLISHED_OUTPUTS)
     assert CASES["fp8 as f16, k16"][0].rounding == "to nearest even after each step; sum with c to nearest even"
     assert CASES["integers"][0].rounding == "none: wraps to 32 bits, or clamps with .satfinite"
-    assert models.select("sm_100a", "mma", "f64", "f64", "f64").evidence == (Evidence.INFERENCE,)
+    assert models.select("sm_100a", "warp", "f64", "f64", "f64").evidence == (Evidence.INFERENCE,)
     assert CASES["scaled"][0].evidence == (Evidence.PUBLISHED_MODEL,)
 
 

@@ -12,8 +12,7 @@ from isa.matrices import Array, decode, encode, numbers, product_of, registers_o
 import warploom as wl
 from warploom.isa.model.availability import read_target
 from warploom.isa.model.types import bits_of
-from warploom.layout import Descriptor
-from warploom.layout import fragment as fragment_map
+from warploom.layout import Descriptor, tiled_fragment, warpgroup_fragment
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.lowering import read_and_select
@@ -52,7 +51,7 @@ def bytes_of(matrix: Array, element: str, by: str) -> Array:
 def fragment_words(builtin: Builtin, element: str) -> tuple[int, Any]:
     """Return the number and type of a lane's registers of a matrix."""
     matrix = builtin.matrix.upper()
-    return fragment_map("wmma", matrix, builtin.shape, element).registers, WORDS.get(element, np.int32)
+    return tiled_fragment("wmma", matrix, builtin.shape, element).registers, WORDS.get(element, np.int32)
 
 
 def run_load(builtin: Builtin, matrix: Array, by: str) -> Array:
@@ -193,7 +192,7 @@ def test_warpgroup_multiplication(operation: str, booleans: str, in_registers: b
         descriptor = Descriptor(FIRST + start, leading, stride)
         shared.view(bits.dtype)[(descriptor.addresses(rows, k, width, major) - FIRST) // width] = bits
         descriptors[name] = np.uint64(descriptor.encode())
-    fragment = fragment_map("wgmma", "D", f"m64n{n}k{k}", types["d"])
+    fragment = warpgroup_fragment("wgmma", "D", f"m64n{n}k{k}", types["d"])
     words = registers_of(fragment, encode(c, types["d"])[None], types["d"])
     count = len(words)
     held = np.zeros((128, n // 2), np.uint32)
@@ -201,7 +200,7 @@ def test_warpgroup_multiplication(operation: str, booleans: str, in_registers: b
     d = held.reshape(-1).view(np.float32).copy()
     first: Any = descriptors["a"]
     if in_registers:
-        fragment_a = fragment_map("wgmma", "A", f"m64n{n}k{k}", types["a"])
+        fragment_a = warpgroup_fragment("wgmma", "A", f"m64n{n}k{k}", types["a"])
         registers = registers_of(fragment_a, encode(a, types["a"])[None], types["a"])
         first = np.ascontiguousarray(registers.view(np.uint32)[:, 0, :].T).reshape(-1).view(np.int32)
     ptx = with_tiles(lower(text, source="builtin"))

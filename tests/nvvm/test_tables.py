@@ -8,7 +8,7 @@ import pytest
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
-from warploom.layout import fragment
+from warploom.layout import tiled_fragment
 from warploom.layout.maps import TYPE_BITS
 from warploom.nvvm.builtins import BUILTINS, builtin_named, builtin_numbered
 from warploom.nvvm.builtins.cuda_parser import parse_call
@@ -146,7 +146,7 @@ def registers(builtin_name: str) -> list[int]:
     """Return the registers of the moved matrix, or of A, B, C and D."""
     builtin = builtin_named(builtin_name)
     names = "abcd" if builtin.kind == "multiply" else builtin.matrix
-    return [fragment("wmma", name.upper(), builtin.shape, builtin.types[name]).registers for name in names]
+    return [tiled_fragment("wmma", name.upper(), builtin.shape, builtin.types[name]).registers for name in names]
 
 
 @pytest.mark.parametrize("row", rows(CICC["fragments"])[4:], ids=lambda row: row["condition"])

@@ -20,7 +20,9 @@ def test_every_unit_has_a_row() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_a_row_is_the_unit(row: tuple[str, ...]) -> None:
     name, target, f16, tf32, fraction, fp8 = row
-    engine: models.Engine = "wgmma" if "warpgroup" in name else "tcgen05" if "tensor memory" in name else "mma"
+    engine: models.UnitKind = (
+        "warpgroup" if "warpgroup" in name else "tensor memory" if "tensor memory" in name else "warp"
+    )
     unit = models.unit(target, engine)
     assert unit.name == name
     assert (unit.f16, unit.tf32 or None, unit.fraction) == (int(f16), int(tf32) if tf32 != "–" else None, int(fraction))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from warploom.layout.descriptor import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.instruction import InstructionDescriptor
-from warploom.layout.maps import fragment
+from warploom.layout.maps import (
+    load_fragment,
+    store_fragment,
+    tiled_fragment,
+    transpose_fragment,
+    warp_fragment,
+    warpgroup_fragment,
+)
 from warploom.layout.shared import BANKS, SharedMap, box_fields, box_map
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.strided import Strided, strided
@@ -49,14 +56,19 @@ __all__ = [
     "coordinate_error",
     "descriptor",
     "fill_bytes",
-    "fragment",
+    "load_fragment",
     "matrix_addresses",
     "metadata",
     "row_bytes",
     "scale_factors",
     "shared_bytes",
+    "store_fragment",
     "strided",
     "swizzle",
     "tile_rows",
+    "tiled_fragment",
+    "transpose_fragment",
     "unit_bits",
+    "warp_fragment",
+    "warpgroup_fragment",
 ]

@@ -19,7 +19,7 @@ from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 Ints = NDArray[np.int32]
 
@@ -49,9 +49,9 @@ _PACKED_E2M1_K = {False: 64, True: 128}
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Arguments of `fragment`, with the shape as numbers."""
+    """Arguments of a fragment function, with the shape as numbers."""
 
-    family: str
+    instruction: str
     operand: str
     shape: str
     element: str
@@ -63,7 +63,7 @@ class _Request:
 
     @property
     def name(self) -> str:
-        return f"{self.family}{' sparse' if self.sparse else ''} {self.shape} {self.element} {self.operand}"
+        return f"{self.instruction}{' sparse' if self.sparse else ''} {self.shape} {self.element} {self.operand}"
 
     @property
     def bits(self) -> int:
@@ -80,56 +80,70 @@ class _Request:
         return self.operand in ("C", "D")
 
 
-def fragment(
-    family: str,
-    operand: str,
-    shape: str,
-    element: str,
-    *,
-    layout: str = "",
-    sparse: bool = False,
-    num: int = 1,
-    trans: bool = False,
+def warp_fragment(
+    instruction: str, operand: str, shape: str, element: str, *, layout: str = "", sparse: bool = False
 ) -> FragmentMap:
-    """Return the fragment map of an operand of a matrix instruction.
+    """Return the fragment map of an operand of a multiplication by one warp.
 
-    `family` is "mma", "wgmma", "wmma", "ldmatrix", "stmatrix" or "movmatrix". `operand` is "A", "B", "C" or "D" of a
-    multiplication, or "A" (read) or "D" (written) of movmatrix; loads and stores have one operand and ignore the name.
-    `shape` and `element` are the names of the shape ("m16n8k16", "m8n8") and of the element type. `layout` ("row" or
-    "col") applies to A and B of mma m8n8k4 with f16 only. With `sparse`, A has its K/2 stored columns. `num` and
-    `trans` are those of matrix loads and stores.
+    `instruction` is the name of the instruction in the map and in messages. `operand` is "A", "B", "C" or "D"; `shape`
+    and `element` are the names of the shape ("m16n8k16") and of the element type. `layout` ("row" or "col") applies to
+    f16 A and B of m8n8k4 only. With `sparse`, A has its K/2 stored columns.
 
-    The function checks that a formula covers the combination, not that a target has the instruction.
+    The function checks that a formula covers the combination, not that a target has the instruction. So do the other
+    functions of this module.
 
     Errors: UsageError for names and shapes that no formula covers.
-    Source: PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15.
+    Source: PTX ISA 9.7.14.5, 9.7.14.6.
     """
-    if family not in _FAMILIES and family not in _MOVES:
-        legal = _listed((*_FAMILIES, *_MOVES))
-        raise UsageError(f"unknown family of matrix instructions {family!r}; expected {legal}")
-    operand = operand.upper()
-    if family == "movmatrix":
-        return _movmatrix(operand, shape, element)
-    if family in _MOVES:
-        return _matrix_move(family, shape, element, num=num, trans=trans)
-    return _multiplication(family, operand, shape, element, layout=layout, sparse=sparse)
+    return _fragment(_warp, instruction, operand, shape, element, layout, sparse)
+
+
+def warpgroup_fragment(
+    instruction: str, operand: str, shape: str, element: str, *, sparse: bool = False
+) -> FragmentMap:
+    """Return the fragment map of A or D of a multiplication by a warpgroup; see `warp_fragment`.
+
+    Source: PTX ISA 9.7.15.
+    """
+    return _fragment(_warpgroup, instruction, operand, shape, element, "", sparse)
+
+
+def tiled_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
+    """Return the map of a fragment that the manual does not define; see `warp_fragment`.
+
+    Here these fragments consist of warp fragments, in tiles of 16 by 8. For M = 8 and N = 32 the product is transposed:
+    the columns of B take the place of the rows of A. f16 A and B always fill eight registers: the elements of a smaller
+    fragment are repeated.
+
+    Source: PTX ISA 9.7.14.4.
+    """
+    return _fragment(_tiled, instruction, operand, shape, element, "", False)
 
 
 @cache
-def _multiplication(family: str, operand: str, shape: str, element: str, *, layout: str, sparse: bool) -> FragmentMap:
+def _fragment(
+    formula: Callable[[_Request], FragmentMap],
+    instruction: str,
+    operand: str,
+    shape: str,
+    element: str,
+    layout: str,
+    sparse: bool,
+) -> FragmentMap:
+    operand = operand.upper()
     if operand not in ("A", "B", "C", "D"):
-        raise UsageError(f"{family} has no operand {operand!r}; expected A, B, C or D")
+        raise UsageError(f"{instruction} has no operand {operand!r}; expected A, B, C or D")
     legal = ACCUMULATOR_TYPES if operand in ("C", "D") else tuple(TYPE_BITS)
     if element not in legal:
-        raise UsageError(f"{family} {operand} has no elements of type {element!r}; expected {_listed(legal)}")
+        raise UsageError(f"{instruction} {operand} has no elements of type {element!r}; expected {', '.join(legal)}")
     found = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape)
     if found is None:
-        raise UsageError(f"{family} has no shape {shape!r}; expected a word such as m16n8k16")
+        raise UsageError(f"{instruction} has no shape {shape!r}; expected a name such as m16n8k16")
     m, n, k = (int(extent) for extent in found.groups())
-    return _FAMILIES[family](_Request(family, operand, shape, element, layout, sparse, m, n, k))
+    return formula(_Request(instruction, operand, shape, element, layout, sparse, m, n, k))
 
 
-def _mma(request: _Request) -> FragmentMap:
+def _warp(request: _Request) -> FragmentMap:
     if (request.m, request.n, request.k) == (8, 8, 4) and request.element in ("f16", "f32"):
         return _quad_pair(request)
     name, bits, m = request.name, request.bits, request.m
@@ -206,7 +220,7 @@ def _quad_pair(request: _Request) -> FragmentMap:
     return _map(name, legend, row, col, shape=(4 * rows, cols), bits=request.bits, tiles=4)
 
 
-def _wgmma(request: _Request) -> FragmentMap:
+def _warpgroup(request: _Request) -> FragmentMap:
     name, n, k, bits = request.name, request.n, request.stored_k, request.bits
     _require(name, request.m == 64 and n % 8 == 0 and 8 <= n <= 256, "M must be 64 and N a multiple of 8 from 8 to 256")
     if request.is_accumulator:
@@ -224,30 +238,28 @@ def _wgmma(request: _Request) -> FragmentMap:
     return _map(name, f"(T128,V{tile.items}) -> (M64,K{k})", row, col, shape=(64, k), bits=bits, along="col")
 
 
-def _wmma(request: _Request) -> FragmentMap:
-    # The manual does not define these fragments. Here they consist of mma fragments, in tiles of 16 by 8. For M = 8 and
-    # N = 32 the product is transposed: the columns of B take the place of the rows of A.
-    # f16 A and B always fill eight registers: the elements of a smaller fragment are repeated.
-    name, operand, bits, m, n, k = (request.name, request.operand, request.bits, request.m, request.n, request.k)
+def _tiled(request: _Request) -> FragmentMap:
+    name, operand, bits = request.name, request.operand, request.bits
+    m, n, k = request.m, request.n, request.k
     _require(
         name,
         (m, n) in ((8, 8), (16, 16), (8, 32), (32, 8)) and not request.sparse,
         "M by N must be 8 by 8, 16 by 16, 8 by 32 or 32 by 8, and dense",
     )
     if (m, n) == (8, 8):
-        return _mma(request)
+        return _warp(request)
     transposed = (m, n) == (8, 32)
     high, wide = (n, m) if transposed else (m, n)
     if request.is_accumulator:
         shape = high, wide
         corners = [(top, left) for top in range(0, high, 16) for left in range(0, wide, 8)]
-        row, col = _tiled(_accumulator(name, 16, bits), corners)
+        row, col = _stacked(_accumulator(name, 16, bits), corners)
     elif (operand == "A") != transposed:
         shape = high, k
-        row, col = _tiled(_multiplicand_a(name, 16, k, bits), [(top, 0) for top in range(0, high, 16)])
+        row, col = _stacked(_multiplicand_a(name, 16, k, bits), [(top, 0) for top in range(0, high, 16)])
     else:
         shape = k, wide
-        row, col = _tiled(_multiplicand_b(name, k, bits), [(0, left) for left in range(0, wide, 8)])
+        row, col = _stacked(_multiplicand_b(name, k, bits), [(0, left) for left in range(0, wide, 8)])
     if transposed:
         row, col, shape = col, row, (shape[1], shape[0])
     if operand in ("A", "B") and request.element == "f16":
@@ -256,18 +268,41 @@ def _wmma(request: _Request) -> FragmentMap:
     return _map(name, f"(T32,V{row.shape[1]}) -> ({axes})", row, col, shape=shape, bits=bits)
 
 
+# (shape, element type, trans) -> number of elements that a lane holds of one matrix.
+_LOADS = {
+    ("m8n8", "b16", False): 2,
+    ("m8n8", "b16", True): 2,
+    ("m16n16", "b8", True): 8,
+    ("m16n16", "b8x16", True): 8,
+    ("m8n16", "b8x16", False): 4,
+}
+_STORES = {("m8n8", "b16", False): 2, ("m8n8", "b16", True): 2, ("m16n8", "b8", True): 4}
+
+
+def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
+    """Return the fragment map of the registers that a matrix load writes; see `warp_fragment`.
+
+    Row r of the map is the row whose address lane r gives; columns are the elements of a row of 16 bytes.
+
+    Source: PTX ISA 9.7.14.5.
+    """
+    return _transfer(instruction, shape, element, num, trans, stored=False)
+
+
+def store_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
+    """Return the fragment map of the registers that a matrix store reads; see `load_fragment`."""
+    return _transfer(instruction, shape, element, num, trans, stored=True)
+
+
 @cache
-def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool) -> FragmentMap:
-    # Row r is the row whose address lane r gives; columns are the elements of a row of 16 bytes.
-    name = f"{family} {shape} x{num}{' trans' if trans else ''} {element}"
-    kind = (family, shape, element, trans)
+def _transfer(instruction: str, shape: str, element: str, num: int, trans: bool, *, stored: bool) -> FragmentMap:
+    name = f"{instruction} {shape} x{num}{' trans' if trans else ''} {element}"
+    kinds, kind = _STORES if stored else _LOADS, (shape, element, trans)
     counts = (1, 2) if shape == "m16n16" else (1, 2, 4)
-    if kind not in _MOVE_KINDS or num not in counts:
-        legal = _listed(
-            f"{shape}{' trans' if trans else ''} {element}" for of, shape, element, trans in _MOVE_KINDS if of == family
-        )
+    if kind not in kinds or num not in counts:
+        legal = ", ".join(f"{shape}{' trans' if trans else ''} {element}" for shape, element, trans in kinds)
         raise UsageError(f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}")
-    lane, item = _lanes_items(32, _MOVE_KINDS[kind] * num)
+    lane, item = _lanes_items(32, kinds[kind] * num)
     g, t = lane // 4, lane % 4
     if shape == "m8n8":
         # (T32,V(2,num)) -> (8*num,8); with trans each matrix is transposed.
@@ -295,29 +330,19 @@ def _matrix_move(family: str, shape: str, element: str, *, num: int, trans: bool
 
 
 @cache
-def _movmatrix(operand: str, shape: str, element: str) -> FragmentMap:
+def transpose_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
+    """Return the fragment map of the operand "A" (read) or "D" (written) of a transposition.
+
+    Source: PTX ISA 9.7.14.5.
+    """
     # A: (T32,V2) -> (8,8), rows over the groups; D holds the transposed matrix, columns over the groups.
-    name = f"movmatrix {shape} {element} {operand}"
-    _require(name, shape == "m8n8" and element == "b16" and operand in ("A", "D"), "it moves m8n8 b16 from A to D")
+    name = f"{instruction} {shape} {element} {operand}"
+    is_known = shape == "m8n8" and element == "b16" and operand in ("A", "D")
+    _require(name, is_known, "it transposes m8n8 b16 from A to D")
     lane, item = _lanes_items(32, 2)
     across, along = lane // 4, 2 * (lane % 4) + item
     row, col = (across, along) if operand == "A" else (along, across)
     return _map(name, "(T32,V2) -> (8,8)", row, col, shape=(8, 8), bits=16)
-
-
-_FAMILIES: dict[str, Callable[[_Request], FragmentMap]] = {"mma": _mma, "wgmma": _wgmma, "wmma": _wmma}
-_MOVES = ("ldmatrix", "stmatrix", "movmatrix")
-# (family, shape, element type, trans) -> elements that a lane holds of one matrix.
-_MOVE_KINDS = {
-    ("ldmatrix", "m8n8", "b16", False): 2,
-    ("ldmatrix", "m8n8", "b16", True): 2,
-    ("ldmatrix", "m16n16", "b8", True): 8,
-    ("ldmatrix", "m16n16", "b8x16", True): 8,
-    ("ldmatrix", "m8n16", "b8x16", False): 4,
-    ("stmatrix", "m8n8", "b16", False): 2,
-    ("stmatrix", "m8n8", "b16", True): 2,
-    ("stmatrix", "m16n8", "b8", True): 4,
-}
 
 
 def _lanes_items(lanes: int, items: int) -> tuple[Ints, Ints]:
@@ -325,7 +350,7 @@ def _lanes_items(lanes: int, items: int) -> tuple[Ints, Ints]:
     return lane, item
 
 
-def _tiled(tile: FragmentMap, corners: list[tuple[int, int]]) -> tuple[Ints, Ints]:
+def _stacked(tile: FragmentMap, corners: list[tuple[int, int]]) -> tuple[Ints, Ints]:
     row = np.concatenate([tile.row + top for top, _ in corners], axis=1)
     col = np.concatenate([tile.col + left for _, left in corners], axis=1)
     return row, col
@@ -342,7 +367,3 @@ def _map(
 def _require(name: str, holds: bool, otherwise: str) -> None:
     if not holds:
         raise UsageError(f"{name} has no fragment: {otherwise}")
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)

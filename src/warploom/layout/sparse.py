@@ -131,19 +131,20 @@ def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
 
 
 @cache
-def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
+def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """Return the metadata map of a sparse multiplication.
 
-    `family` is "mma" or "wgmma", `shape` the name of the shape, `element` the type of A. `selector` is the sparsity
+    `instruction` is the name of the instruction in the map and in messages; M is 16 for a warp and 64 for a warpgroup.
+    `shape` is the name of the shape, `element` the type of A. `selector` is the sparsity
     selector: the lane, or the pair of lanes, of each group of four that holds metadata.
 
     Errors: UsageError for an unknown shape, type or selector.
     """
-    name = f"{family} sparse {shape} {element} metadata"
+    name = f"{instruction} sparse {shape} {element} metadata"
     found = re.fullmatch(r"m(\d+)n\d+k(\d+)", shape)
-    height = {"mma": 16, "wgmma": 64}.get(family, 0)
-    if found is None or int(found[1]) != height or element not in TYPE_BITS:
-        raise UsageError(f"{name} does not exist; expected names such as mma m16n8k32 s8 or wgmma m64n8k32 f16")
+    height = int(found[1]) if found else 0
+    if found is None or height not in (16, 64) or element not in TYPE_BITS:
+        raise UsageError(f"{name} does not exist; expected M = 16 or 64 and names such as m16n8k32 s8")
     k = int(found[2])
     bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
     chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)

@@ -13,7 +13,8 @@ from typing import Literal
 
 from warploom.numerics.formats import F8F6F4, FP8, INTEGERS
 
-Engine = Literal["mma", "wmma", "wgmma", "tcgen05"]
+UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]
+"""Kind of matrix instruction: by a warp, by a warp on tiles of undefined layout, by a warpgroup, in tensor memory."""
 Scale = Literal["ue8m0", "ue4m3"]
 Accumulator = Literal["f32", "e8m13"]
 
@@ -180,11 +181,11 @@ _UNITS = {
         Unit("RTX Blackwell", 16, 16, 8, 25, (_P,), fp8=(32, 25, "f32"), narrow=F8F6F4),
     )
 }
-_ENGINE_UNITS = {
-    "wgmma": ("Hopper", "Hopper warpgroup", "warpgroup", "sm_90a"),
-    "tcgen05": ("Blackwell", "Blackwell tensor memory", "tensor-memory", "sm_100a"),
+_SPECIAL_UNITS = {
+    "warpgroup": ("Hopper", "Hopper warpgroup", "sm_90a"),
+    "tensor memory": ("Blackwell", "Blackwell tensor memory", "sm_100a"),
 }
-"""Engines with a unit of their own: the generation that has it, the unit, its kind, an example of an architecture."""
+"""Kinds with their own unit: the only generation that has the unit, its name, and an architecture with it."""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",
@@ -206,23 +207,23 @@ def generation(arch: str) -> str:
     return name
 
 
-def unit(arch: str, engine: Engine) -> Unit:
-    """Return the matrix unit that executes `engine` on `arch`.
+def unit(arch: str, kind: UnitKind) -> Unit:
+    """Return the matrix unit that executes a kind of instruction on `arch`.
 
     Errors: NoModelError if the architecture has no such unit.
     """
     name = generation(arch)
-    if engine in _ENGINE_UNITS:
-        wanted, own, kind, example = _ENGINE_UNITS[engine]
-        if name != wanted:
-            raise NoModelError(f"{arch} has no {kind} matrix unit; {example} has")
+    if kind in _SPECIAL_UNITS:
+        only_generation, own, example = _SPECIAL_UNITS[kind]
+        if name != only_generation:
+            raise NoModelError(f"{arch} has no {kind} matrix unit; {example} has one")
         name = own
     return _UNITS[name]
 
 
 def select(
     arch: str,
-    engine: Engine,
+    kind: UnitKind,
     a_type: str,
     b_type: str,
     d_type: str,
@@ -248,13 +249,13 @@ def select(
         return Model(*types, Sum.XOR if operation == "xor" else Sum.AND, evidence=measured)
     if a_type in INTEGERS and b_type in INTEGERS:
         return Model(*types, Sum.INTEGER, evidence=measured)
-    matrix_unit = unit(arch, engine)
+    matrix_unit = unit(arch, kind)
     if scale_type is not None:
         return _scaled(matrix_unit, types, scale_type, k)
     if a_type == b_type and a_type in ("f16", "bf16", "tf32"):
         length: int = getattr(matrix_unit, a_type)
         if length:
-            return _half_or_tf32(matrix_unit, types, engine, k, length)
+            return _half_or_tf32(matrix_unit, types, kind, k, length)
     if matrix_unit.fp8 is not None and a_type in matrix_unit.narrow and b_type in matrix_unit.narrow:
         if matrix_unit.fp8 == "f16":
             evidence = (_C, _M) if matrix_unit.is_measured else matrix_unit.evidence
@@ -268,13 +269,13 @@ def select(
     )
 
 
-def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
+def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], kind: UnitKind, k: int, length: int) -> Model:
     in_software = (_C, _M) if unit.is_measured else (_I,)
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
         method = Sum.FMA_CHAIN_PLUS_ADDEND if types[3] == "f32" else Sum.PAIRED
         return Model(*types, method, evidence=in_software)
     evidence = unit.evidence
-    if types[0] == "tf32" and engine == "wmma" and unit.fraction == 25:
+    if types[0] == "tf32" and kind == "warp tiles" and unit.fraction == 25:
         length, evidence = 4, in_software
     if types[2] != types[3]:
         emin = unit.emin("f32")

@@ -105,7 +105,7 @@ def _row_of_each_lane(_: str, raw: patterns.Raw) -> Array:
 
 def _shape_of(slots: Slots) -> tuple[int, int, int]:
     """Return the lines of a matrix, the elements of a line, and the bits of an element."""
-    found = maps.fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
+    found = maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
     lines, elements = (found.rows, found.cols) if slots["layout"] == "row" else (found.cols, found.rows)
     return lines, elements, bits_of(slots["type"])
 

@@ -28,6 +28,22 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 
 
+def fragment_map(
+    family: str, operand: str, shape: str, element: str, *, layout: str = "", sparse: bool = False
+) -> FragmentMap:
+    """Return the fragment map of an operand of the multiplications of a family."""
+    if family == "wmma":
+        return maps.tiled_fragment(family, operand, shape, element)
+    if family == "wgmma":
+        return maps.warpgroup_fragment(family, operand, shape, element, sparse=sparse)
+    return maps.warp_fragment(family, operand, shape, element, layout=layout, sparse=sparse)
+
+
+_UNIT_KINDS: dict[str, models.UnitKind] = {
+    "mma": "warp", "wmma": "warp tiles", "wgmma": "warpgroup", "tcgen05": "tensor memory",
+}  # fmt: skip
+
+
 def register_type(element: str) -> str:
     """The type of the registers that hold elements: their own, or that of a pair of them, or b32."""
     return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
@@ -46,7 +62,7 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
 
     def held(slots: Slots) -> FragmentMap:
         how = slots.get(f"{letter}layout", "")
-        return maps.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
+        return fragment_map(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
     return OperandSpec(
         "register",
@@ -150,12 +166,12 @@ def k_of(shape: str) -> int:
     return int(shape.partition("k")[2])
 
 
-def select_model(warps: Warps, i: Bound, engine: models.Engine) -> models.Model:
+def select_model(warps: Warps, i: Bound, engine: str) -> models.Model:
     """The arithmetic of a bound multiplication on the architecture that runs."""
     return _model(warps.arch, engine, i)
 
 
-def has_arithmetic(engine: models.Engine) -> Callable[[str, Slots], str]:
+def has_arithmetic(engine: str) -> Callable[[str, Slots], str]:
     """The limit of a form that multiplies: an architecture must have a sum for its types."""
 
     def complaint(arch: str, slots: Slots) -> str:
@@ -168,17 +184,15 @@ def has_arithmetic(engine: models.Engine) -> Callable[[str, Slots], str]:
     return complaint
 
 
-def _model(arch: str, engine: models.Engine, i: Any) -> models.Model:
+def _model(arch: str, engine: str, i: Any) -> models.Model:
     types = (element_of(i, "a"), element_of(i, "b"), i.dtype, getattr(i, "ctype", i.dtype))
     scale, operation = getattr(i, "stype", None), getattr(i, "bitOp", "xor")
     return _select(arch, engine, *types, k_of(i.shape), scale, operation)
 
 
 @cache
-def _select(
-    arch: str, engine: models.Engine, a: str, b: str, d: str, c: str, k: int, scale: Any, operation: Any
-) -> models.Model:
-    return models.select(arch, engine, a, b, d, c_type=c, k=k, scale_type=scale, operation=operation)
+def _select(arch: str, engine: str, a: str, b: str, d: str, c: str, k: int, scale: Any, operation: Any) -> models.Model:
+    return models.select(arch, _UNIT_KINDS[engine], a, b, d, c_type=c, k=k, scale_type=scale, operation=operation)
 
 
 def variant(i: Bound) -> dict[str, Any]:
@@ -202,7 +216,7 @@ def _maps_of(
 ) -> tuple[FragmentMap, ...]:
     """The maps of A, B, C and D."""
     return tuple(
-        maps.fragment(family, operand, shape, element, layout=how, sparse=sparse)
+        fragment_map(family, operand, shape, element, layout=how, sparse=sparse)
         for operand, element, how in zip("ABCD", types, (a_layout, b_layout, "", ""), strict=True)
     )
 

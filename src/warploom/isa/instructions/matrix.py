@@ -34,7 +34,8 @@ def _fragment(i: Bound, family: str) -> FragmentMap:
 
 
 def _map(family: str, shape: str, element: str, num: str, trans: str) -> FragmentMap:
-    return maps.fragment(family, "D", shape, element, num=int(num.lstrip("x")), trans=bool(trans))
+    found = maps.store_fragment if family == "stmatrix" else maps.load_fragment
+    return found(family, shape, element, num=int(num.lstrip("x")), trans=bool(trans))
 
 
 def _lying(family: str) -> OperandLayout:
@@ -49,7 +50,9 @@ def _lying(family: str) -> OperandLayout:
 
 def _turned(operand: str) -> OperandLayout:
     """How the matrix that is turned lies before, "A", and after, "D"."""
-    return OperandLayout(operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"]))
+    return OperandLayout(
+        operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
+    )
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
@@ -181,7 +184,7 @@ def transpose_matrix(warps: Warps, i: Bound) -> None:
     # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    matrix = maps.fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
-    d = maps.fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
+    matrix = maps.transpose_fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
+    d = maps.transpose_fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
     # WRITE
     warps.write(i.d, d[:, 0, :])

@@ -377,7 +377,7 @@ def _sum(warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array],
     sparse = getattr(i, "sp_meta", None) is not None
     k, registers, index = k_of(i.shape), None, None
     if "a_desc" not in descriptors:
-        registers = gather(warps, i.a, maps.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
+        registers = gather(warps, i.a, maps.warpgroup_fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
     if sparse:
         words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
         index = metadata_map("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
@@ -410,7 +410,7 @@ def _sum(warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array],
             for part, (a, b) in zip(parts, taken, strict=True)
         ]  # fmt: skip
 
-    update(warps, i.d, maps.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
+    update(warps, i.d, maps.warpgroup_fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
     warps.count_macs(products)
 
 

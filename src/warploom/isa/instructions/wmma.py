@@ -28,7 +28,7 @@ from warploom.numerics import fused
 
 
 def _map(matrix: str, shape: str, element: str) -> FragmentMap:
-    return maps.fragment("wmma", matrix.upper(), shape, element)
+    return maps.tiled_fragment("wmma", matrix.upper(), shape, element)
 
 
 def _moved_map(slots: Slots) -> FragmentMap:
