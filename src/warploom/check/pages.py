@@ -181,8 +181,8 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
 def _result(form: Form) -> str:
     formula = (form.multiply.__doc__ or "").removeprefix("Return ").rstrip(".")
     return (
-        f"Result: `{formula}`. The types and the architecture select the sum. `warploom.numerics.spec` defines the sums:"
-        " L is `length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence."
+        f"Result: `{formula}`. The types and the architecture select the sum."
+        " `warploom.numerics.spec` defines the sums: L is `length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence."
     )
 
 
