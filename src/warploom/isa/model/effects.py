@@ -159,10 +159,14 @@ class Multiply:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Change of the share that a warp or CTA holds of a resource. The word of `action` is "take" or "release"."""
+    """Change of the share that a warp or CTA holds of a resource.
+
+    The word of `action` is "take" or "release". `amount` names the operand with the number of registers or columns.
+    """
 
     resource: Literal["registers", "tensor memory", "permit"]
     action: Rule = "take"
+    amount: str = ""
 
 
 @dataclass(frozen=True, slots=True)
