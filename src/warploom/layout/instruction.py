@@ -194,7 +194,7 @@ class InstructionDescriptor(Displayed):
 
 def _kind(word: str) -> _Kind:
     if word not in _KINDS:
-        raise UsageError(f"unknown kind {word!r} of multiplication into tensor memory; expected {', '.join(_KINDS)}")
+        raise UsageError(f"unknown kind {word!r} of a multiplication into tensor memory; expected {', '.join(_KINDS)}")
     return _KINDS[word]
 
 
