@@ -150,7 +150,9 @@ class _Module:
             names = frozenset[str]().union(*(self._variables.get(function, ()) for function in functions))
             for strict, texts in self._compared(node, names):
                 yield from (
-                    text for text in texts if (_LETTER.search(text.value) if strict else text.value in declared())
+                    text
+                    for text in texts
+                    if (_LETTER.search(str(text.value)) if strict else str(text.value) in declared())
                 )
 
     def _is_name(self, node: ast.AST, variables: frozenset[str], *, strict: bool = True) -> bool:
