@@ -35,7 +35,7 @@ _SUB_BYTE_FLOATS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
 @dataclass(frozen=True, slots=True)
 class Descriptor(Displayed):
-    """Matrix descriptor of wgmma.
+    """Matrix descriptor of a warpgroup multiplication (wgmma).
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
     16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
@@ -149,7 +149,7 @@ class Descriptor(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class UmmaDescriptor(Descriptor):
-    """Matrix descriptor of tcgen05.
+    """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
     The offsets and the base offset have the bits of a `Descriptor`. Bits 48-46 are 0b001, and 63-61 hold the swizzle
     (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the number of bytes that the

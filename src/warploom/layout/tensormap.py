@@ -80,7 +80,7 @@ _CODES = {
     "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
     "fill": len(FILLS),
 }
-# Field of tensormap.replace -> field of `TensorMapFields`, and the number of values that fit.
+# Field that a kernel can replace -> field of `TensorMapFields`, and the number of values that fit.
 _REPLACEABLE = {
     "global_address": ("global_address", 1 << 64),
     "rank": ("rank", 5),

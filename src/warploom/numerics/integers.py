@@ -103,7 +103,7 @@ def sub_sat(a: Array, b: Array) -> Array:
 
 
 def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Return the sum, with an optional carry-in, and the carry-out (boolean).  Source: add.cc, addc."""
+    """Return the sum, with an optional carry-in, and the carry-out (boolean).  Source: add (cc), addc."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.add(x, y)
     out = total < x
@@ -115,7 +115,7 @@ def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Ar
 
 
 def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, Array]:
-    """Return the difference, with an optional borrow-in, and the borrow-out (boolean).  Source: sub.cc, subc."""
+    """Return the difference, with an optional borrow-in, and the borrow-out (boolean).  Source: sub (cc), subc."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.subtract(x, y)
     out = x < y
@@ -129,7 +129,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return one half of the product plus c and the carry-out (boolean).  Source: mad.cc, madc."""
+    """Return one half of the product plus c and the carry-out (boolean).  Source: mad (cc), madc."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 

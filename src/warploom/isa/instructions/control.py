@@ -119,7 +119,7 @@ SETMAXNREG = Form(
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
     effects=(
         Collective("warp"),
-        Allocate("registers", lambda slots: "take" if slots["action"] == "inc" else "release"),
+        Allocate("registers", lambda slots: "take" if slots["action"] == "inc" else "release", "imm_reg_count"),
     ),
     source="PTX ISA 9.7.19.5",
 )

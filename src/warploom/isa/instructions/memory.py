@@ -361,7 +361,7 @@ CVTA_TO = Form(
     syntax="cvta.to.space.size  p, a;",
     rows=_WINDOWS,
     operands={"p": out("size"), "a": inp("size")},
-    effects=(Flow(address=("a",)),),
+    effects=(Flow(address=("a",), space="space"),),
     source="PTX ISA 9.7.9.20",
 )
 

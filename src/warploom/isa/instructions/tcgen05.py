@@ -41,7 +41,7 @@ ALLOC = Form(
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
     operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory"), Access("write", "dst")),
+    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -50,7 +50,7 @@ DEALLOC = Form(
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
     rows=_GROUPS,
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory", "release")),
+    effects=(Collective("warp"), Allocate("tensor memory", "release", "nCols")),
     source="PTX ISA 9.7.16.7.1",
 )
 

@@ -6,7 +6,7 @@ from typing import LiteralString
 
 import numpy as np
 
-from warploom.isa.model.effects import Access, Barrier, Collective, Fence
+from warploom.isa.model.effects import Access, Barrier, Collective, Fence, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -54,7 +54,7 @@ REPLACE = Form(
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "new_val": inp("type")},
-    effects=(Access("update", "addr", "new_val"),),
+    effects=(Access("update", "addr", "new_val"), Flow(address=("new_val",), space="global", unwritten="use")),
     source="PTX ISA 9.7.9.26.1",
 )
 
