@@ -188,9 +188,9 @@ class _Reading:
         step = _Step(binding, [], [], [])
         for name, bound in binding.operands.items():
             keys = list(self._keys(bound.operand, scope))
-            if bound.place.access in ("write", "both"):
+            if bound.spec.access in ("write", "both"):
                 step.writes += keys
-            if bound.place.access != "write":
+            if bound.spec.access != "write":
                 step.reads.append((name, bound, keys))
             if isinstance(bound.operand, Address):
                 step.coordinates += (key for extra in bound.operand.extra for key in self._keys(extra, scope))
@@ -229,7 +229,7 @@ class _Reading:
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            layout = bound.place.layout
+            layout = bound.spec.layout
             if layout is None or not binding.form.multiplies:
                 continue
             if layout.operand in _MULTIPLICANDS:
@@ -242,9 +242,9 @@ class _Reading:
 
     def _element(self, binding: Binding, bound: BoundOperand, keys: list[Key]) -> None:
         """Record the element type that an operand's position implies."""
-        if bound.place.kind not in ("register", "any"):
+        if bound.spec.kind not in ("register", "any"):
             return
-        element = _element_of(bound.type, bound.place, binding)
+        element = _element_of(bound.type, bound.spec, binding)
         if element:
             for key in keys:
                 self.types.setdefault(key, set()).add(element)
@@ -278,7 +278,7 @@ class _Reading:
                 for key, part in zip(step.writes, loaded)
             ]
             return any(found)
-        if any(bound.place.kind == "address" for _, bound, _ in step.reads):
+        if any(bound.spec.kind == "address" for _, bound, _ in step.reads):
             return False  # a value from memory is not a parameter
         points: set[Part] = set()
         holds: set[Part] = set()
@@ -311,9 +311,9 @@ class _Reading:
         """Return the part of a parameter that an instruction loads, or None."""
         for _, bound, keys in step.reads:
             address = bound.operand
-            if bound.place.kind != "address" or not isinstance(address, Address):
+            if bound.spec.kind != "address" or not isinstance(address, Address):
                 continue
-            if bound.place.space_word(step.binding.slots).partition("::")[0] != "param":
+            if bound.spec.space_word(step.binding.slots).partition("::")[0] != "param":
                 continue
             named = [*self._named(address.base), *(part for key in keys for part in self.holds.get(key, ()))]
             if len(named) == 1:
@@ -341,7 +341,7 @@ class _Reading:
             return
         for _, bound, keys in step.reads:
             pointed = {part for key in keys for part in self.points.get(key, ())}
-            if bound.place.kind != "address" and len(pointed) == 1:
+            if bound.spec.kind != "address" and len(pointed) == 1:
                 self._use(pointed.pop()).strong = True
 
     def _note_uses(self, step: _Step) -> None:
@@ -353,7 +353,7 @@ class _Reading:
             self._use(part).is_coordinate = True
         form = step.binding.form
         for name, bound, keys in step.reads:
-            if bound.place.kind == "address":
+            if bound.spec.kind == "address":
                 self._access(step, name, bound, keys)
             elif form.name in _SCALES or form.name in _COMPARES:
                 for part in (part for key in keys for part in self.numbers.get(key, ())):
@@ -366,7 +366,7 @@ class _Reading:
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
-        space = bound.place.space_word(binding.slots).partition("::")[0]
+        space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
             if space == "param":
                 self._passed(step, name)
@@ -399,8 +399,8 @@ class _Reading:
         """Record the element type and the direction of an access to global memory."""
         binding = step.binding
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
-        copied = sum(bound.place.kind == "address" for bound, _ in others) > 0
-        stored = any(bound.place.kind == "register" and keys for bound, keys in others)
+        copied = sum(bound.spec.kind == "address" for bound, _ in others) > 0
+        stored = any(bound.spec.kind == "register" and keys for bound, keys in others)
         use.read |= bool(step.writes) or (copied and name in ("src", "srcMem"))
         use.written |= (stored and not copied) or (copied and name in ("dst", "dstMem"))
         word = binding.slots.get("type", "")
@@ -436,10 +436,10 @@ def _moved(part: Part, binding: Binding) -> Part:
     return Part(part.parameter, part.offset + sum(constant.value for constant in constants))
 
 
-def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
+def _element_of(word: str, spec: OperandSpec, binding: Binding) -> str:
     """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if place.layout is not None and place.is_fragment:
-        return binding.slots.get(f"{place.layout.operand.lower()}type", "")
+    if spec.layout is not None and spec.is_fragment:
+        return binding.slots.get(f"{spec.layout.operand.lower()}type", "")
     if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:
         return ""
     return word.removesuffix("x2").removesuffix("x4")

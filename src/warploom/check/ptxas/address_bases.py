@@ -1,6 +1,6 @@
 """Registers that ptxas refuses as the base of an address, by form and operand.
 
-Source: ptxas 12.9 to 13.5, asked for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots
 
 NARROW = (8, 16)
-"""Widths of registers that ptxas cannot move to where an address belongs."""
+"""Widths of registers that ptxas cannot move to an address."""
 
 Widths = Collection[int] | Callable[[Slots, int], Collection[int]]
 

@@ -1,6 +1,6 @@
-"""Forms that the manual does not have and assemblers take. Nothing executes them.
+"""Forms that ptxas accepts and the manual does not have. The emulator does not execute them.
 
-Source: ptxas 12.9 to 13.5, asked
+Source: answers of ptxas 12.9 to 13.5.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from warploom.isa.model.operands import OperandSpec, Slots, address, immediate, 
 
 
 def _eighth(slots: Slots) -> int:
-    """Registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
+    """Return the registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
     return 4 if slots["atype"] == "tf32" else 2
 
 

@@ -1,12 +1,12 @@
-"""Loads, stores, moves and atomics that the manual does not have and assemblers take. Nothing executes them.
+"""Loads, stores, moves and atomics that ptxas accepts and the manual does not have.
 
-Source: ptxas 12.9 to 13.5, asked
+Source: answers of ptxas 12.9 to 13.5.
 """
 
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
-from warploom.isa.instructions.atomic import of_integers
+from warploom.isa.instructions.atomic import unsigned_type
 from warploom.isa.model.operands import OperandSpec, address, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
@@ -160,7 +160,7 @@ ASYNC_RED_GLOBAL = ExtensionForm(
     rows="\n".join(
         ("scope space op type ptx target", *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS))
     ),
-    operands={"a": address(), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(unsigned_type)},
     source="PTX ISA 9.7.13.7",
 )
 

@@ -1,6 +1,6 @@
-"""Operands that ptxas judges otherwise than the manual, by form and operand.
+"""Operands for which ptxas deviates from the manual, by form and operand.
 
-Source: ptxas 12.9 to 13.5, asked for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from warploom.isa.model.operands import Slots
 from warploom.isa.model.types import TYPES
 
 FUNCTION = frozenset({"function"})
-"""The address of a function stands for a value."""
+"""Extension: the address of a function is legal as a value."""
 PACKED = frozenset({"packed"})
-"""A register of `f16x2` stands for a predicate."""
+"""Extension: a register of `f16x2` is legal as a predicate."""
 PREDICATE = frozenset({"predicate"})
-"""A predicate stands for a register of 32 bits."""
+"""Extension: a predicate is legal as a 32-bit register."""
 VECTORS = frozenset({"vectors"})
-"""A vector of any length stands for a register."""
+"""Extension: a vector of any length is legal as a register."""
 Extensions = Collection[str] | Callable[[Slots, int], Collection[str]]
 
 _EXTENSIONS: dict[tuple[Form, str], Extensions] = {}
@@ -355,7 +355,7 @@ _extend(_from_target(90, FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
 _extend(VECTORS | PREDICATE, {form: "sp_meta" for form in forms_of("wgmma") if "sp_meta" in form.operands})
 _extend(
     frozenset({"special"}),
-    {form: "disable_output_lane" for form in tensor_memory_forms.LOOSE if "disable_output_lane" in form.operands},
+    {form: "disable_output_lane" for form in tensor_memory_forms.FORMS if "disable_output_lane" in form.operands},
 )
 
 
@@ -366,10 +366,12 @@ _DENSE = (
     mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, forms.KIND_DENSE, forms.FOUR_BITS,
 )  # fmt: skip
 
-_hold_fragments(registers.product, dict.fromkeys(_DENSE, "a b c d"))
-_hold_fragments(registers.sparse_product, dict.fromkeys(_SPARSE, "a b c d"))
+_hold_fragments(registers.multiplication, dict.fromkeys(_DENSE, "a b c d"))
+_hold_fragments(registers.sparse_multiplication, dict.fromkeys(_SPARSE, "a b c d"))
 _hold_fragments(lambda _: registers.metadata, dict.fromkeys(_SPARSE, "e"))
-_hold_fragments(registers.opaque_product, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d"))
+_hold_fragments(
+    registers.opaque_multiplication, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d")
+)
 _hold_fragments(lambda _: registers.opaque_load, {wmma.LOAD: "r"})
 _hold_fragments(lambda _: registers.opaque_store, {wmma.STORE: "r"})
 _hold_fragments(
@@ -382,7 +384,7 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 # Operands without sinks, predicates and addresses of variables ---------------------------------------------
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
-_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.LOOSE)
+_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.FORMS)
 _REGISTERS_ONLY.update((form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands)
 _REGISTERS_ONLY.update((form, "r") for form in forms_of("tcgen05") if "r" in form.operands)
 _REGISTERS_ONLY.update(

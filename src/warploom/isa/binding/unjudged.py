@@ -1,8 +1,8 @@
-"""Instructions of the language that have no forms here: textures and surfaces.
+"""PTX instructions without Forms: textures and surfaces.
 
-A text that uses them is none the worse for it; the checker says that it did not judge them.
+The checker notes that it does not judge them.
 
-Source: PTX ISA 9.7.10, 9.7.11
+Source: PTX ISA 9.7.10, 9.7.11.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ _HEADS = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "s
 
 
 def is_unjudged(opcode: str) -> bool:
-    """Whether an opcode begins as an instruction of the language does that has no form here."""
+    """Return True if an opcode begins like a PTX instruction that has no Form."""
     head = opcode.partition(".")[0]
     return head in _HEADS and not forms_of(head)

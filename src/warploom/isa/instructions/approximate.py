@@ -1,4 +1,7 @@
-"""Approximations of elementary functions (PTX ISA 9.7.3.8-22, 9.7.4.9-10)."""
+"""Approximations of elementary functions, division and roots, with the bits of the hardware.
+
+Source: PTX ISA 9.7.3.8 to 9.7.3.22, 9.7.4.9, 9.7.4.10.
+"""
 
 from __future__ import annotations
 

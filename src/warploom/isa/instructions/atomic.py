@@ -1,7 +1,9 @@
-"""Atomic operations (PTX ISA 9.7.13.5 to 9.7.13.7).
+"""Atomic operations in memory, synchronous and asynchronous.
 
-Memory order and scope have no effect: an atomic acts at once, and lanes that name the same address follow
-one another.
+Memory order and scope have no effect in the emulator: an atomic operation takes effect at once, and lanes with equal
+addresses act in order.
+
+Source: PTX ISA 9.7.13.5 to 9.7.13.7.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import later
+from warploom.isa.instructions.remote import defer_with_completion
 from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out
@@ -46,13 +48,16 @@ _VECTOR = f"""
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Order, scope, space and operation in every order: assemblers take them all, compilers write several."""
+    """Return the orders of semantics, scope, space and operation, all of which assemblers accept."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
-    """The table of the operations; a cache hint is for global memory, and 128 bits are younger of the system."""
+    """Return the rows of the operations.
+
+    Cache hints exist for global memory only. 128-bit operations of system scope need a later PTX version.
+    """
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
         for op, noftz, kind, ptx, target in (line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip())
@@ -170,7 +175,7 @@ RED_VECTOR = Form(
 
 
 def _each_element(warps: Warps, i: Bound) -> Array:
-    """A vector atomic is atomic for each of its elements."""
+    """Apply the operation to each element of a vector, and return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
     olds = [
@@ -220,7 +225,7 @@ RED_ASYNC = Form(
 )
 
 
-def of_integers(slots: Slots) -> str:
+def unsigned_type(slots: Slots) -> str:
     """Bits are held as integers are."""
     return slots["type"].replace("b", "u")
 
@@ -229,7 +234,7 @@ RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
     rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
-    operands={"a": address(), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(unsigned_type)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
@@ -248,7 +253,7 @@ def red_async(warps: Warps, i: Bound) -> None:
     # READ
     b = spread(warps, warps.read(i.b))
     # WRITE, later
-    later(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
+    defer_with_completion(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
 
 
 def _reduce_now(space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:

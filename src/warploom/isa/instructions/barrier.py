@@ -1,7 +1,9 @@
-"""Barriers and fences (PTX ISA 9.7.13.1 to 9.7.13.4).
+"""Barriers of CTAs and clusters, memory fences and proxy fences.
 
-Fences have no effect here: every thread sees all writes in the order in which they take effect, whichever
-proxy they go through.
+Fences have no effect in the emulator: all threads see all writes in the order in which the writes take effect, through
+any proxy.
+
+Source: PTX ISA 9.7.13.1 to 9.7.13.4.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Bring the lanes of an aligned barrier together; the short spelling is always aligned."""
+    """Gather the lanes of a warp at an aligned barrier. The short spelling is always aligned."""
     if i.aligned or i.barrier == "bar":
         warps.gather_warp()
 

@@ -1,4 +1,7 @@
-"""Shifts, bit fields, bit counting and byte permutation (PTX ISA 9.7.1.14-22, 9.7.8.7-9, 9.7.9.7)."""
+"""Shifts, bit fields, bit counting and byte permutation.
+
+Source: PTX ISA 9.7.1.14 to 9.7.1.22, 9.7.8.7 to 9.7.8.9, 9.7.9.7.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from warploom.numerics import bits
 from warploom.numerics.lanes import Lane
 
 _FIELD = range(256)
-"""Constants that may say where a bit field is and how long."""
+"""Legal constants for the position and the length of a bit field."""
 
 SHIFT = Form(
     name="bits.shift",

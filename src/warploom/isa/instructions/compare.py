@@ -1,4 +1,7 @@
-"""Comparison and selection (PTX ISA 9.7.6) and half-precision comparison (PTX ISA 9.7.7)."""
+"""Comparison and selection of integers, floating-point numbers and half-precision numbers.
+
+Source: PTX ISA 9.7.6, 9.7.7.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Control flow, and the instructions that only wait or tune (PTX ISA 9.7.12, 9.7.19)."""
+"""Branches, calls and exits, and instructions that wait, trap or change the register count.
+
+Source: PTX ISA 9.7.12, 9.7.13.13, 9.7.19.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,7 @@ def leave_function(warps: Warps, i: Bound) -> None:
 
 
 IMPLIED = Instruction(None, "ret")
-"""What assemblers add to a body that runs past its end."""
+"""Instruction that assemblers append to a body without an end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 

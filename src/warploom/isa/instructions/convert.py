@@ -1,4 +1,7 @@
-"""Conversions between number types (PTX ISA 9.7.9.21-22)."""
+"""Conversions between number types, including pairs and quadruples of narrow formats.
+
+Source: PTX ISA 9.7.9.21, 9.7.9.22.
+"""
 
 from __future__ import annotations
 

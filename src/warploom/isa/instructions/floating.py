@@ -1,6 +1,8 @@
-"""Floating-point arithmetic of f32, f64 and f32x2 (PTX ISA 9.7.3).
+"""Floating-point arithmetic of f32, f64 and f32x2 with IEEE rounding.
 
-The approximations of 9.7.3 are in `approximate`, the half-precision instructions in `half`.
+The approximations are in `approximate`, and the half-precision instructions in `half`.
+
+Source: PTX ISA 9.7.3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Half-precision arithmetic of f16, bf16 and their pairs (PTX ISA 9.7.4); mixed precision (PTX ISA 9.7.5)."""
+"""Half-precision arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
+
+Source: PTX ISA 9.7.4, 9.7.5.
+"""
 
 from __future__ import annotations
 

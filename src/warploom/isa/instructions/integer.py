@@ -1,6 +1,8 @@
-"""Integer arithmetic (PTX ISA 9.7.1) and extended-precision integer arithmetic (PTX ISA 9.7.2).
+"""Integer arithmetic, and chains of additions with carry for long integers.
 
-The bit-field instructions of 9.7.1 are in `bits`.
+The bit-field instructions are in `bits`.
+
+Source: PTX ISA 9.7.1, 9.7.2.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """The type of a result: twice as wide under `.wide`."""
+    """Return the type of a result, which is twice as wide with `.wide`."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 

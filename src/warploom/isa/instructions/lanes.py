@@ -1,4 +1,4 @@
-"""Operands that outlive their instruction."""
+"""Copies of operands for operations that take effect after their instruction."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from warploom.isa.model.semantics import Array, Warps
 
 
 def spread(warps: Warps, operand: Array) -> Array:
-    """A copy of an operand with one element per lane, which later writes to registers leave alone.
+    """Return a copy of an operand with one element per lane, which later register writes do not change.
 
-    Shapes: anything that broadcasts to (warps, 32), to (warps, 32).
+    Shapes: an array that broadcasts to (warps, 32), to (warps, 32).
     """
     return np.array(np.broadcast_to(operand, (warps.count, 32)))

@@ -1,4 +1,7 @@
-"""Logic and shift instructions (PTX ISA 9.7.8)."""
+"""Bitwise logic on bits and predicates, including functions of three inputs by lookup table.
+
+Source: PTX ISA 9.7.8.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Memory barrier objects (PTX ISA 9.7.13.15)."""
+"""Memory barrier objects in shared memory, which count arrivals and the bytes of asynchronous copies.
+
+Source: PTX ISA 9.7.13.15.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Rows of arrivals: the first versions of `arrive` and `arrive_drop`, and with an order."""
+    """Return the rows of arrivals. `arrive` and `drop` are the first PTX versions of the two operations."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

@@ -1,7 +1,9 @@
-"""Loads, stores and addresses (PTX ISA 9.7.9.8 to 9.7.9.24).
+"""Loads, stores, conversion of addresses, and cache control.
 
-Memory order and scope, caching, eviction and prefetching have no effect here: the machine performs every
-access in program order, and all threads see it at once.
+Memory order, scope, caching and eviction have no effect in the emulator: it performs every access in program order, and
+all threads see the access at once.
+
+Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import later
+from warploom.isa.instructions.remote import defer_with_completion
 from warploom.isa.model.effects import Access, Flow, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import Allowance, OperandSpec, Slots, address, immediate, inp, out
@@ -35,14 +37,13 @@ _FIRST = {
     (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
     ("local", False): ("9.1 sm_75", "9.1 sm_75"),
 }
-"""Where accesses begin that do not with the first target: ordered ones, and those to local memory alone, which
-are the volatile.
-"""
+"""Availability of ordered accesses, and of volatile accesses to local memory, by spaces and order."""
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Table of the vectors of each type, 128 bits in all or 256 in global memory, for cells of some columns and
-    their spaces. With `sem` the accesses are ordered, of every scope.
+    """Return the rows of the vectors of each type: 128 bits, or 256 bits in global memory.
+
+    `accesses` are cells of some columns and their state spaces. With `sem`, accesses have an order and a scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -308,7 +309,7 @@ def store_async(warps: Warps, i: Bound) -> None:
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
     # WRITE, later
     size = len(values) * TYPES[i.type].bytes
-    later(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
+    defer_with_completion(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
 
 
 def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
@@ -334,7 +335,7 @@ _WINDOWS = """
         const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
         shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
 """
-"""Spaces with generic addresses; addresses of 32 bits are no more, whatever the version."""
+"""State spaces with generic addresses. 32-bit addresses are removed in every PTX version."""
 
 CVTA = Form(
     name="memory.cvta",

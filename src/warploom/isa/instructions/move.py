@@ -1,4 +1,7 @@
-"""Moves between registers, and packing and unpacking of vectors (PTX ISA 9.7.9.3-4)."""
+"""Moves between registers, and packing and unpacking of vectors.
+
+Source: PTX ISA 9.7.9.3, 9.7.9.4.
+"""
 
 from __future__ import annotations
 

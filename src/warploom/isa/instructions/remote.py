@@ -1,7 +1,8 @@
-"""What asynchronous stores and reductions of single threads share (PTX ISA 9.7.9.12, 9.7.13.7).
+"""Asynchronous stores and reductions of single threads in shared memory of the cluster.
 
-They reach shared memory of the cluster, in no order among each other, and count their bytes off the transactions
-of an mbarrier in the same CTA.
+The operations are unordered. Each counts its bytes as completed transactions of an mbarrier in the same CTA.
+
+Source: PTX ISA 9.7.9.12, 9.7.13.7.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.semantics import Array, Bound, Warps
 
 Effect = Callable[[Warps, Array, Mapping[str, Array]], None]
-"""Does what the instruction does at addresses, with arrays that were captured when it was issued."""
+"""Function that performs the operation at addresses, with arrays captured when it was issued."""
 
 
-def later(warps: Warps, i: Bound, size: int, effect: Effect, captured: Mapping[str, Array]) -> None:
-    """Let an effect of `size` bytes for each active lane, at the addresses `i.a`, happen when the schedule says.
+def defer_with_completion(warps: Warps, i: Bound, size: int, effect: Effect, captured: Mapping[str, Array]) -> None:
+    """Defer an operation of `size` bytes per active lane at the addresses `i.a`, and its completion.
 
-    Shapes: captured arrays have the warps as their first axis.
+    Shapes: the first axis of captured arrays is the warps.
     """
     where = {"where": spread(warps, warps.addresses(i.a)), "mbarrier": spread(warps, warps.addresses(i.mbar))}
     warps.defer("remote", partial(_take_effect, i.ss, size, effect), {**where, **captured})

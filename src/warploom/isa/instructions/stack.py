@@ -1,4 +1,7 @@
-"""The stack of a thread: allocation in local memory (PTX ISA 9.7.17)."""
+"""Stack of a thread in local memory: allocation, and saving and restoring the stack pointer.
+
+Source: PTX ISA 9.7.17.
+"""
 
 from __future__ import annotations
 

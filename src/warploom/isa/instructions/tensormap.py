@@ -1,4 +1,7 @@
-"""Tensor maps made by the device (PTX ISA 9.7.9.26 and 9.7.13.15)."""
+"""Changes of tensor maps in memory, and their publication to the tensor-map proxy.
+
+Source: PTX ISA 9.7.9.26, 9.7.13.15.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ _PACKED_NAMES: dict[str, LiteralString] = {
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store one entry of a field, in the width that the 128 bytes give it."""
+    """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
     layout, offset = PACKED.fields[_PACKED_NAMES[i.field]][:2]
     entry = layout.base
@@ -116,7 +119,7 @@ def _codes(slots: Slots) -> range:
 
 
 def _new_codes(slots: Slots) -> range:
-    """The packed formats of 6 and 4 bits, and the swizzle of 96 bytes."""
+    """Return the codes of the packed 6-bit and 4-bit formats, and of the 96-byte swizzle."""
     return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
 
 

@@ -1,7 +1,9 @@
-"""Video instructions: a byte or half of a register (PTX ISA 9.7.18.1), and SIMD on its parts (9.7.18.2).
+"""Video instructions on a byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector behind a register chooses parts of it (`%r1.b0`). Nothing executes the selectors, nor the forms
-without a meaning.
+A selector behind a register chooses parts of it (`%r1.b0`). The emulator executes neither selectors nor the Forms
+without semantics.
+
+Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """A source of which a byte or half may be chosen; assemblers take the address of a function too."""
+    """Return the specification of a source with an optional selector of a byte or half."""
     return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
-    """The part of d that a result is merged into c as, where no second operation takes c."""
+    """Return the selector pattern of d, which is legal only without a second operation."""
     return "" if slots["op2"] else _PART
 
 

@@ -1,6 +1,6 @@
-"""Instructions in which the lanes of a warp meet: shuffles, votes, matches, reductions.
+"""Exchange between the lanes of a warp: shuffles, votes, matches, reductions and elections.
 
-Source: PTX ISA 9.7.9.5 to 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
+Source: PTX ISA 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _BIT = np.uint32(1) << _LANE
 _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 
-def _gather(warps: Warps, i: Bound) -> Array:
-    """Bring the members together, and say who they are."""
+def _gather_members(warps: Warps, i: Bound) -> Array:
+    """Gather the lanes of the member mask, and return the mask."""
     warps.gather_members(warps.read(i.membermask))
     return warps.read(i.membermask)
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """A bit for each lane that holds. Shapes: (warps, 32) to (warps, 1)."""
+    """Return a bit for each lane of a mask. Shapes: (warps, 32) to (warps, 1)."""
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 
-def _sharers(warps: Warps, members: Array) -> Lanes:
-    """For each lane, the active lanes of its member mask. Shapes: (warps, 32, 32), last axis the others."""
+def _active_members(warps: Warps, members: Array) -> Lanes:
+    """Return for each lane the active lanes of its member mask. Shapes: (warps, 32, 32), members last."""
     named = (members[:, :, np.newaxis] & _BIT) != 0
     return np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
 
@@ -42,7 +42,7 @@ def _sharers(warps: Warps, members: Array) -> Lanes:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """The lane each lane reads, and whether it lies within the lane's segment and clamp."""
+    """Return the source lane of each lane, and True where the source is within segment and clamp."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment
@@ -96,7 +96,7 @@ SHFL_SYNC = Form(
 
 @SHFL_SYNC.execute
 def shuffle_sync(warps: Warps, i: Bound) -> None:
-    _gather(warps, i)
+    _gather_members(warps, i)
     _shuffle(warps, i)
 
 
@@ -165,7 +165,7 @@ BALLOT_SYNC = Form(
 @VOTE_SYNC.execute
 @BALLOT_SYNC.execute
 def vote_sync(warps: Warps, i: Bound) -> None:
-    _vote(warps, i, _gather(warps, i))
+    _vote(warps, i, _gather_members(warps, i))
 
 
 VOTE = Form(
@@ -223,10 +223,10 @@ MATCH_ANY = Form(
 @MATCH_ANY.execute
 def match_any(warps: Warps, i: Bound) -> None:
     # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    same = _sharers(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
+    same = _active_members(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
     # WRITE
     warps.write(i.d, _ballot(same)[..., 0])
 
@@ -247,17 +247,17 @@ MATCH_ALL = Form(
 @MATCH_ALL.execute
 def match_all(warps: Warps, i: Bound) -> None:
     # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    sharers = _sharers(warps, members)
+    sharers = _active_members(warps, members)
     differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
-    alike = np.logical_not(np.logical_or.reduce(differing, axis=-1))
-    d = np.where(alike, _ballot(sharers)[..., 0], np.uint32(0))
+    same = np.logical_not(np.logical_or.reduce(differing, axis=-1))
+    d = np.where(same, _ballot(sharers)[..., 0], np.uint32(0))
     # WRITE
     warps.write(i.d, d)
     if i.p is not None:
-        warps.write(i.p, alike)
+        warps.write(i.p, same)
 
 
 def _reduced(slots: Slots) -> str:
@@ -304,10 +304,10 @@ _REDUCE = {
 @REDUX.execute
 def reduce(warps: Warps, i: Bound) -> None:
     # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    sharers = _sharers(warps, members)
+    sharers = _active_members(warps, members)
     # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
@@ -319,10 +319,10 @@ def reduce(warps: Warps, i: Bound) -> None:
 @REDUX_FLOAT.execute
 def reduce_float(warps: Warps, i: Bound) -> None:
     # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    values = np.where(_sharers(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
+    values = np.where(_active_members(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
     if i.abs:
         values = np.abs(values)
     extreme = floats.minimum if i.op == "min" else floats.maximum
@@ -346,7 +346,7 @@ ELECT = Form(
 @ELECT.execute
 def elect(warps: Warps, i: Bound) -> None:
     # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     # COMPUTE
     lowest = members & (~members + np.uint32(1))
     leader = np.broadcast_to(np.bitwise_count(lowest - np.uint32(1)).astype(np.uint32), (warps.count, 32))

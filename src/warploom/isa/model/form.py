@@ -45,7 +45,7 @@ from warploom.isa.model.effects import (
 )
 from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
+from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
 
@@ -297,15 +297,15 @@ class Form(Displayed):
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
         if any(Counter(order) != Counter(self.syntax.words) for order in self.orders[1:]):
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
-        places = {name for place in self.syntax.places for name in place.names}
-        if places != set(self.operands):
-            declared, written = sorted(self.operands), sorted(places)
+        patterns = {name for pattern in self.syntax.operands for name in pattern.names}
+        if patterns != set(self.operands):
+            declared, written = sorted(self.operands), sorted(patterns)
             raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
-        for place in self.operands.values():
-            if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
-                raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
-            if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+        for spec in self.operands.values():
+            if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
+                raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")
+            if spec.when and spec.when not in slots:
+                raise FormError(f"form {self.name}: an operand stands with {spec.when!r}, which is not a slot")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"
@@ -385,8 +385,3 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 
 def no_effect(warps: Any, i: Any) -> None:
     """Execute a hint, or an ordering that the emulator always guarantees, by doing nothing."""
-
-
-def places_of(form: Form) -> tuple[PlaceName, ...]:
-    """Return the operands of a form in the order of its syntax line."""
-    return form.syntax.places
