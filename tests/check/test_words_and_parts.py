@@ -91,8 +91,8 @@ def test_video_instructions_take_parts_of_registers(statement: str) -> None:
         ("vadd.u32.u32.u32.min %r0.b0, %r1, %r2, %r3;", "video.arithmetic_merged/d"),
         ("vadd4.u32.u32.u32 %r0.b13, %r1, %r2, %r3;", "video.quad/d"),
         ("vadd4.u32.u32.u32 %r0, %r1.b0, %r2, %r3;", "video.quad/a"),
-        ("vadd2.u32.u32.u32 %r0, 5, %r2, %r3;", "video.pair/a"),
-        ("vmad.u32.u32.u32.po %r0, -%r1, %r2, %r3;", "video.mad_plus_one/a"),
+        ("vadd2.u32.u32.u32 %r0, 5, %r2, %r3;", "video.lanes/a"),
+        ("vmad.u32.u32.u32.po %r0, -%r1, %r2, %r3;", "video.mad_negated/a"),
         ("vadd.u32.u32.u32 %r0, %r1, %h0;", "video.arithmetic/b"),
     ],
 )

@@ -179,7 +179,7 @@ class InstructionChecker:
             checker = OperandChecker(names, self.target, self.ptx, with_extensions=True)
             if not self._verdict(match, reading, checker)[0]:
                 used = checker.used_extensions
-                needed = [t for t in TOLERATED if t.is_for(match.form) or {*t.spec.split()} & used]
+                needed = [t for t in TOLERATED if t.is_for(match.form) or {*t.extensions.split()} & used]
                 return [_warning(instruction, each, match) for each in (*reasons, *needed)]
         return []
 

@@ -24,15 +24,8 @@ FUNCTION = Form(
     source="PTX ISA 9.7.3.21",
 )
 
-_FUNCTIONS = {
-    "ex2": approximate.ex2,
-    "lg2": approximate.lg2,
-    "sin": approximate.sin,
-    "cos": approximate.cos,
-    "rcp": approximate.rcp,
-    "sqrt": approximate.sqrt,
-    "rsqrt": approximate.rsqrt,
-}
+_SINGLE = (approximate.ex2, approximate.lg2, approximate.sin, approximate.cos, approximate.rcp, approximate.sqrt)
+_FUNCTIONS = {function.__name__: function for function in (*_SINGLE, approximate.rsqrt)}
 
 
 @FUNCTION.semantics

@@ -85,12 +85,7 @@ ATOM = Form(
 
 @ATOM.execute
 def atom(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # COMPUTE
-    old = warps.atomic(i.space, where, i.op, i.type, b)
-    # WRITE
-    warps.write(i.d, old)
+    warps.write(i.d, warps.atomic(i.space, warps.addresses(i.a), i.op, i.type, warps.read(i.b)))
 
 
 CAS = Form(
@@ -117,12 +112,8 @@ CAS = Form(
 
 @CAS.execute
 def compare_and_swap(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    old = warps.atomic(i.space, where, "cas", i.type, c, b)
-    # WRITE
-    warps.write(i.d, old)
+    b, c = warps.read(i.b), warps.read(i.c)
+    warps.write(i.d, warps.atomic(i.space, warps.addresses(i.a), "cas", i.type, c, b))
 
 
 RED = Form(
@@ -138,10 +129,7 @@ RED = Form(
 
 @RED.execute
 def red(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # WRITE
-    warps.atomic(i.space, where, i.op, i.type, b)
+    warps.atomic(i.space, warps.addresses(i.a), i.op, i.type, warps.read(i.b))
 
 
 ATOM_VECTOR = Form(
@@ -178,19 +166,14 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     """Apply the operation to each element of a vector, and return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
-    olds = [
-        warps.atomic(i.space, element, i.op, i.type, values)
-        for element, values in ((where + np.uint64(n * step), values) for n, values in enumerate(b))
-    ]
-    return np.stack(olds)
+    return np.stack(
+        [warps.atomic(i.space, where + np.uint64(n * step), i.op, i.type, values) for n, values in enumerate(b)]
+    )
 
 
 @ATOM_VECTOR.execute
 def atom_vector(warps: Warps, i: Bound) -> None:
-    # READ, COMPUTE
-    old = _each_element(warps, i)
-    # WRITE
-    warps.write_vector(i.d, old)
+    warps.write_vector(i.d, _each_element(warps, i))
 
 
 @RED_VECTOR.execute
@@ -240,20 +223,14 @@ RED_ASYNC_RELEASE = Form(
 )
 
 
-@RED_ASYNC_RELEASE.execute
-def red_release(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # WRITE
-    warps.atomic(i.space, where, i.op, i.type, b)
+RED_ASYNC_RELEASE.execute(red)
 
 
 @RED_ASYNC.execute
 def red_async(warps: Warps, i: Bound) -> None:
-    # READ
-    b = spread(warps, warps.read(i.b))
-    # WRITE, later
-    defer_with_completion(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
+    captured = {"b": spread(warps, warps.read(i.b))}
+    reduction = partial(_reduce_now, i.ss, i.op, i.type)
+    defer_with_completion(warps, i, TYPES[i.type].bytes, reduction, captured)
 
 
 def _reduce_now(space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:

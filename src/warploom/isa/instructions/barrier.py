@@ -56,12 +56,8 @@ def _meet(warps: Warps, i: Bound) -> None:
 
 @BARRIER_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number = warps.read(i.a)
-    threads = None if i.b is None else warps.read(i.b)
-    # WRITE
-    warps.cta_barrier(number, threads, "sync")
+    warps.cta_barrier(warps.read(i.a), None if i.b is None else warps.read(i.b), "sync")
 
 
 BARRIER_ARRIVE = Form(
@@ -82,11 +78,8 @@ BARRIER_ARRIVE = Form(
 
 @BARRIER_ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number, threads = warps.read(i.a), warps.read(i.b)
-    # WRITE
-    warps.cta_barrier(number, threads, "arrive")
+    warps.cta_barrier(warps.read(i.a), warps.read(i.b), "arrive")
 
 
 BARRIER_RED = Form(
@@ -111,12 +104,9 @@ BARRIER_RED = Form(
 
 @BARRIER_RED.execute
 def reduce(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number, predicate = warps.read(i.a), warps.read(i.c)
     threads = None if i.b is None else warps.read(i.b)
-    # WRITE
-    warps.cta_reduce(number, threads, predicate, i.op, i.d)
+    warps.cta_reduce(warps.read(i.a), threads, warps.read(i.c), i.op, i.d)
 
 
 CLUSTER_ARRIVE = Form(
@@ -254,10 +244,5 @@ MEMBAR_PROXY = Form(
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE.execute(no_effect)
-FENCE_RESTRICTED.execute(no_effect)
-FENCE_PROXY.execute(no_effect)
-FENCE_PROXY_TO.execute(no_effect)
-FENCE_PROXY_TENSORMAP.execute(no_effect)
-MEMBAR.execute(no_effect)
-MEMBAR_PROXY.execute(no_effect)
+for _fence in (FENCE, FENCE_RESTRICTED, FENCE_PROXY, FENCE_PROXY_TO, FENCE_PROXY_TENSORMAP, MEMBAR, MEMBAR_PROXY):
+    _fence.execute(no_effect)

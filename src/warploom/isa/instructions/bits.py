@@ -101,10 +101,7 @@ FNS = Form(
     source="PTX ISA 9.7.1.17",
 )
 
-
-@FNS.semantics
-def fns(mask: Lane, base: Lane, offset: Lane) -> Lane:
-    return bits.fns(mask, base, offset)
+FNS.semantics(bits.fns)
 
 
 BREV = Form(
@@ -119,10 +116,7 @@ BREV = Form(
     source="PTX ISA 9.7.1.18",
 )
 
-
-@BREV.semantics
-def brev(a: Lane) -> Lane:
-    return bits.brev(a)
+BREV.semantics(bits.brev)
 
 
 BFE = Form(

@@ -37,10 +37,7 @@ BRX = Form(
 
 @BRX.execute
 def branch_indexed(warps: Warps, i: Bound) -> None:
-    # READ
-    index = warps.read(i.index)
-    # WRITE
-    warps.branch_table(i.tlist, index)
+    warps.branch_table(i.tlist, warps.read(i.index))
 
 
 CALL = Form(

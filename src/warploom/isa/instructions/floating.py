@@ -198,10 +198,7 @@ COPYSIGN = Form(
     source="PTX ISA 9.7.3.2",
 )
 
-
-@COPYSIGN.semantics
-def copysign(a: Lane, b: Lane) -> Lane:
-    return floats.copysign(a, b)
+COPYSIGN.semantics(floats.copysign)
 
 
 TESTP = Form(
@@ -215,7 +212,4 @@ TESTP = Form(
     source="PTX ISA 9.7.3.1",
 )
 
-
-@TESTP.semantics
-def testp(property: Word, a: Lane) -> Lane:
-    return floats.testp(property, a)
+TESTP.semantics(floats.testp)

@@ -49,10 +49,8 @@ _SUMS = {
 @ADD.semantics
 def add(op: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
     if TYPES[type].kind == "packed":
-        d = integers.halves(op, a, b, signed=type == "s16x2")
-    else:
-        d = _SUMS[op, sat](a, b)
-    return d
+        return integers.halves(op, a, b, signed=type == "s16x2")
+    return _SUMS[op, sat](a, b)
 
 
 MUL = Form(
@@ -142,10 +140,7 @@ SAD = Form(
     source="PTX ISA 9.7.1.7",
 )
 
-
-@SAD.semantics
-def sad(a: Lane, b: Lane, c: Lane) -> Lane:
-    return integers.sad(a, b, c)
+SAD.semantics(integers.sad)
 
 
 DIV = Form(
@@ -206,10 +201,8 @@ _EXTREMES = {"min": integers.minimum, "max": integers.maximum}
 @MIN.semantics
 def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     if TYPES[type].kind == "packed":
-        d = integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
-    else:
-        d = _EXTREMES[op](a, b, relu=bool(relu))
-    return d
+        return integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
+    return _EXTREMES[op](a, b, relu=bool(relu))
 
 
 DP4A = Form(

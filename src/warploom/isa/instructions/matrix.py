@@ -93,12 +93,8 @@ LDMATRIX = Form(
 
 @LDMATRIX.execute
 def load_matrices(warps: Warps, i: Bound) -> None:
-    # READ
     rows = _load_rows(warps, i)
-    # COMPUTE
-    matrix = rows.view(np.uint16) if i.type == "b16" else rows
-    # WRITE
-    _write(warps, i, matrix)
+    _write(warps, i, rows.view(np.uint16) if i.type == "b16" else rows)
 
 
 LDMATRIX_WIDENED = Form(
@@ -117,12 +113,7 @@ LDMATRIX_WIDENED = Form(
 
 @LDMATRIX_WIDENED.execute
 def load_widened_matrices(warps: Warps, i: Bound) -> None:
-    # READ
-    rows = _load_rows(warps, i)
-    # COMPUTE
-    matrix = _WIDEN[i.src_fmt](rows)
-    # WRITE
-    _write(warps, i, matrix)
+    _write(warps, i, _WIDEN[i.src_fmt](_load_rows(warps, i)))
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -159,13 +150,10 @@ STMATRIX = Form(
 
 @STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
-    # READ
     addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
-    # COMPUTE
     matrix = _fragment(i, "stmatrix").gather(registers.transpose(1, 0, 2))
     words = np.zeros((4, warps.count, 32), np.uint32)
     words[:, :, : matrix.shape[1]] = matrix.view(np.uint32).transpose(2, 0, 1)
-    # WRITE
     warps.store(i.ss, addresses, "b32", words, lanes=_row_lanes(i))
 
 
@@ -187,10 +175,7 @@ MOVMATRIX = Form(
 
 @MOVMATRIX.execute
 def transpose_matrix(warps: Warps, i: Bound) -> None:
-    # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     matrix = maps.transpose_fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
     d = maps.transpose_fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
-    # WRITE
     warps.write(i.d, d[:, 0, :])

@@ -32,10 +32,7 @@ INIT = Form(
 
 @INIT.execute
 def initialise(warps: Warps, i: Bound) -> None:
-    # READ
-    count = warps.read(i.count)
-    # WRITE
-    warps.mbarrier(i.space, warps.addresses(i.addr), "init", count)
+    warps.mbarrier(i.space, warps.addresses(i.addr), "init", warps.read(i.count))
 
 
 INVAL = Form(
@@ -72,10 +69,7 @@ TRANSACTIONS = Form(
 
 @TRANSACTIONS.execute
 def count_transactions(warps: Warps, i: Bound) -> None:
-    # READ
-    transactions = warps.read(i.txCount)
-    # WRITE
-    warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=transactions)
+    warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=warps.read(i.txCount))
 
 
 # Arriving -------------------------------------------------------------------------------------------------
@@ -139,12 +133,14 @@ ARRIVE_REMOTE = Form(
 @ARRIVE_COUNT.execute
 @ARRIVE_REMOTE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
-    given = getattr(i, "count", None)
-    count = 1 if given is None else warps.read(given)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
-    if (kept := getattr(i, "state", None)) is not None:
+    _arrive(warps, i, i.op)
+
+
+def _arrive(warps: Warps, i: Bound, action: str) -> None:
+    """Arrive once or `count` times, and write the state if the form has this operand."""
+    given, kept = getattr(i, "count", None), getattr(i, "state", None)
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
+    if kept is not None:
         warps.write(kept, state)
 
 
@@ -179,12 +175,7 @@ ARRIVE_NO_COMPLETE_DISCARD = Form(
 @ARRIVE_NO_COMPLETE.execute
 @ARRIVE_NO_COMPLETE_DISCARD.execute
 def arrive_no_complete(warps: Warps, i: Bound) -> None:
-    # READ
-    count = warps.read(i.count)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), f"{i.op}_no_complete", count)
-    if (kept := getattr(i, "state", None)) is not None:
-        warps.write(kept, state)
+    _arrive(warps, i, f"{i.op}_no_complete")
 
 
 def _expecting(space: str) -> str:
@@ -218,10 +209,7 @@ ARRIVE_EXPECT_REMOTE = Form(
 @ARRIVE_EXPECT.execute
 @ARRIVE_EXPECT_REMOTE.execute
 def arrive_expect(warps: Warps, i: Bound) -> None:
-    # READ
-    transactions = warps.read(i.txCount)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, transactions)
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, warps.read(i.txCount))
     if i.space != "shared::cluster":
         warps.write(i.state, state)
 
@@ -270,17 +258,8 @@ TRY_WAIT = Form(
 @TEST_WAIT.execute
 @TRY_WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
-    # READ
-    phase = warps.read(i.phase)
-    # WRITE
-    warps.mbarrier_wait(
-        i.space,
-        warps.addresses(i.addr),
-        phase,
-        parity=i.parity != "",
-        blocking=i.op == "try_wait",
-        result=i.waitComplete,
-    )
+    where, phase, parity = warps.addresses(i.addr), warps.read(i.phase), i.parity != ""
+    warps.mbarrier_wait(i.space, where, phase, parity, blocking=i.op == "try_wait", result=i.waitComplete)
 
 
 PENDING_COUNT = Form(
@@ -294,9 +273,4 @@ PENDING_COUNT = Form(
 
 @PENDING_COUNT.execute
 def pending_count(warps: Warps, i: Bound) -> None:
-    # READ
-    state = warps.read(i.state)
-    # COMPUTE
-    count = warps.pending_count(state)
-    # WRITE
-    warps.write(i.count, count)
+    warps.write(i.count, warps.pending_count(warps.read(i.state)))

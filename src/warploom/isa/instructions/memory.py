@@ -178,9 +178,7 @@ LDU = Form(
 @LD_NC.execute
 @LDU.execute
 def load(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
-    # WRITE
     if i.vec:
         warps.write_vector(i.d, values)
     else:
@@ -189,10 +187,7 @@ def load(warps: Warps, i: Bound) -> None:
 
 @LD_MMIO.execute
 def load_one(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
-    # WRITE
-    warps.write(i.d, value)
+    warps.write(i.d, warps.load(i.ss, warps.addresses(i.a), i.type)[0])
 
 
 ST = Form(
@@ -256,18 +251,13 @@ ST_MMIO = Form(
 @ST_ORDERED.execute
 @ST_VOLATILE.execute
 def store(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
-    # WRITE
     warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
 @ST_MMIO.execute
 def store_one(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+    warps.store(i.ss, warps.addresses(i.a), i.type, warps.read(i.b)[np.newaxis])
 
 
 ST_ASYNC = Form(
@@ -305,23 +295,17 @@ ST_ASYNC_RELEASE = Form(
 
 @ST_ASYNC.execute
 def store_async(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
-    # WRITE, later
     size = len(values) * TYPES[i.type].bytes
-    defer_with_completion(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
+    captured = {"values": np.moveaxis(values, 0, -1)}
+    defer_with_completion(warps, i, size, partial(_store_now, i.ss, i.type), captured)
 
 
 def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
     warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
-@ST_ASYNC_RELEASE.execute
-def store_release(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+ST_ASYNC_RELEASE.execute(store_one)
 
 
 # Addresses ------------------------------------------------------------------------------------------------
@@ -349,12 +333,7 @@ CVTA = Form(
 
 @CVTA.execute
 def to_generic(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.to_generic(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.to_generic(i.space, warps.read(i.a)))
 
 
 CVTA_TO = Form(
@@ -369,12 +348,7 @@ CVTA_TO = Form(
 
 @CVTA_TO.execute
 def from_generic(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.from_generic(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.from_generic(i.space, warps.read(i.a)))
 
 
 _IN_SPACE = """
@@ -407,12 +381,7 @@ ISSPACEP_NARROW = Form(
 @ISSPACEP.execute
 @ISSPACEP_NARROW.execute
 def is_space(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.is_space(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.is_space(i.space, warps.read(i.a)))
 
 
 MAPA = Form(
@@ -429,12 +398,7 @@ MAPA = Form(
 
 @MAPA.execute
 def map_address(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = warps.map_rank(a, b, generic=i.space == "")
-    # WRITE
-    warps.write(i.d, d)
+    warps.write(i.d, warps.map_rank(warps.read(i.a), warps.read(i.b), generic=i.space == ""))
 
 
 GETCTARANK = Form(
@@ -451,12 +415,7 @@ GETCTARANK = Form(
 
 @GETCTARANK.execute
 def rank_of(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = warps.rank_of(a, generic=i.space == "")
-    # WRITE
-    warps.write(i.d, d)
+    warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == ""))
 
 
 # Caches ---------------------------------------------------------------------------------------------------
@@ -550,6 +509,5 @@ CREATEPOLICY_CVT = Form(
 @CREATEPOLICY_RANGE.execute
 @CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
-    # WRITE: a policy is opaque, and no policy has an effect
-    policy: Array = np.zeros((1, 1), np.uint64)
-    warps.write(i.d, policy)
+    """Write 0. A policy is opaque and has no effect."""
+    warps.write(i.d, np.zeros((1, 1), np.uint64))

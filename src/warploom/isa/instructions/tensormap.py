@@ -77,10 +77,7 @@ REPLACE_RANK = Form(
 @REPLACE_RANK.execute
 @REPLACE.execute
 def replace(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.new_val)
-    # WRITE
-    _replace(warps, i, 0, value)
+    _replace(warps, i, 0, warps.read(i.new_val))
 
 
 def _integer(slots: Slots) -> str:
@@ -108,10 +105,7 @@ REPLACE_ENTRY = Form(
 
 @REPLACE_ENTRY.execute
 def replace_entry(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.new_val)
-    # WRITE
-    _replace(warps, i, i.ord, value)
+    _replace(warps, i, i.ord, warps.read(i.new_val))
 
 
 def _codes(slots: Slots) -> range:
@@ -139,7 +133,6 @@ REPLACE_CODE = Form(
 
 @REPLACE_CODE.execute
 def replace_code(warps: Warps, i: Bound) -> None:
-    # WRITE
     _replace(warps, i, 0, np.full((1, 1), i.new_val))
 
 
@@ -186,7 +179,5 @@ CP_FENCEPROXY = Form(
 
 @CP_FENCEPROXY.execute
 def copy_map(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.load("shared::cta", warps.addresses(i.src), "b64", TENSOR_MAP_BYTES // 8)
-    # WRITE
     warps.store("global", warps.addresses(i.dst), "b64", values)

@@ -23,8 +23,9 @@ _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 def _gather_members(warps: Warps, i: Bound) -> Array:
     """Gather the lanes of the member mask, and return the mask."""
-    warps.gather_members(warps.read(i.membermask))
-    return warps.read(i.membermask)
+    members = warps.read(i.membermask)
+    warps.gather_members(members)
+    return members
 
 
 def _ballot(lanes: Lanes) -> Array:
@@ -60,15 +61,12 @@ def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
     return source, source <= last
 
 
-def _shuffle(warps: Warps, i: Bound) -> None:
-    # READ
+def shuffle(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     b, c = warps.read(i.b), warps.read(i.c)
-    # COMPUTE
     source, inside = _source_lane(i.mode, b, c)
     source = np.where(inside, source, _LANE)
     d = np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1)
-    # WRITE
     warps.write(i.d, d)
     if i.p is not None:
         warps.write(i.p, np.broadcast_to(inside, a.shape))
@@ -97,7 +95,7 @@ SHFL_SYNC = Form(
 @SHFL_SYNC.execute
 def shuffle_sync(warps: Warps, i: Bound) -> None:
     _gather_members(warps, i)
-    _shuffle(warps, i)
+    shuffle(warps, i)
 
 
 SHFL = Form(
@@ -112,10 +110,7 @@ SHFL = Form(
     source="PTX ISA 9.7.9.5",
 )
 
-
-@SHFL.execute
-def shuffle(warps: Warps, i: Bound) -> None:
-    _shuffle(warps, i)
+SHFL.execute(shuffle)
 
 
 # Votes ----------------------------------------------------------------------------------------------------
@@ -129,11 +124,8 @@ _VOTES: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _vote(warps: Warps, i: Bound, members: Array) -> None:
-    # READ
     a, active = warps.read(i.a), warps.active()
-    # COMPUTE
     ballot, voters = _ballot(a & active) & members, _ballot(active) & members
-    # WRITE
     warps.write(i.d, np.broadcast_to(_VOTES[i.mode](ballot, voters), (warps.count, 32)))
 
 
@@ -199,10 +191,7 @@ ACTIVEMASK = Form(
 
 @ACTIVEMASK.execute
 def active_mask(warps: Warps, i: Bound) -> None:
-    # COMPUTE
-    mask = _ballot(warps.active())
-    # WRITE
-    warps.write(i.d, np.broadcast_to(mask, (warps.count, 32)))
+    warps.write(i.d, np.broadcast_to(_ballot(warps.active()), (warps.count, 32)))
 
 
 # Matches and reductions -----------------------------------------------------------------------------------
@@ -222,12 +211,9 @@ MATCH_ANY = Form(
 
 @MATCH_ANY.execute
 def match_any(warps: Warps, i: Bound) -> None:
-    # READ
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     same = _active_members(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
-    # WRITE
     warps.write(i.d, _ballot(same)[..., 0])
 
 
@@ -246,15 +232,12 @@ MATCH_ALL = Form(
 
 @MATCH_ALL.execute
 def match_all(warps: Warps, i: Bound) -> None:
-    # READ
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     sharers = _active_members(warps, members)
     differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
     same = np.logical_not(np.logical_or.reduce(differing, axis=-1))
     d = np.where(same, _ballot(sharers)[..., 0], np.uint32(0))
-    # WRITE
     warps.write(i.d, d)
     if i.p is not None:
         warps.write(i.p, same)
@@ -303,25 +286,20 @@ _REDUCE = {
 
 @REDUX.execute
 def reduce(warps: Warps, i: Bound) -> None:
-    # READ
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     sharers = _active_members(warps, members)
     # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
     d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
-    # WRITE
     warps.write(i.d, d)
 
 
 @REDUX_FLOAT.execute
 def reduce_float(warps: Warps, i: Bound) -> None:
-    # READ
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     values = np.where(_active_members(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
     if i.abs:
         values = np.abs(values)
@@ -329,7 +307,6 @@ def reduce_float(warps: Warps, i: Bound) -> None:
     d = values[..., 0]
     for lane in range(1, 32):
         d = extreme(d, values[..., lane], nan=i.NaN == "NaN")
-    # WRITE
     warps.write(i.d, d)
 
 
@@ -345,12 +322,9 @@ ELECT = Form(
 
 @ELECT.execute
 def elect(warps: Warps, i: Bound) -> None:
-    # READ
     members = _gather_members(warps, i)
-    # COMPUTE
     lowest = members & (~members + np.uint32(1))
     leader = np.broadcast_to(np.bitwise_count(lowest - np.uint32(1)).astype(np.uint32), (warps.count, 32))
-    # WRITE
     warps.write(i.d, leader)
     warps.write(i.p, leader == _LANE)
 
@@ -367,7 +341,4 @@ WARP_SYNC = Form(
 
 @WARP_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
-    # READ
-    members = warps.read(i.membermask)
-    # WRITE
-    warps.gather_members(members, anywhere=True)
+    warps.gather_members(warps.read(i.membermask), anywhere=True)

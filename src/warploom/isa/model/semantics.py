@@ -48,41 +48,33 @@ class Warps(Protocol):
     @property
     def count(self) -> int:
         """Number of warps in the batch."""
-        ...
 
     @property
     def arch(self) -> str:
         """Architecture that determines the numerics, such as "sm_90a"."""
-        ...
 
     # Registers ----------------------------------------------------------------------------------------
 
     def read(self, value: Value) -> Array:
         """Return the value of an operand in the NumPy dtype of its type. Shapes: (warps, 32) or (1, 1)."""
-        ...
 
     def read_vector(self, value: Value) -> Array:
         """Return all registers of a vector operand. Shapes: (registers, warps, 32)."""
-        ...
 
     def write(self, value: Value | None, result: Array) -> None:
         """Write the active lanes of a destination. Narrower results are extended by the sign of their type."""
-        ...
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write all registers of a vector. Shapes: (registers, warps, 32)."""
-        ...
 
     def read_fragment(self, value: Value, order: Order) -> Array:
         """Return the matrix that each warp or warpgroup holds in a vector, in unsigned units of an order.
 
         Shapes: (warps, or warpgroups in the order of `warpgroups()`, units).
         """
-        ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
         """Write the matrix of each warp or warpgroup into a vector: the inverse of `read_fragment`."""
-        ...
 
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
@@ -94,25 +86,20 @@ class Warps(Protocol):
 
         Shapes: (warpgroups in the order of `warpgroups()`, units).
         """
-        ...
 
     def read_carry(self) -> Lanes:
         """Return the carry flag CC.CF of every lane. Shapes: (warps, 32)."""
-        ...
 
     def write_carry(self, carry: Lanes) -> None:
         """Write the carry flag of the active lanes."""
-        ...
 
     def active(self) -> Lanes:
         """Return the mask of active lanes. Shapes: (warps, 32)."""
-        ...
 
     # Memory -------------------------------------------------------------------------------------------
 
     def addresses(self, value: Value) -> NDArray[np.uint64]:
         """Return the effective addresses of an address operand, including the offset. Shapes: (warps, 32)."""
-        ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane. `space` is the state space, "" for generic.
@@ -121,11 +108,9 @@ class Warps(Protocol):
 
         Shapes: (count, warps, 32). Errors: emulator.out-of-bounds, emulator.misaligned.
         """
-        ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store elements. Shapes of values: (count, warps, 32). Errors: those of `load`."""
-        ...
 
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
@@ -137,49 +122,38 @@ class Warps(Protocol):
 
         Shapes: (warps, 32).
         """
-        ...
 
     def to_generic(self, space: str, addresses: Array) -> Array:
         """Return the generic addresses of addresses in a state space, as uint64."""
-        ...
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space of generic addresses, as uint64."""
-        ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return the mask of the lanes whose generic address is in a state space."""
-        ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
         """Return the shared::cluster address of the same offset in the CTA with a cluster rank."""
-        ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
         """Return the cluster rank of the CTA that owns a shared::cluster address."""
-        ...
 
     # Control ------------------------------------------------------------------------------------------
 
     def branch(self, target: Value) -> None:
         """Move the active lanes to a label. The other lanes fall through."""
-        ...
 
     def branch_table(self, table: Value, index: Array) -> None:
         """Move each active lane to an entry of a `.branchtargets` table."""
-        ...
 
     def call(self, function: Value, results: Value | None, arguments: Value | None) -> None:
         """Call a device function, by name or through a register."""
-        ...
 
     def leave(self, whole_kernel: bool) -> None:
         """Return the active lanes from the function, or end them if `whole_kernel`."""
-        ...
 
     def trap(self, reason: str) -> None:
         """Stop the kernel with a message."""
-        ...
 
     # Warp and CTA synchronisation ---------------------------------------------------------------------
 
@@ -188,37 +162,30 @@ class Warps(Protocol):
 
         `anywhere` selects the second rule.
         """
-        ...
 
     def gather_warp(self) -> None:
         """Require that all live lanes of each warp are at this instruction, as `.aligned` does.
 
         Errors: emulator.aligned.
         """
-        ...
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
         """Arrive at a CTA barrier. `mode` is "sync", which waits for its completion, or "arrive"."""
-        ...
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
         """Synchronise at a CTA barrier, and write popc, and, or or of a predicate of its threads to `result`."""
-        ...
 
     def cluster_arrive(self) -> None:
         """Arrive at the cluster barrier."""
-        ...
 
     def cluster_wait(self) -> None:
         """Suspend until all live threads of the cluster have arrived."""
-        ...
 
     def change_registers(self, count: int, take: bool) -> None:
         """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.
 
         Taking suspends the warp until the pool has enough registers.
         """
-        ...
 
     # mbarrier -----------------------------------------------------------------------------------------
 
@@ -233,7 +200,6 @@ class Warps(Protocol):
 
         Shapes: (warps, 32), uint64.
         """
-        ...
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
@@ -242,11 +208,9 @@ class Warps(Protocol):
 
         A blocking test suspends a warp until the test succeeds for one of its active lanes.
         """
-        ...
 
     def pending_count(self, states: Array) -> Array:
         """Return the pending arrivals that state tokens recorded, as uint32."""
-        ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
 
@@ -261,30 +225,24 @@ class Warps(Protocol):
         actions of a lane on one channel take effect in order, except on "remote". An action on "remote" takes effect at
         the latest when no warp can continue without it.
         """
-        ...
 
     def commit(self, channel: str) -> None:
         """Close the open group of a channel: "copy", "multiplication" or "bulk" (groups of each active lane)."""
-        ...
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
         """Complete all but the `pending` newest groups of a channel.
 
         The bulk groups are those of each active lane.
         """
-        ...
 
     def bulk(self, request: Any) -> None:
         """Issue one bulk request per active lane (see `isa.instructions.bulk`)."""
-        ...
 
     def prefetch(self, request: Any) -> None:
         """Check the tensor copies of a request, one per active lane, without executing them."""
-        ...
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Return the positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
-        ...
 
     def shared_tile(
         self,
@@ -307,19 +265,15 @@ class Warps(Protocol):
 
         Errors: emulator.out-of-bounds.
         """
-        ...
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return the results of `work` for all items, in order. The worker pool shares the items."""
-        ...
 
     def pool(self) -> Any:
         """Return the worker pool for arithmetic, or None with one worker."""
-        ...
 
     def count_macs(self, macs: int) -> None:
         """Add multiply-accumulate operations to the statistics of the run."""
-        ...
 
 
 class Geometry(Protocol):
