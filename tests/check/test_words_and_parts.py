@@ -35,7 +35,7 @@ def test_some_words_are_passed_over_on_some_instructions() -> None:
     assert verdict("add.u32.pred %r0, %r1, %r2;") == "tolerated/ignored"
     assert verdict("mul.lo.u32.pred %r0, %r1, %r2;").startswith("integer.mul/")
     assert verdict("movmatrix.sync.aligned.m8n8.trans.b16.row %r0, %r1;") == "tolerated/ignored"
-    assert verdict("cnot.row.b16 %h0, %h1;").startswith("logic.cnot/")
+    assert verdict("cnot.row.b16 %h0, %h1;").startswith("logic.not/")
     assert verdict("bar.sync.all 0;") == "tolerated/ignored"
     assert verdict("bar.arrive.all 0, 32;").startswith("barrier.arrive/")
 

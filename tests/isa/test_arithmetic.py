@@ -31,7 +31,7 @@ LEGAL = {
     "add.f32 %f1, %f2, 0f3F800000;": "floating.add",
     "add.rn.ftz.f16x2 %r1, %r2, %r3;": "half.add",
     "add.f32.bf16 %f1, %h1, %f2;": "half.mixed_add",
-    "add.rz.f32x2 %rd1, %rd2, %rd3;": "floating.add2",
+    "add.rz.f32x2 %rd1, %rd2, %rd3;": "floating.add",
     "add.cc.u32 %r1, %r2, %r3;": "integer.addc",
     "mad.wide.s32 %rd1, %r1, 4, %rd2;": "integer.mad",
     "mad.rn.f32 %f1, %f2, %f3, %f4;": "floating.fma",

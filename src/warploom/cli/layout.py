@@ -1,4 +1,7 @@
-"""`warploom layout`: print the positions of a matrix instruction's elements as text, data, a picture or a page."""
+"""Command `warploom layout`: print the element positions of a matrix instruction.
+
+The output is text, data, a picture or a page.
+"""
 
 from __future__ import annotations
 

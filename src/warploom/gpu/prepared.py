@@ -219,7 +219,10 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """Return the stream to order after an array's producer, or UNORDERED if the library orders streams itself."""
+    """Return the stream to order after an array's producer.
+
+    It is UNORDERED if the library orders streams itself.
+    """
     return UNORDERED if current_of(type(array)) is not None else stream
 
 

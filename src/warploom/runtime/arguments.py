@@ -1,4 +1,4 @@
-"""Arguments of a launch: Python values as kernel parameters, with device buffers for the arrays among them."""
+"""Arguments of a launch: Python values as kernel parameters, with device buffers for arrays."""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ _NAMED_PARAMETERS = 75
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
-    """Refuse 32 bits for generic and global addresses, and registers for function parameters on later targets."""
+    """Refuse 32 bits for generic and global addresses.
+
+    On later targets, refuse all registers for function parameters.
+    """
     space = slots.get("ss", slots.get("space", ""))
     if space == "param::func" and target >= _NAMED_PARAMETERS:
         return (8, 16, 32, 64)

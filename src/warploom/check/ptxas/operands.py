@@ -95,6 +95,11 @@ def _from_target(number: int, words: frozenset[str]) -> Extensions:
     return lambda slots, target: words if target >= number else ()
 
 
+def _vote(words: frozenset[str]) -> Extensions:
+    """Return the extensions of votes with a predicate as the result."""
+    return lambda slots, target: words if target >= 90 and slots["type"] == "pred" else ()
+
+
 def _division(slots: Slots, target: int) -> Collection[str]:
     """Return the extensions of divisions, which are routines except in 32 bits."""
     return FUNCTION | PACKED if TYPES[slots["type"]].bits == 32 else ()
@@ -139,7 +144,10 @@ _PLAIN_SOURCES = {
     integer.DP4A: "c",
     integer.DP2A: "c",
 }
-"""Sources of arithmetic without extensions: shift amounts, bit fields, and the addends of dot products."""
+"""Sources of arithmetic without extensions.
+
+They are shift amounts, bit fields, and the addends of dot products.
+"""
 
 
 def _arithmetic_sources(form: Form) -> str:
@@ -257,8 +265,8 @@ _extend(_division, {integer.DIV: "a b"})
 _extend(_half_word, {memory.ST_ASYNC_RELEASE: "b"})
 _extend(_scaled_source, {forms.WITH_SCALE: "a"})
 _extend(_from_target(90, FUNCTION), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"})
-_extend(_from_target(90, PACKED), {warp.VOTE_SYNC: "d"})
-_extend(_from_target(90, FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
+_extend(_vote(PACKED), {warp.VOTE_SYNC: "d"})
+_extend(_vote(FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
 
 
 # Fragments ------------------------------------------------------------------------------------------------

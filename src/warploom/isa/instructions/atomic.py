@@ -19,7 +19,7 @@ from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import defer_with_completion
 from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, inp, out
+from warploom.isa.model.operands import address, bits_as_unsigned, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES
 
@@ -208,16 +208,11 @@ RED_ASYNC = Form(
 )
 
 
-def unsigned_type(slots: Slots) -> str:
-    """Bits are held as integers are."""
-    return slots["type"].replace("b", "u")
-
-
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
     rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
-    operands={"a": address(), "b": inp(unsigned_type)},
+    operands={"a": address(), "b": inp(bits_as_unsigned)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )

@@ -32,10 +32,11 @@ def bitwise(op: Word, a: Lane, b: Lane) -> Lane:
 
 NOT = Form(
     name="logic.not",
-    syntax="not.type  d, a;",
+    syntax="op.type  d, a;",
     rows="""
-        type
-        pred,b16,b32,b64
+        op    type
+        not   pred,b16,b32,b64
+        cnot  b16,b32,b64
     """,
     operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
@@ -44,26 +45,8 @@ NOT = Form(
 
 
 @NOT.semantics
-def invert(a: Lane) -> Lane:
-    return ~a
-
-
-CNOT = Form(
-    name="logic.cnot",
-    syntax="cnot.type  d, a;",
-    rows="""
-        type
-        b16,b32,b64
-    """,
-    operands={"d": out("type"), "a": inp("type")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.8.5",
-)
-
-
-@CNOT.semantics
-def logical_not(a: Lane) -> Lane:
-    return (a == 0).astype(a.dtype)
+def invert(op: Word, a: Lane) -> Lane:
+    return ~a if op == "not" else (a == 0).astype(a.dtype)
 
 
 LOP3 = Form(

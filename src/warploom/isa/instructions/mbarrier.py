@@ -259,7 +259,7 @@ TRY_WAIT = Form(
 @TRY_WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
     where, phase, parity = warps.addresses(i.addr), warps.read(i.phase), i.parity != ""
-    warps.mbarrier_wait(i.space, where, phase, parity, blocking=i.op == "try_wait", result=i.waitComplete)
+    warps.mbarrier_wait(i.space, where, phase, parity=parity, blocking=i.op == "try_wait", result=i.waitComplete)
 
 
 PENDING_COUNT = Form(

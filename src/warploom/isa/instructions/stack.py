@@ -6,7 +6,7 @@ Source: PTX ISA 9.7.17.
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import OperandSpec, immediate, inp, out
+from warploom.isa.model.operands import immediate, inout, inp, out
 
 ALLOCA = Form(
     name="stack.alloca",
@@ -32,6 +32,6 @@ STACKRESTORE = Form(
     name="stack.stackrestore",
     syntax="stackrestore.type  a;",
     rows="type ptx target\nu32,u64 7.3 sm_52",
-    operands={"a": OperandSpec("register", "both", "type")},
+    operands={"a": inout("type")},
     source="PTX ISA 9.7.17.2",
 )

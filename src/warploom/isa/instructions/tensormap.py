@@ -81,7 +81,7 @@ def replace(warps: Warps, i: Bound) -> None:
 
 
 def _integer(slots: Slots) -> str:
-    """Of 32 bits, for assemblers compute with it."""
+    """Return the type of an entry. ptxas computes with 32-bit entries, so they are integers."""
     return "u32" if slots["type"] == "b32" else slots["type"]
 
 

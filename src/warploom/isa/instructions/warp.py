@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.isa.model.effects import Barrier, Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
+from warploom.isa.model.operands import bits_as_unsigned, inp, out, pred_in, pred_out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES
 from warploom.numerics import floats
@@ -131,31 +131,19 @@ def _vote(warps: Warps, i: Bound, members: Array) -> None:
 
 VOTE_SYNC = Form(
     name="warp.vote_sync",
-    syntax="vote.sync.mode.pred  d, {!}a, membermask;",
+    syntax="vote.sync.mode.type  d, {!}a, membermask;",
     rows="""
-        mode         ptx target
-        any,all,uni  6.0 sm_30
+        mode         type  ptx target
+        any,all,uni  pred  6.0 sm_30
+        ballot       b32   6.0 sm_30
     """,
-    operands={"d": out("pred"), "a": pred_in(), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.13.9",
-)
-
-BALLOT_SYNC = Form(
-    name="warp.ballot_sync",
-    syntax="vote.sync.mode.b32  d, {!}a, membermask;",
-    rows="""
-        mode    ptx target
-        ballot  6.0 sm_30
-    """,
-    operands={"d": out("b32"), "a": pred_in(), "membermask": inp("u32")},
+    operands={"d": out("type"), "a": pred_in(), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.9",
 )
 
 
 @VOTE_SYNC.execute
-@BALLOT_SYNC.execute
 def vote_sync(warps: Warps, i: Bound) -> None:
     _vote(warps, i, _gather_members(warps, i))
 
@@ -243,11 +231,6 @@ def match_all(warps: Warps, i: Bound) -> None:
         warps.write(i.p, same)
 
 
-def _reduced(slots: Slots) -> str:
-    """Bits are held as integers are."""
-    return "u32" if slots["type"] == "b32" else slots["type"]
-
-
 REDUX = Form(
     name="warp.redux",
     syntax="redux.sync.op.type  d, a, membermask;",
@@ -256,7 +239,11 @@ REDUX = Form(
         add,min,max  u32,s32  7.0 sm_80
         and,or,xor   b32      7.0 sm_80
     """,
-    operands={"d": out(_reduced, accepts="own"), "a": inp(_reduced, accepts="own"), "membermask": inp("u32")},
+    operands={
+        "d": out(bits_as_unsigned, accepts="own"),
+        "a": inp(bits_as_unsigned, accepts="own"),
+        "membermask": inp("u32"),
+    },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )

@@ -14,7 +14,10 @@ Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
 
 Group = Literal["copy", "bulk", "multiplication"]
-"""Kind of asynchronous operation that is committed and awaited in groups: `cp.async`, bulk copies, `wgmma`."""
+"""Kind of asynchronous operation that is committed and awaited in groups.
+
+"copy" is `cp.async`, "bulk" are bulk copies, and "multiplication" is `wgmma`.
+"""
 
 UNORDERED = frozenset({"", "weak"})
 """Memory orders of accesses that synchronise with no other access."""
@@ -141,7 +144,10 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Barrier of the threads of a warp, CTA or cluster. `aligned` is not empty if whole warps must execute it."""
+    """Barrier of the threads of a warp, CTA or cluster.
+
+    `aligned` is not empty if whole warps must execute it.
+    """
 
     level: Literal["warp", "cta", "cluster"]
     arrives: bool = True
@@ -159,7 +165,10 @@ class Multiply:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Change of the share that a warp or CTA holds of a resource. The word of `action` is "take" or "release"."""
+    """Change of the share that a warp or CTA holds of a resource.
+
+    The word of `action` is "take" or "release".
+    """
 
     resource: Literal["registers", "tensor memory", "permit"]
     action: Rule = "take"

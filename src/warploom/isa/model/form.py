@@ -160,7 +160,10 @@ class Form(Displayed):
 
     @property
     def flow(self) -> Flow:
-        """Passage of values from sources to results. Without a declaration, lane-wise results depend on all sources."""
+        """Passage of values from sources to results.
+
+        Without a declaration, lane-wise results depend on all sources.
+        """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
     @property
@@ -230,7 +233,10 @@ class Form(Displayed):
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the slot values if the opcode words follow the syntax line, regardless of the rows, else None."""
+        """Return the slot values if the opcode words follow the syntax line, else None.
+
+        The rows are not considered.
+        """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
             if slots is not None:

@@ -1,4 +1,4 @@
-"""Data model of a profile: a row for each instruction, and the tiles that asynchronous instructions used."""
+"""Data model of a profile: one row per instruction, and the tiles of asynchronous instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Optimistic loads: weak loads whose value a compare-and-swap of the same location checks before it is used."""
+"""Optimistic loads: weak loads whose value a compare-and-swap checks before it is used.
+
+Both access the same location.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sanitizer's rules as records: what each finds, why, what cures it, and kernels that break it and do not.
+"""Rules of the sanitizer as records: finding, reason, remedy, and kernels with and without the error.
 
 They stand in `rules.toml`, a table for each code. `bad` and `good` are statements that follow `setup` in a kernel
 with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.

@@ -216,7 +216,7 @@ class SharedShadow:
         )
 
     def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes that store there store the same value."""
+        """Return True if a store does not change memory, or if all lanes store the same value there."""
         index, lanes, size, values = same
         wide = np.broadcast_to(values, (len(values), *index.shape))
         new = wide[:, position, lane].tobytes()

@@ -32,7 +32,9 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers of an instruction, as bits: those read, those that must be written before, and those written.
+    """Registers of an instruction, as bits.
+
+    They are those read, those that must be written before, and those written.
 
     `partial` is set if a guard may leave lanes unchanged.
     """

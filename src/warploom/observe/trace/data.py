@@ -70,7 +70,10 @@ EVENT = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Cta:
-    """CTA of a trace: its number in the grid (x varies fastest), its coordinates, and its cluster and rank."""
+    """CTA of a trace.
+
+    `number` counts CTAs with x fastest.
+    """
 
     number: int
     coordinates: tuple[int, int, int]
