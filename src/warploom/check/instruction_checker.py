@@ -12,10 +12,9 @@ from warploom.check.ptxas.extension import match_extensions
 from warploom.check.ptxas.ignored_words import without_suffixes
 from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
 from warploom.diagnostics import Severity
-from warploom.isa.binding.bind import changes_of_one_word, explain_opcode
+from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged
 from warploom.isa.binding.nearest import has_same_name, reordered
 from warploom.isa.binding.operands import Problem, place_operands, takes_count, wrong_constants
-from warploom.isa.binding.unjudged import is_unjudged
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.model.availability import EVER, Target, Version, unmet_by_rows, unmet_by_words
 from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode

@@ -141,8 +141,7 @@ _PLAIN_SOURCES = {
     bits.BFI: "c d",
     bits.SZEXT: "b",
     bits.BMSK: "a b",
-    integer.DP4A: "c",
-    integer.DP2A: "c",
+    integer.DOT: "c",
 }
 """Sources of arithmetic without extensions.
 

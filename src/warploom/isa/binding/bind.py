@@ -19,8 +19,7 @@ from warploom.isa.binding.operands import (
     unparenthesised,
     wrong_constants,
 )
-from warploom.isa.binding.unjudged import is_unjudged
-from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, heads, match_opcode
+from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # legal words of one slot that operands are laid beside
@@ -105,6 +104,16 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 
 
 # Opcodes ----------------------------------------------------------------------------------------------------
+
+
+_TEXTURES = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
+"""First words of instructions without Forms: textures and surfaces (PTX ISA 9.7.10, 9.7.11)."""
+
+
+def is_unjudged(opcode: str) -> bool:
+    """Return True if an opcode begins like a PTX instruction that has no Form."""
+    head = opcode.partition(".")[0]
+    return head in _TEXTURES and not forms_of(head)
 
 
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:

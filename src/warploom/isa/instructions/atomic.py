@@ -15,8 +15,7 @@ from itertools import permutations
 
 import numpy as np
 
-from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import defer_with_completion
+from warploom.isa.instructions.lanes import defer_with_completion, spread
 from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import address, bits_as_unsigned, inp, out

@@ -141,7 +141,5 @@ GRIDDEPCONTROL = Form(
     source="PTX ISA 9.7.13.13",
 )
 
-BRKPT.execute(no_effect)
-PMEVENT.execute(no_effect)
-NANOSLEEP.execute(no_effect)
-GRIDDEPCONTROL.execute(no_effect)
+for _hint in (BRKPT, PMEVENT, NANOSLEEP, GRIDDEPCONTROL):
+    _hint.execute(no_effect)

@@ -13,11 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import defer_with_completion
+from warploom.isa.instructions.lanes import defer_with_completion, spread
 from warploom.isa.model.effects import Access, Flow, Issue
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import Allowance, OperandSpec, Slots, address, immediate, inp, out
+from warploom.isa.model.operands import Allowance, Slots, address, immediate, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES, bits_of
 
@@ -64,8 +63,7 @@ def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _loaded() -> OperandSpec:
-    return out("type", "vec", accepts="wide", allows=("braces", "integers"))
+_LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
@@ -74,13 +72,8 @@ def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 
 
-def _stored() -> OperandSpec:
-    return inp("type", "vec", accepts="wide", allows=_stored_elements)
-
-
-def _policy() -> OperandSpec:
-    return inp("u64", when="level::cache_hint")
-
+_STORED = inp("type", "vec", accepts="wide", allows=_stored_elements)
+_POLICY = inp("u64", when="level::cache_hint")
 
 _LD_CACHED = "level1::eviction_priority level::cache_hint level::prefetch_size"
 _ST_CACHED = "level1::eviction_priority level::cache_hint"
@@ -97,7 +90,7 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -114,7 +107,7 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -123,7 +116,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": address(allows=("unified",))},
     effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -152,7 +145,7 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.9",
 )
@@ -166,7 +159,7 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": address(allows=("unified",))},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.10",
 )
@@ -175,19 +168,16 @@ LDU = Form(
 @LD.execute
 @LD_ORDERED.execute
 @LD_VOLATILE.execute
+@LD_MMIO.execute
 @LD_NC.execute
 @LDU.execute
 def load(warps: Warps, i: Bound) -> None:
-    values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
-    if i.vec:
+    vector = getattr(i, "vec", "")
+    values = warps.load(i.ss, warps.addresses(i.a), i.type, int(vector[1:] or 1))
+    if vector:
         warps.write_vector(i.d, values)
     else:
         warps.write(i.d, values[0])
-
-
-@LD_MMIO.execute
-def load_one(warps: Warps, i: Bound) -> None:
-    warps.write(i.d, warps.load(i.ss, warps.addresses(i.a), i.type)[0])
 
 
 ST = Form(
@@ -202,7 +192,7 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(allows=("output",)), "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -219,7 +209,7 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(allows=("output",)), "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -228,7 +218,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": address(allows=("output",)), "b": _stored()},
+    operands={"a": address(allows=("output",)), "b": _STORED},
     effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -250,14 +240,10 @@ ST_MMIO = Form(
 @ST.execute
 @ST_ORDERED.execute
 @ST_VOLATILE.execute
-def store(warps: Warps, i: Bound) -> None:
-    values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
-    warps.store(i.ss, warps.addresses(i.a), i.type, values)
-
-
 @ST_MMIO.execute
-def store_one(warps: Warps, i: Bound) -> None:
-    warps.store(i.ss, warps.addresses(i.a), i.type, warps.read(i.b)[np.newaxis])
+def store(warps: Warps, i: Bound) -> None:
+    values = warps.read_vector(i.b) if getattr(i, "vec", "") else warps.read(i.b)[np.newaxis]
+    warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
 ST_ASYNC = Form(
@@ -305,7 +291,7 @@ def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapp
     warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
-ST_ASYNC_RELEASE.execute(store_one)
+ST_ASYNC_RELEASE.execute(store)
 
 
 # Addresses ------------------------------------------------------------------------------------------------
@@ -462,10 +448,8 @@ DISCARD = Form(
     source="PTX ISA 9.7.9.17",
 )
 
-PREFETCH.execute(no_effect)
-PREFETCHU.execute(no_effect)
-APPLYPRIORITY.execute(no_effect)
-DISCARD.execute(no_effect)
+for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
+    _hint.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
 

@@ -197,24 +197,20 @@ _BLOCK_ROWS = f"""
     sp    {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_EXACT}
 """
 
-BLOCK = Form(
-    name="tcgen05.block",
-    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
-    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
-    rows=_BLOCK_ROWS,
-    operands=multiplication_operands(*_BLOCK, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
-)
+_SOURCES_OF_A = (("", "a-desc"), ("-tensor", "[a-tmem]"))
+"""Suffixes of form names, and operand A: behind a descriptor, or in tensor memory."""
 
-BLOCK_TENSOR = Form(
-    name="tcgen05.block-tensor",
-    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
-    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
-    rows=_BLOCK_ROWS,
-    operands=multiplication_operands(*_BLOCK, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
+BLOCK, BLOCK_TENSOR = (
+    Form(
+        name=f"tcgen05.block{suffix}",
+        syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
+        rows=_BLOCK_ROWS,
+        operands=multiplication_operands(*_BLOCK, tensor=suffix == "-tensor"),
+        effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        source=SOURCE,
+    )
+    for suffix, a in _SOURCES_OF_A
 )
 
 _STATIONARY_ROWS = f"""
@@ -223,22 +219,15 @@ _STATIONARY_ROWS = f"""
     -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {INTEGER}
 """
 
-STATIONARY = Form(
-    name="tcgen05.ws",
-    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
-    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
-    rows=_STATIONARY_ROWS,
-    operands=multiplication_operands(*_WEIGHTS, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
-)
-
-STATIONARY_TENSOR = Form(
-    name="tcgen05.ws-tensor",
-    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
-    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
-    rows=_STATIONARY_ROWS,
-    operands=multiplication_operands(*_WEIGHTS, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
+STATIONARY, STATIONARY_TENSOR = (
+    Form(
+        name=f"tcgen05.ws{suffix}",
+        syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, enable-input-d{{, zero-column-mask-desc}};",
+        rows=_STATIONARY_ROWS,
+        operands=multiplication_operands(*_WEIGHTS, tensor=suffix == "-tensor"),
+        effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        source=SOURCE,
+    )
+    for suffix, a in _SOURCES_OF_A
 )

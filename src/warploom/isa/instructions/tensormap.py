@@ -5,8 +5,6 @@ Source: PTX ISA 9.7.9.26, 9.7.13.15.
 
 from __future__ import annotations
 
-from typing import LiteralString
-
 import numpy as np
 
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence
@@ -24,26 +22,20 @@ _CODES = {
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
-# What the 128 bytes call a field.
-_PACKED_NAMES: dict[str, LiteralString] = {
-    "global_address": "global_address",
-    "global_dim": "global_dim",
-    "global_stride": "global_stride",
-    "element_stride": "element_stride",
-    "elemtype": "elemtype",
-    "swizzle_atomicity": "swizzle_atomicity",
+_PACKED_NAMES = {
     "rank": "rank_minus_one",
     "box_dim": "box",
     "interleave_layout": "interleave",
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
+"""Names of fields in `PACKED` that differ from those of the instruction."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
     """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
-    layout, offset = PACKED.fields[_PACKED_NAMES[i.field]][:2]
+    layout, offset = PACKED.fields[_PACKED_NAMES.get(i.field, i.field)][:2]
     entry = layout.base
     where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
     warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])

@@ -373,20 +373,9 @@ def forms() -> Iterable[Form]:
     return Form.registry.by_name.values()
 
 
-def heads() -> Iterable[str]:
-    """Return every word that may be the first of an opcode."""
-    return Form.registry.heads()
-
-
-def forms_of(head: str) -> tuple[Form, ...]:
-    """Return the forms whose opcode begins with the word `head`."""
-    return Form.registry.forms_of(head)
-
-
-@lru_cache(maxsize=8192)
-def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Return every form and row that the opcode follows. There are several if the operands decide."""
-    return Form.registry.match(opcode)
+heads = Form.registry.heads
+forms_of = Form.registry.forms_of
+match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
 def no_effect(warps: Any, i: Any) -> None:
