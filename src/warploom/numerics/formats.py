@@ -124,6 +124,11 @@ STORAGE: dict[str, np.dtype[Any]] = {
 """NumPy type of a matrix operand, by its element type."""
 
 
+def element_format(type_word: str) -> Format:
+    """Return the format of a number, or of each number of a pair, by its PTX type."""
+    return FORMATS[type_word.removesuffix("x2")]
+
+
 def _decode_magnitudes(codes: NDArray[np.int64], fmt: Format) -> NDArray[np.float64]:
     field = codes >> fmt.mantissa_bits
     fraction = codes & ((1 << fmt.mantissa_bits) - 1)

@@ -225,10 +225,7 @@ WITHOUT_PROPERTY = ExtensionForm(
     reason="without",
     name="ptxas.without_property",
     syntax="testp.type  p, a;",
-    rows="""
-        type     ptx
-        f32,f64  2.0
-    """,
+    rows="type ptx\nf32,f64 2.0",
     operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )
@@ -264,10 +261,7 @@ WITH_FLUSH = ExtensionForm(
     reason="with",
     name="ptxas.with_flush",
     syntax="rcp.rnd.ftz.f64  d, a;",
-    rows="""
-        rnd          ptx
-        rn,rz,rm,rp  2.0
-    """,
+    rows="rnd ptx\nrn,rz,rm,rp 2.0",
     operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.13",
 )

@@ -9,7 +9,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out
 from warploom.numerics import approximate
-from warploom.numerics.formats import FORMATS
+from warploom.numerics.formats import element_format
 from warploom.numerics.lanes import Lane
 
 FUNCTION = Form(
@@ -50,10 +50,7 @@ def rcp64(a: Lane) -> Lane:
 TANH = Form(
     name="approximate.tanh",
     syntax="tanh.approx.type  d, a;",
-    rows="""
-        type  ptx  target
-        f32   7.0  sm_75
-    """,
+    rows="type ptx target\nf32 7.0 sm_75",
     operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )
@@ -81,17 +78,14 @@ HALF = Form(
 
 @HALF.semantics
 def half(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
-    fmt = FORMATS[type.removesuffix("x2")]
+    fmt = element_format(type)
     return approximate.tanh_half(a, fmt) if op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(ftz))
 
 
 DIV = Form(
     name="approximate.div",
     syntax="div.approx{.ftz}.f32  d, a, b;",
-    rows="""
-        ftz    ptx
-        -,ftz  1.4
-    """,
+    rows="ftz ptx\n-,ftz 1.4",
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
@@ -105,10 +99,7 @@ def div(ftz: Word, a: Lane, b: Lane) -> Lane:
 DIV_FULL = Form(
     name="approximate.div_full",
     syntax="div.full{.ftz}.f32  d, a, b;",
-    rows="""
-        ftz    ptx
-        -,ftz  1.4
-    """,
+    rows="ftz ptx\n-,ftz 1.4",
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )

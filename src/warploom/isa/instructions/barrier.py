@@ -211,10 +211,7 @@ FENCE_PROXY_TO = Form(
 FENCE_PROXY_TENSORMAP = Form(
     name="barrier.fence_proxy_acquire",
     syntax="fence.proxy.tensormap::generic.acquire.scope  [addr], size;",
-    rows="""
-        scope                ptx target
-        cta,cluster,gpu,sys  8.3 sm_90
-    """,
+    rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
     operands={"addr": address(), "size": immediate(values=(128,), bits=32)},
     effects=(Fence("proxy", order="acquire", scope="scope", proxy="tensormap", address="addr"),),
     source="PTX ISA 9.7.13.4",
@@ -223,10 +220,7 @@ FENCE_PROXY_TENSORMAP = Form(
 MEMBAR = Form(
     name="barrier.membar",
     syntax="membar.level;",
-    rows="""
-        level       ptx
-        cta,gl,sys  1.4
-    """,
+    rows="level ptx\ncta,gl,sys 1.4",
     operands={},
     effects=(Fence("memory", scope=_scope_of_level),),
     source="PTX ISA 9.7.13.4",
@@ -235,10 +229,7 @@ MEMBAR = Form(
 MEMBAR_PROXY = Form(
     name="barrier.membar_proxy",
     syntax="membar.proxy.proxykind;",
-    rows="""
-        proxykind  ptx target
-        alias      7.5 sm_70
-    """,
+    rows="proxykind ptx target\nalias 7.5 sm_70",
     operands={},
     effects=(Fence("proxy", proxy="proxykind"),),
     source="PTX ISA 9.7.13.4",

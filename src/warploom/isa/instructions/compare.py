@@ -11,7 +11,7 @@ from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import compare, lanes
-from warploom.numerics.formats import FORMATS
+from warploom.numerics.formats import FORMATS, element_format
 from warploom.numerics.lanes import Lane
 
 
@@ -26,7 +26,7 @@ def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
 
 def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tuple[Lane, Lane]:
     """Compare the lower and the upper halves of packed values."""
-    return compare.pairs(operation, a, b, FORMATS[type.removesuffix("x2")], ftz=bool(ftz))
+    return compare.pairs(operation, a, b, element_format(type), ftz=bool(ftz))
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
@@ -162,10 +162,7 @@ def _number(truth: Lane, one: int, type: str) -> Lane:
 SELP = Form(
     name="compare.selp",
     syntax="selp.type  d, a, b, c;",
-    rows="""
-        type
-        b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
-    """,
+    rows="type\nb16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": pred_in()},
     effects=(Flow(elements=("a", "b"), address=("a", "b"), selects="c"),),
     source="PTX ISA 9.7.6.3",

@@ -133,10 +133,7 @@ def change_registers(warps: Warps, i: Bound) -> None:
 GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",
     syntax="griddepcontrol.action;",
-    rows="""
-        action                  ptx target
-        launch_dependents,wait  7.8 sm_90
-    """,
+    rows="action ptx target\nlaunch_dependents,wait 7.8 sm_90",
     operands={},
     source="PTX ISA 9.7.13.13",
 )

@@ -10,13 +10,8 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Accepts, Slots, inp, out
 from warploom.numerics import convert, lanes
-from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.formats import element_format
 from warploom.numerics.lanes import Lane
-
-
-def _format(word: str) -> Format:
-    """The format of a number, or of each number of a pair."""
-    return FORMATS[word.removesuffix("x2")]
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
@@ -110,7 +105,7 @@ HALF = Form(
 
 @HALF.semantics
 def half(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane) -> Lane:
-    return convert.half_from_float(a, _format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
+    return convert.half_from_float(a, element_format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES = Form(
@@ -133,7 +128,7 @@ HALVES = Form(
 
 @HALVES.semantics
 def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    fmt, modifiers = (_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
+    fmt, modifiers = (element_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
     return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
 
 
@@ -193,7 +188,7 @@ NARROW = Form(
 
 @NARROW.semantics
 def narrow(rnd: Word, relu: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    return convert.narrow_pair(a, b, _format(dtype), rnd, relu=bool(relu))
+    return convert.narrow_pair(a, b, element_format(dtype), rnd, relu=bool(relu))
 
 
 NARROW_HALVES = Form(
@@ -215,7 +210,7 @@ NARROW_HALVES = Form(
 
 @NARROW_HALVES.semantics
 def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    source, fmt = (_format(atype), _format(dtype))
+    source, fmt = (element_format(atype), element_format(dtype))
     return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
 
 
@@ -292,7 +287,7 @@ WIDEN = Form(
 
 @WIDEN.semantics
 def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    return convert.halves_from_narrow_pair(a, _format(atype), _format(dtype), relu=bool(relu))
+    return convert.halves_from_narrow_pair(a, element_format(atype), element_format(dtype), relu=bool(relu))
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
@@ -306,10 +301,7 @@ def _pack(a: Lane, b: Lane, type: str) -> Lane:
 PACK = Form(
     name="convert.pack",
     syntax="cvt.pack.sat.dtype.s32  d, a, b;",
-    rows="""
-        dtype    ptx  target
-        u16,s16  6.5  sm_72
-    """,
+    rows="dtype ptx target\nu16,s16 6.5 sm_72",
     operands={"d": out("u32", accepts="wide"), "a": inp("s32", accepts="wide"), "b": inp("s32", accepts="wide")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",

@@ -162,10 +162,7 @@ def minimum3(op: Word, ftz: Word, NaN: Word, abs: Word, a: Lane, b: Lane, c: Lan
 COPYSIGN = Form(
     name="floating.copysign",
     syntax="copysign.type  d, a, b;",
-    rows="""
-        type     ptx
-        f32,f64  2.0
-    """,
+    rows="type ptx\nf32,f64 2.0",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.2",
 )

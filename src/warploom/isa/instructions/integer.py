@@ -97,10 +97,7 @@ def mad(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 MUL24 = Form(
     name="integer.mul24",
     syntax="mul24.mode.type  d, a, b;",
-    rows="""
-        mode   type
-        hi,lo  u32,s32
-    """,
+    rows="mode type\nhi,lo u32,s32",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.5",
 )
@@ -132,10 +129,7 @@ def mad24(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 SAD = Form(
     name="integer.sad",
     syntax="sad.type  d, a, b, c;",
-    rows="""
-        type
-        u16,u32,u64,s16,s32,s64
-    """,
+    rows="type\nu16,u32,u64,s16,s32,s64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.7",
 )
@@ -146,10 +140,7 @@ SAD.semantics(integers.sad)
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",
-    rows="""
-        op       type
-        div,rem  u16,u32,u64,s16,s32,s64
-    """,
+    rows="op type\ndiv,rem u16,u32,u64,s16,s32,s64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.8",
 )
@@ -165,10 +156,7 @@ def div(op: Word, a: Lane, b: Lane) -> Lane:
 ABS = Form(
     name="integer.abs",
     syntax="op.type  d, a;",
-    rows="""
-        op       type
-        abs,neg  s16,s32,s64
-    """,
+    rows="op type\nabs,neg s16,s32,s64",
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.1.10",
 )

@@ -149,10 +149,7 @@ CP_FENCEPROXY = Form(
     syntax=(
         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst], [src], size;"
     ),
-    rows="""
-        scope                ptx target
-        cta,cluster,gpu,sys  8.3 sm_90
-    """,
+    rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
     operands={
         "dst": address(space="global"),
         "src": address(space="shared"),

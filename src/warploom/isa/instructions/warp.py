@@ -75,10 +75,7 @@ def shuffle(warps: Warps, i: Bound) -> None:
 SHFL_SYNC = Form(
     name="warp.shfl_sync",
     syntax="shfl.sync.mode.b32  d{|p}, a, b, c, membermask;",
-    rows="""
-        mode              ptx target
-        up,down,bfly,idx  6.0 sm_30
-    """,
+    rows="mode ptx target\nup,down,bfly,idx 6.0 sm_30",
     operands={
         "d": out("b32"),
         "p": pred_out(),
@@ -187,10 +184,7 @@ def active_mask(warps: Warps, i: Bound) -> None:
 MATCH_ANY = Form(
     name="warp.match_any",
     syntax="match.any.sync.type  d, a, membermask;",
-    rows="""
-        type     ptx target
-        b32,b64  6.0 sm_70
-    """,
+    rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32"), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
@@ -208,10 +202,7 @@ def match_any(warps: Warps, i: Bound) -> None:
 MATCH_ALL = Form(
     name="warp.match_all",
     syntax="match.all.sync.type  d{|p}, a, membermask;",
-    rows="""
-        type     ptx target
-        b32,b64  6.0 sm_70
-    """,
+    rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32", allows=("sink",)), "p": pred_out(), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",

@@ -105,7 +105,7 @@ class TraceData:
     total: int
 
     def __len__(self) -> int:
-        """Number of recorded events."""
+        """Return the number of recorded events."""
         return len(self.events)
 
     def __str__(self) -> str:
