@@ -46,7 +46,7 @@ class Tile:
     """
 
     step: int  # index of the instruction in `Profile.rows`
-    what: str  # "A", "B", or the box and its elements, outermost first, such as "64 × 32 of f16"
+    what: str  # "A", "B", or the box and its elements, outermost first, such as 64 by 32 of f16
     swizzle: int
 
 

@@ -1,7 +1,7 @@
 """Rules of the sanitizer as records: finding, reason, remedy, and kernels with and without the error.
 
-The records are in `rules.toml`, one table for each code. `bad` and `good` are statements that follow `setup` in a kernel
-with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
+The records are in `rules.toml`, one table for each code. `bad` and `good` are statements that follow `setup` in a
+kernel with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
 """
 
 from __future__ import annotations

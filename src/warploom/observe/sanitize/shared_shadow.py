@@ -271,7 +271,7 @@ class SharedShadow:
         size: int, tag: int,
     ) -> str:  # fmt: skip
         where = granule % self.stride * 4 + SHARED_START
-        length = 4 if size >= 4 else size
+        length = min(4, size)
         place = f"shared memory at {where:#x} to {where + length:#x}"
         here = self.context.describe(warp, lane)
         owner = granule // self.stride
