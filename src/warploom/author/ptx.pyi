@@ -377,11 +377,14 @@ def div(a: Value, b: Value, *, type: Literal['s16', 's32', 's64', 'u16', 'u32', 
 def div_full(a: Value, b: Value, *, ftz: bool = ..., f32: bool = ..., out: Any = ...) -> Register:
     """div.full{.ftz}.f32  d, a, b; (PTX ISA 9.7.3.8)"""
 
-def dp2a(a: Value, b: Value, c: Value, *, mode: Literal['hi', 'lo'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
-    """op{.mode}.atype.btype  d, a, b, c; (PTX ISA 9.7.1.23, 9.7.1.24)"""
+def dp2a_hi(a: Value, b: Value, c: Value, *, atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
+    """dp2a.mode.atype.btype  d, a, b, c; (PTX ISA 9.7.1.24)"""
 
-def dp4a(a: Value, b: Value, c: Value, *, mode: Literal['hi', 'lo'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
-    """op{.mode}.atype.btype  d, a, b, c; (PTX ISA 9.7.1.23, 9.7.1.24)"""
+def dp2a_lo(a: Value, b: Value, c: Value, *, atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
+    """dp2a.mode.atype.btype  d, a, b, c; (PTX ISA 9.7.1.24)"""
+
+def dp4a(a: Value, b: Value, c: Value, *, atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
+    """dp4a.atype.btype  d, a, b, c; (PTX ISA 9.7.1.23)"""
 
 def elect(membermask: Value, *, sync: bool = ..., out: Any = ...) -> Any:
     """elect.sync  d|p, membermask; (PTX ISA 9.7.13.14)"""

@@ -141,7 +141,8 @@ _PLAIN_SOURCES = {
     bits.BFI: "c d",
     bits.SZEXT: "b",
     bits.BMSK: "a b",
-    integer.DOT: "c",
+    integer.DP4A: "c",
+    integer.DP2A: "c",
 }
 """Sources of arithmetic without extensions.
 

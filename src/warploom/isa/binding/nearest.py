@@ -55,10 +55,10 @@ class Fix:
         """
         if not self.found or self.kind != "word":
             return 0.0
-        alike = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
+        similarity = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
         if self.legal == (self.slot,):
-            return alike / 2  # a word of its own is seldom what was meant
-        return alike + 2 * (self.found in _words_by_slot().get(self.slot, ()))
+            return similarity / 2  # a literal word is seldom the intended one
+        return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))
 
 
 @lru_cache(maxsize=4096)

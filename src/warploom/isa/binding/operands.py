@@ -124,11 +124,11 @@ def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) ->
         return
     name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
-    stands = not tied or match.slots.get(tied, "") != ""
-    if count and stands:
+    is_present = not tied or match.slots.get(tied, "") != ""
+    if count and is_present:
         for others in _assignments(match, rest, count - 1):
             yield (name, *others)
-    if not stands or (name.optional and not tied):
+    if not is_present or (name.optional and not tied):
         yield from _assignments(match, rest, count)
 
 
@@ -193,7 +193,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
         if (len(operands) > needed) != there:
             word = match.slots.get(tied) or tied
             shown = name.names[0].replace("_", "-")
-            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} stands only with '.{word}'"
+            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} requires '.{word}'"
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
     counts = sorted(

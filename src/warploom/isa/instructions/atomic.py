@@ -46,6 +46,10 @@ _VECTOR = f"""
 """
 
 
+_UNIFIED = address(allows=("unified",))
+_POLICY = inp("u64", when="level::cache_hint")
+
+
 def _spellings(line: str) -> tuple[str, ...]:
     """Return the orders of semantics, scope, space and operation, all of which assemblers accept."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
@@ -71,12 +75,7 @@ ATOM = Form(
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
-    operands={
-        "d": out("type", allows=("sink",)),
-        "a": address(allows=("unified",)),
-        "b": inp("type"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"d": out("type", allows=("sink",)), "a": _UNIFIED, "b": inp("type"), "cache_policy": _POLICY},
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
@@ -98,12 +97,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
-    operands={
-        "d": out("type", allows=("sink",)),
-        "a": address(allows=("unified",)),
-        "b": inp("type"),
-        "c": inp("type"),
-    },
+    operands={"d": out("type", allows=("sink",)), "a": _UNIFIED, "b": inp("type"), "c": inp("type")},
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"),),
     source="PTX ISA 9.7.13.5",
 )
@@ -120,7 +114,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": address(), "b": inp("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type"), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
@@ -138,9 +132,9 @@ ATOM_VECTOR = Form(
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
         "d": out("type", "vec", allows=("sink", "integers")),
-        "a": address(allows=("unified",)),
+        "a": _UNIFIED,
         "b": inp("type", "vec", allows=("integers",)),
-        "cache_policy": inp("u64", when="level::cache_hint"),
+        "cache_policy": _POLICY,
     },
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
@@ -151,11 +145,7 @@ RED_VECTOR = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", allows=("integers",)),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"a": address(), "b": inp("type", "vec", allows=("integers",)), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )

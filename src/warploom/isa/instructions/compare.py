@@ -39,6 +39,8 @@ def _constants(slots: Slots) -> tuple[int, ...] | None:
     return () if any(word.startswith("bf16") for word in slots.values()) else None
 
 
+_COMBINED = pred_in(_constants, when="BoolOp")
+
 SETP = Form(
     name="compare.setp",
     syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p{|q}, a, b{, {!}c};",
@@ -50,13 +52,7 @@ SETP = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f32          1.0  -
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f64          1.0  -
     """,
-    operands={
-        "p": pred_out(),
-        "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(_constants, when="BoolOp"),
-    },
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.2",
 )
@@ -69,7 +65,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -81,13 +77,7 @@ SETP_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={
-        "p": pred_out(),
-        "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(_constants, when="BoolOp"),
-    },
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -136,7 +126,7 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": _COMBINED},
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.1",
 )

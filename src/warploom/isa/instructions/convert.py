@@ -24,6 +24,12 @@ def _coded_or_same(slots: Slots) -> Accepts:
     return "coded" if slots["rnd"] == "rna" else "same"
 
 
+_RESULT = out("dtype", accepts=_wide_or_same)
+_FLOAT = inp("f32", accepts=_wide_or_same)
+_RANDOM_BITS = inp("b32", accepts="bits")
+_SCALE = inp("b16", when="scaling", accepts="bits")
+_INTEGER = inp("s32", accepts="wide")
+
 INTEGER = Form(
     name="convert.integer",
     syntax="cvt{.sat}.dtype.atype  d, a;",
@@ -73,7 +79,7 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("atype", accepts=_wide_or_same)},
+    operands={"d": _RESULT, "a": inp("atype", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -98,7 +104,7 @@ HALF = Form(
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("f32", accepts=_wide_or_same)},
+    operands={"d": _RESULT, "a": _FLOAT},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -116,11 +122,7 @@ HALVES = Form(
         rn,rz  -,relu  -          f16x2,bf16x2  7.0  sm_80
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
-    operands={
-        "d": out("dtype", accepts=_wide_or_same),
-        "a": inp("f32", accepts=_wide_or_same),
-        "b": inp("f32", accepts=_wide_or_same),
-    },
+    operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -139,12 +141,7 @@ HALVES_STOCHASTIC = Form(
         relu    satfinite    dtype         ptx  target
         -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
     """,
-    operands={
-        "d": out("dtype", accepts=_wide_or_same),
-        "a": inp("f32", accepts=_wide_or_same),
-        "b": inp("f32", accepts=_wide_or_same),
-        "rbits": inp("b32", accepts="bits"),
-    },
+    operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -221,7 +218,7 @@ FOUR_STOCHASTIC = Form(
         relu    dtype                                ptx  target
         -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
     """,
-    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -234,12 +231,7 @@ FIXED = Form(
         scaling              relu    ptx  target
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={
-        "d": out("b16"),
-        "a": inp("f32"),
-        "b": inp("f32"),
-        "scale_factor": inp("b16", when="scaling", accepts="bits"),
-    },
+    operands={"d": out("b16"), "a": inp("f32"), "b": inp("f32"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -251,7 +243,7 @@ FIXED_HALVES = Form(
         scaling              relu    ptx  target
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
+    operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -263,7 +255,7 @@ FIXED_WIDEN = Form(
         satfinite    scaling              relu    ptx  target
         -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
+    operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -302,7 +294,7 @@ PACK = Form(
     name="convert.pack",
     syntax="cvt.pack.sat.dtype.s32  d, a, b;",
     rows="dtype ptx target\nu16,s16 6.5 sm_72",
-    operands={"d": out("u32", accepts="wide"), "a": inp("s32", accepts="wide"), "b": inp("s32", accepts="wide")},
+    operands={"d": out("u32", accepts="wide"), "a": _INTEGER, "b": _INTEGER},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
@@ -321,12 +313,7 @@ PACK_ONTO = Form(
         u8,s8        6.5  sm_72
         u4,s4,u2,s2  6.5  sm_75
     """,
-    operands={
-        "d": out("u32", accepts="wide"),
-        "a": inp("s32", accepts="wide"),
-        "b": inp("s32", accepts="wide"),
-        "c": inp("b32", accepts="wide"),
-    },
+    operands={"d": out("u32", accepts="wide"), "a": _INTEGER, "b": _INTEGER, "c": inp("b32", accepts="wide")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )

@@ -193,23 +193,38 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     return _EXTREMES[op](a, b, relu=bool(relu))
 
 
-DOT = Form(
-    name="integer.dot",
-    syntax="op{.mode}.atype.btype  d, a, b, c;",
+DP4A = Form(
+    name="integer.dp4a",
+    syntax="dp4a.atype.btype  d, a, b, c;",
     rows="""
-        op    mode   atype    btype    ptx  target
-        dp4a  -      u32,s32  u32,s32  5.0  sm_61
-        dp2a  lo,hi  u32,s32  u32,s32  5.0  sm_61
+        atype    btype    ptx  target
+        u32,s32  u32,s32  5.0  sm_61
     """,
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
-    source="PTX ISA 9.7.1.23, 9.7.1.24",
+    source="PTX ISA 9.7.1.23",
 )
 
 
-@DOT.semantics
-def dot(mode: Word, atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
-    signed = {"a_signed": atype == "s32", "b_signed": btype == "s32"}
-    return integers.dp2a(a, b, c, mode, **signed) if mode else integers.dp4a(a, b, c, **signed)
+@DP4A.semantics
+def dp4a(atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp4a(a, b, c, a_signed=atype == "s32", b_signed=btype == "s32")
+
+
+DP2A = Form(
+    name="integer.dp2a",
+    syntax="dp2a.mode.atype.btype  d, a, b, c;",
+    rows="""
+        mode   atype    btype    ptx  target
+        lo,hi  u32,s32  u32,s32  5.0  sm_61
+    """,
+    operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
+    source="PTX ISA 9.7.1.24",
+)
+
+
+@DP2A.semantics
+def dp2a(mode: Word, atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp2a(a, b, c, mode, a_signed=atype == "s32", b_signed=btype == "s32")
 
 
 # Extended precision: the carry flag CC.CF of each thread chains the parts of a long number -----------------

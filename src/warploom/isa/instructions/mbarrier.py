@@ -12,18 +12,13 @@ from warploom.isa.model.semantics import Bound, Warps
 
 _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
-
-
 _OBJECT = address(space="shared")
 _COUNT = inp("u32", values=range(1, 1 << 63))
 
 INIT = Form(
     name="mbarrier.init",
     syntax="mbarrier.init{.space}.b64  [addr], count;",
-    rows=f"""
-        space     ptx target
-        {_LOCAL}  7.0 sm_80
-    """,
+    rows=f"space ptx target\n{_LOCAL} 7.0 sm_80",
     operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
     effects=(Arrive("addr", "init", order="weak"),),
     source="PTX ISA 9.7.13.15.9",
@@ -38,10 +33,7 @@ def initialise(warps: Warps, i: Bound) -> None:
 INVAL = Form(
     name="mbarrier.inval",
     syntax="mbarrier.inval{.space}.b64  [addr];",
-    rows=f"""
-        space     ptx target
-        {_LOCAL}  7.0 sm_80
-    """,
+    rows=f"space ptx target\n{_LOCAL} 7.0 sm_80",
     operands={"addr": _OBJECT},
     effects=(Arrive("addr", "inval", order="weak"),),
     source="PTX ISA 9.7.13.15.10",

@@ -73,6 +73,8 @@ def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
 
 
 _STORED = inp("type", "vec", accepts="wide", allows=_stored_elements)
+_UNIFIED = address(allows=("unified",))
+_OUTPUT = address(allows=("output",))
 _POLICY = inp("u64", when="level::cache_hint")
 
 _LD_CACHED = "level1::eviction_priority level::cache_hint level::prefetch_size"
@@ -90,7 +92,7 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -107,7 +109,7 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -116,7 +118,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _LOADED, "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -129,7 +131,7 @@ LD_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", accepts="wide", allows=("braces",)), "a": address(allows=("unified",))},
+    operands={"d": out("type", accepts="wide", allows=("braces",)), "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -145,7 +147,7 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _LOADED, "a": address(allows=("unified",)), "cache_policy": _POLICY},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.9",
 )
@@ -159,7 +161,7 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _LOADED, "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.10",
 )
@@ -192,7 +194,7 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": address(allows=("output",)), "b": _STORED, "cache_policy": _POLICY},
+    operands={"a": _OUTPUT, "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -209,7 +211,7 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": address(allows=("output",)), "b": _STORED, "cache_policy": _POLICY},
+    operands={"a": _OUTPUT, "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -218,7 +220,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": address(allows=("output",)), "b": _STORED},
+    operands={"a": _OUTPUT, "b": _STORED},
     effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
 )

@@ -72,18 +72,13 @@ def shuffle(warps: Warps, i: Bound) -> None:
         warps.write(i.p, np.broadcast_to(inside, a.shape))
 
 
+_SHUFFLED = {"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")}
+
 SHFL_SYNC = Form(
     name="warp.shfl_sync",
     syntax="shfl.sync.mode.b32  d{|p}, a, b, c, membermask;",
     rows="mode ptx target\nup,down,bfly,idx 6.0 sm_30",
-    operands={
-        "d": out("b32"),
-        "p": pred_out(),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "membermask": inp("u32"),
-    },
+    operands={**_SHUFFLED, "membermask": inp("u32")},
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.6",
 )
@@ -102,7 +97,7 @@ SHFL = Form(
         mode              ptx target gone
         up,down,bfly,idx  3.0 sm_30  6.4@sm_70
     """,
-    operands={"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    operands=_SHUFFLED,
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
 )
@@ -267,7 +262,7 @@ def reduce(warps: Warps, i: Bound) -> None:
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     sharers = _active_members(warps, members)
-    # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
+    # Lanes outside the mask contribute zero, or a value of the mask if zero would change the result.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
     d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)

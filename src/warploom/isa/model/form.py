@@ -311,7 +311,7 @@ class Form(Displayed):
             if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
                 raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")
             if spec.when and spec.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {spec.when!r}, which is not a slot")
+                raise FormError(f"form {self.name}: operand requires {spec.when!r}, which is not a slot")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"

@@ -48,18 +48,22 @@ class Warps(Protocol):
     @property
     def count(self) -> int:
         """Number of warps in the batch."""
+        ...
 
     @property
     def arch(self) -> str:
         """Architecture that determines the numerics, such as "sm_90a"."""
+        ...
 
     # Registers ----------------------------------------------------------------------------------------
 
     def read(self, value: Value) -> Array:
         """Return the value of an operand in the NumPy dtype of its type. Shapes: (warps, 32) or (1, 1)."""
+        ...
 
     def read_vector(self, value: Value) -> Array:
         """Return all registers of a vector operand. Shapes: (registers, warps, 32)."""
+        ...
 
     def write(self, value: Value | None, result: Array) -> None:
         """Write the active lanes of a destination. Narrower results are extended by the sign of their type."""
@@ -72,6 +76,7 @@ class Warps(Protocol):
 
         Shapes: (warps, or warpgroups in the order of `warpgroups()`, units).
         """
+        ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
         """Write the matrix of each warp or warpgroup into a vector: the inverse of `read_fragment`."""
@@ -89,17 +94,20 @@ class Warps(Protocol):
 
     def read_carry(self) -> Lanes:
         """Return the carry flag CC.CF of every lane. Shapes: (warps, 32)."""
+        ...
 
     def write_carry(self, carry: Lanes) -> None:
         """Write the carry flag of the active lanes."""
 
     def active(self) -> Lanes:
         """Return the mask of active lanes. Shapes: (warps, 32)."""
+        ...
 
     # Memory -------------------------------------------------------------------------------------------
 
     def addresses(self, value: Value) -> NDArray[np.uint64]:
         """Return the effective addresses of an address operand, including the offset. Shapes: (warps, 32)."""
+        ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane. `space` is the state space, "" for generic.
@@ -108,6 +116,7 @@ class Warps(Protocol):
 
         Shapes: (count, warps, 32). Errors: emulator.out-of-bounds, emulator.misaligned.
         """
+        ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store elements. Shapes of values: (count, warps, 32). Errors: those of `load`."""
@@ -122,21 +131,27 @@ class Warps(Protocol):
 
         Shapes: (warps, 32).
         """
+        ...
 
     def to_generic(self, space: str, addresses: Array) -> Array:
         """Return the generic addresses of addresses in a state space, as uint64."""
+        ...
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space of generic addresses, as uint64."""
+        ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return the mask of the lanes whose generic address is in a state space."""
+        ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
         """Return the shared::cluster address of the same offset in the CTA with a cluster rank."""
+        ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
         """Return the cluster rank of the CTA that owns a shared::cluster address."""
+        ...
 
     # Control ------------------------------------------------------------------------------------------
 
@@ -200,6 +215,7 @@ class Warps(Protocol):
 
         Shapes: (warps, 32), uint64.
         """
+        ...
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
@@ -211,6 +227,7 @@ class Warps(Protocol):
 
     def pending_count(self, states: Array) -> Array:
         """Return the pending arrivals that state tokens recorded, as uint32."""
+        ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
 
@@ -243,6 +260,7 @@ class Warps(Protocol):
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Return the positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
+        ...
 
     def shared_tile(
         self,
@@ -265,12 +283,15 @@ class Warps(Protocol):
 
         Errors: emulator.out-of-bounds.
         """
+        ...
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return the results of `work` for all items, in order. The worker pool shares the items."""
+        ...
 
     def pool(self) -> Any:
         """Return the worker pool for arithmetic, or None with one worker."""
+        ...
 
     def count_macs(self, macs: int) -> None:
         """Add multiply-accumulate operations to the statistics of the run."""
@@ -290,4 +311,4 @@ class Geometry(Protocol):
     total_shared: int  # %total_smem_size, bytes
     explicit_cluster: bool
     sm_count: int
-    ticks: int  # grows with every step of the machine; what clocks show
+    ticks: int  # steps of the emulator so far, which clocks return

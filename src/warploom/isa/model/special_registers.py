@@ -36,10 +36,10 @@ class SpecialRegister:
 
     def holds(self, type_word: str) -> bool:
         """Return True if a move of a type may read the register."""
-        asked, own = TYPES[type_word], TYPES[self.type]
-        if asked.kind in ("float", "packed") or "predicate" in (asked.kind, own.kind):
-            return asked.kind == own.kind
-        return (self.least or own.bits) <= asked.bits <= own.bits
+        read, own = TYPES[type_word], TYPES[self.type]
+        if read.kind in ("float", "packed") or "predicate" in (read.kind, own.kind):
+            return read.kind == own.kind
+        return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
         """Return the value in the NumPy dtype of the register's type. The shape broadcasts to (warps, 32)."""
@@ -131,11 +131,11 @@ def _registers() -> list[SpecialRegister]:
         found.extend(
             SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least) for member, value in members
         )
-    # Nobody counts events here.
+    # The emulator counts no events.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
-    found.extend(SpecialRegister(name, held, lambda g: 0, ptx) for name, held, ptx in counters)
-    # The driver of the abstract machine sets no environment and keeps no shared memory for itself.
+    found.extend(SpecialRegister(name, type_word, lambda g: 0, ptx) for name, type_word, ptx in counters)
+    # The emulator sets no environment and reserves no shared memory for the driver.
     found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
     found.extend(
         SpecialRegister(f"%reserved_smem_offset_{part}", "b32", lambda g: 0, (7, 6), "sm_80")

@@ -49,7 +49,7 @@ class OperandPattern:
 
     def __post_init__(self) -> None:
         names = self.parts or tuple(name for name in (self.first, self.second) if name)
-        object.__setattr__(self, "names", names)  # asked for at every operand that is bound
+        object.__setattr__(self, "names", names)  # read at every binding
 
 
 @dataclass(frozen=True, slots=True)
