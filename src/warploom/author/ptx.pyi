@@ -188,7 +188,7 @@ def clz(a: Value, *, type: Literal['b32', 'b64'] = ..., out: Any = ...) -> Regis
     """op.type  d, a; (PTX ISA 9.7.1.14)"""
 
 def cnot(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
-    """op.type  d, a; (PTX ISA 9.7.8.4)"""
+    """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
 
 def copysign(a: Value, b: Value, *, type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
     """copysign.type  d, a, b; (PTX ISA 9.7.3.2)"""
@@ -828,7 +828,7 @@ def neg(a: Value, *, type: Literal['s16', 's32', 's64'] = ..., out: Any = ...) -
     """op.type  d, a; (PTX ISA 9.7.1.10)"""
 
 def not_(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
-    """op.type  d, a; (PTX ISA 9.7.8.4)"""
+    """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
 
 def or_(a: Value, b: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
     """op.type  d, a, b; (PTX ISA 9.7.8.1)"""
@@ -1280,7 +1280,7 @@ def vabsdiff(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ...
     """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vabsdiff2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vabsdiff4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
@@ -1294,16 +1294,16 @@ def vadd(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., at
     """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vadd2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vadd4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
 
 def vavrg2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vavrg4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 @overload
 def vmad(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., scale: Literal['shr15', 'shr7'] = ..., out: Any = ...) -> Register:
@@ -1322,7 +1322,7 @@ def vmax(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., at
     """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vmax2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vmax4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
@@ -1336,7 +1336,7 @@ def vmin(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., at
     """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vmin2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vmin4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
@@ -1412,7 +1412,7 @@ def vsub(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., at
     """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vsub2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vsub4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""

@@ -40,7 +40,7 @@ NOT = Form(
     """,
     operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.8.4",
+    source="PTX ISA 9.7.8.4, 9.7.8.5",
 )
 
 

@@ -5,6 +5,8 @@ Source: PTX ISA 9.7.9.26, 9.7.13.15.
 
 from __future__ import annotations
 
+from typing import LiteralString
+
 import numpy as np
 
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence
@@ -22,7 +24,7 @@ _CODES = {
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
-_PACKED_NAMES = {
+_PACKED_NAMES: dict[str, LiteralString] = {
     "rank": "rank_minus_one",
     "box_dim": "box",
     "interleave_layout": "interleave",
@@ -35,7 +37,8 @@ _PACKED_NAMES = {
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
     """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
-    layout, offset = PACKED.fields[_PACKED_NAMES.get(i.field, i.field)][:2]
+    field: LiteralString = _PACKED_NAMES[i.field] if i.field in _PACKED_NAMES else i.field
+    layout, offset = PACKED.fields[field][:2]
     entry = layout.base
     where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
     warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])

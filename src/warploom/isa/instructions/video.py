@@ -158,7 +158,7 @@ LANES = Form(
     """,
     operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.2.3",
+    source="PTX ISA 9.7.18.2.1, 9.7.18.2.3",
 )
 
 LANES_SET = Form(
