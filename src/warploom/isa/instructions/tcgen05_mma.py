@@ -160,7 +160,7 @@ MMA = Form(
         -,sp   {GROUPS}  kind::i8                         {KEPT}          8.6  {INTEGER}
     """,
     operands=multiplication_operands(*_PLAIN, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -178,7 +178,7 @@ MMA_TENSOR = Form(
     """,
     operands=multiplication_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -207,7 +207,7 @@ BLOCK, BLOCK_TENSOR = (
         f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
         rows=_BLOCK_ROWS,
         operands=multiplication_operands(*_BLOCK, tensor=suffix == "-tensor"),
-        effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
         source=SOURCE,
     )
     for suffix, a in _SOURCES_OF_A
@@ -226,7 +226,7 @@ STATIONARY, STATIONARY_TENSOR = (
         f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, enable-input-d{{, zero-column-mask-desc}};",
         rows=_STATIONARY_ROWS,
         operands=multiplication_operands(*_WEIGHTS, tensor=suffix == "-tensor"),
-        effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
         source=SOURCE,
     )
     for suffix, a in _SOURCES_OF_A

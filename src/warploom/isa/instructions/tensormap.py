@@ -5,7 +5,7 @@ Source: PTX ISA 9.7.9.26, 9.7.13.15.
 
 from __future__ import annotations
 
-from typing import LiteralString
+from typing import LiteralString, cast
 
 import numpy as np
 
@@ -37,8 +37,8 @@ _PACKED_NAMES: dict[str, LiteralString] = {
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
     """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
-    field: LiteralString = _PACKED_NAMES[i.field] if i.field in _PACKED_NAMES else i.field
-    layout, offset = PACKED.fields[field][:2]
+    field: str = i.field
+    layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]
     entry = layout.base
     where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
     warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])

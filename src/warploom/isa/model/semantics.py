@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.isa.model.records import CopyRecord, TensorCopy
 from warploom.layout import Order
 
 Array = NDArray[Any]
@@ -252,11 +253,11 @@ class Warps(Protocol):
         The bulk groups are those of each active lane.
         """
 
-    def bulk(self, request: Any) -> None:
-        """Issue one bulk request per active lane (see `isa.instructions.bulk`)."""
+    def issue(self, record: CopyRecord) -> None:
+        """Issue the copies of a record, one for each active lane."""
 
-    def prefetch(self, request: Any) -> None:
-        """Check the tensor copies of a request, one per active lane, without executing them."""
+    def prefetch(self, request: TensorCopy) -> None:
+        """Check the tensor copies of a record, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Return the positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
