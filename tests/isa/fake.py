@@ -208,7 +208,7 @@ class FakeWarps:
 
 
 def _resolve(bound: BoundOperand) -> Any:
-    if bound.place.kind == "immediate":
+    if bound.spec.kind == "immediate":
         return bound.operand.value
     if isinstance(bound.operand, Vector):
         return Value(bound.type, bound.operand.items)

@@ -8,7 +8,7 @@ from itertools import islice, product
 from warploom.check.rules import Rule
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
-from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.availability import read_target, unmet_by_row
 from warploom.isa.model.form import Form, forms
 from warploom.isa.model.multiplication import element_of, k_of
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS
@@ -69,7 +69,7 @@ def form_section(form: Form) -> str:
         parts.append(_rows_table(form))
     if form.operands:
         parts.append(_operands_table(form))
-    fragments = {name: place for name, place in form.operands.items() if place.is_fragment}
+    fragments = {name: spec for name, spec in form.operands.items() if spec.is_fragment}
     if fragments:
         parts.append(_registers_table(form, fragments))
     if form.multiply is not None:
@@ -116,42 +116,42 @@ def _ranges(numbers: list[int]) -> str:
 
 def _operands_table(form: Form) -> str:
     lines: list[list[str]] = []
-    optional = {name for place in form.syntax.places if place.optional for name in place.names}
+    optional = {name for pattern in form.syntax.operands if pattern.optional for name in pattern.names}
     samples = list(_samples(form))
-    for name, place in form.operands.items():
-        types = list(dict.fromkeys(place.type_word(slots) for slots in samples))
+    for name, spec in form.operands.items():
+        types = list(dict.fromkeys(spec.type_word(slots) for slots in samples))
         shown = name.replace("_", "-").strip("-") or "_"
-        notes = [_kind(place)]
-        if place.kind in ("register", "any") and not place.is_fragment:
-            notes.append(_counts(place, samples))
-        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s))))
+        notes = [_kind(spec)]
+        if spec.kind in ("register", "any") and not spec.is_fragment:
+            notes.append(_counts(spec, samples))
+        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := spec.constants(s))))
         if constants:
             notes.append("constants " + "; ".join(constants))
-        if place.when:
-            notes.append(f"only with `.{place.when}`")
+        if spec.when:
+            notes.append(f"only with `.{spec.when}`")
         elif name in optional:
             notes.append("optional")
-        if place.legal.target:
-            notes.append(f"needs `{place.legal.target}`")
+        if spec.legal.target:
+            notes.append(f"needs `{spec.legal.target}`")
         typed = ""
-        if place.kind in ("register", "immediate", "any"):
+        if spec.kind in ("register", "immediate", "any"):
             typed = " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
         lines.append([f"`{shown}`", "; ".join(note for note in notes if note), typed])
     return _table(["operand", "description", "type"], lines)
 
 
-def _kind(place: OperandSpec) -> str:
-    if place.kind == "register":
-        return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
-    if place.kind == "predicate":
-        return "predicate, result" if place.access == "write" else "predicate or its negation"
-    if place.kind == "address" and place.space == "tensor":
+def _kind(spec: OperandSpec) -> str:
+    if spec.kind == "register":
+        return {"write": "result", "both": "read and written", "read": "source"}.get(spec.access, "")
+    if spec.kind == "predicate":
+        return "predicate, result" if spec.access == "write" else "predicate or its negation"
+    if spec.kind == "address" and spec.space == "tensor":
         return "address in tensor memory"
-    return _KINDS.get(place.kind, place.kind)
+    return _KINDS.get(spec.kind, spec.kind)
 
 
-def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
-    counts = sorted({place.registers(slots) for slots in samples})
+def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
+    counts = sorted({spec.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
     shown = ", ".join("one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts)
@@ -195,7 +195,7 @@ def _sums_table(form: Form) -> str:
         sums: dict[tuple[str, str, str], list[str]] = {}
         for arch in _ARCHITECTURES:
             target = read_target(arch)
-            if target is None or all(available(row, target, _NEWEST) for row in form.rows_of(slots)):
+            if target is None or all(unmet_by_row(row, target, _NEWEST) for row in form.rows_of(slots)):
                 continue
             try:
                 model = form.model(arch, slots)
@@ -221,10 +221,10 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
         (
             name.replace("_", "-"),
-            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.layout.map(slots, DEFAULT_INPUTS).legend}`",
+            f"{spec.registers(slots)} `.{spec.type_word(slots)}` `{spec.layout.map(slots, DEFAULT_INPUTS).legend}`",
         )
-        for name, place in form.operands.items()
-        if place.layout is not None and place.is_fragment
+        for name, spec in form.operands.items()
+        if spec.layout is not None and spec.is_fragment
     ]
 
 

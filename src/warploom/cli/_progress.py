@@ -1,4 +1,7 @@
-"""Progress bars on the terminal. Without a terminal, some are lines on standard error and others are silent."""
+"""Progress bars on the terminal.
+
+Without a terminal, some bars are lines on standard error and others are silent.
+"""
 
 from __future__ import annotations
 

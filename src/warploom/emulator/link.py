@@ -167,7 +167,7 @@ class Linker:
                 continue
             if written & _registers(each, places):
                 return pc
-            written |= _registers(each, [name for name, place in places.items() if place.access != "read"])
+            written |= _registers(each, [name for name, spec in places.items() if spec.access != "read"])
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
@@ -177,7 +177,7 @@ class Linker:
         for step, each in zip(self.program.steps, linked, strict=True):
             form = step.binding.form
             adds = form.multiplies and form.collective == "warpgroup"
-            updated = {name for name, place in form.operands.items() if adds and place.access == "both"}
+            updated = {name for name, spec in form.operands.items() if adds and spec.access == "both"}
             others.append([name for name in form.operands if name not in updated])
             accumulators |= _registers(each, updated)
         if not accumulators:
@@ -212,10 +212,10 @@ class Linker:
 
     def _operand(self, step: Step, bound: BoundOperand) -> Any:
         operand, scope = bound.operand, step.scope
-        match bound.place.kind:
+        match bound.spec.kind:
             case "immediate":
                 assert isinstance(operand, Integer)
-                return bound.place.legal.examined(operand.value, step.binding.slots)
+                return bound.spec.legal.examined(operand.value, step.binding.slots)
             case "label":
                 assert isinstance(operand, Name)
                 return self._label(scope, operand.text)

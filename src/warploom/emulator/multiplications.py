@@ -142,7 +142,9 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the products of the matrices behind descriptors to the accumulators, which are zeroed unless kept.
+    """Add the products of the matrices behind descriptors to the accumulators.
+
+    The accumulators are zeroed unless they are kept.
 
     Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
     """
@@ -180,7 +182,9 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return the matrices behind the descriptors of some warpgroups, those of one warpgroup joined along K.
+    """Return the matrices behind the descriptors of some warpgroups.
+
+    Those of one warpgroup are joined along K.
 
     Shapes: descriptors (warpgroups, steps); the result is (warpgroups, rows, steps * K).
     """
@@ -196,7 +200,10 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Read matrices whose descriptors have different fields: for each step, all with the same fields together."""
+    """Read matrices whose descriptors have different fields.
+
+    For each step, all matrices with the same fields are read together.
+    """
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

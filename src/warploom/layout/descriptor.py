@@ -286,7 +286,7 @@ def matrix_addresses(
     major: str = "K",
     depth: int = 8,
 ) -> NDArray[np.int32]:
-    """Return the byte offsets of the elements of a canonical tile from the start address, before the swizzle.
+    """Return the byte offsets of a canonical tile's elements from the start address, before the swizzle.
 
     K-major: core matrices of 8 rows by 16 bytes. Rows are one span apart (16 bytes without a swizzle), groups of 8 rows
     one stride byte offset. The 16-byte chunks along K are adjacent within a span; spans are one leading byte offset

@@ -1,4 +1,7 @@
-"""Fragment maps: the matrix element that each lane and register of a warp holds, and copies between the two."""
+"""Fragment maps: the matrix element in each lane and register of a warp.
+
+They also copy between registers and matrices.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +192,10 @@ class FragmentMap(ElementMap):
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix that `gather` returns, in which 32 single bits are packed into one word."""
+        """Rows and columns of the matrix that `gather` returns.
+
+        32 single bits are packed into one word.
+        """
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":

@@ -82,12 +82,17 @@ class TensorMemoryMap(ElementMap):
 
 
 def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
-    """Return a location as text: `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`."""
+    """Return a location as text.
+
+    `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`.
+    """
     return (f"{cta}/" if ctas > 1 else "") + f"L{lane}.{column}" + (f":{bit}" if bit else "")
 
 
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
-    """Return the letter of the data path layout of a multiplication by one CTA or a pair, or weight-stationary.
+    """Return the letter of the data path layout of a multiplication.
+
+    One CTA or a pair multiplies; the multiplication may be weight-stationary.
 
     Errors: UsageError for illegal shapes.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.

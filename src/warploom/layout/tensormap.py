@@ -432,7 +432,10 @@ class TensorMap(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Array under a tensor map. Slices of channels, the last axis of an interleaved array, are no dimension."""
+    """Array under a tensor map.
+
+    Slices of channels, the last axis of an interleaved array, are no dimension.
+    """
 
     array: Strided
     interleave: int  # the code

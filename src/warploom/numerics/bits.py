@@ -50,7 +50,7 @@ def clz(a: Array) -> Array:
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Return the position of the highest bit that differs from the sign, as u32; all ones if there is none.
+    """Return the position of the highest bit that differs from the sign, as u32, or all ones.
 
     With `shiftamt`, return the left shift that moves this bit to the top instead.  Source: bfind.
     """
@@ -257,7 +257,10 @@ def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.
 
 
 def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
-    """Return a half of the 64 bits of `high` and `low`, shifted: l the upper half, r the lower.  Source: shf."""
+    """Return a half of the 64 shifted bits of `high` and `low`.
+
+    l returns the upper half, r the lower. Source: shf.
+    """
     amount = as_unsigned(count).astype(np.uint64)
     amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
     both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))

@@ -91,7 +91,10 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the saturated narrow pattern of every f16 or bf16 pattern, as upper and as lower part of a pair."""
+    """Return the saturated narrow pattern of every f16 or bf16 pattern.
+
+    The two results are those of the upper and the lower part of a pair.
+    """
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
         return table << np.uint8(4), table
@@ -230,7 +233,10 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """Return f32 values or f16 or bf16 patterns from f64; a NaN keeps its sign and the upper bits of its payload."""
+    """Return f32 values or f16 or bf16 patterns from f64.
+
+    A NaN keeps its sign and the upper bits of its payload.
+    """
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)
@@ -246,7 +252,10 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 
 
 def _widened_to_double(x: Array) -> Array:
-    """Return f64 values from f32 values or f16 patterns; a NaN becomes quiet and keeps its sign and payload."""
+    """Return f64 values from f32 values or f16 patterns.
+
+    A NaN becomes quiet and keeps its sign and payload.
+    """
     if x.dtype == np.uint16:
         result = formats.decode(x, F16)
         fraction, pattern = 10, x

@@ -76,7 +76,10 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """Return f64 values with zeros of their sign for those that are subnormal in f32 once rounded to 24 bits."""
+    """Return f64 values with signed zeros for those that are subnormal in f32.
+
+    The test applies after rounding to 24 bits.
+    """
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
         return x

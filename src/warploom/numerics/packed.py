@@ -1,4 +1,6 @@
-"""f16 and bf16 arithmetic on patterns (uint16 for a number, uint32 for a pair), and f32x2 arithmetic on uint64.
+"""Arithmetic of f16, bf16 and f32x2 on bit patterns.
+
+Patterns of f16 and bf16 are uint16 for a number and uint32 for a pair; those of f32x2 are uint64.
 
 Shapes: any, broadcast together; the NumPy type of the first operand decides between numbers and pairs.
 
@@ -204,5 +206,8 @@ def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding 
 
 
 def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
-    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma with types f32.f16 and f32.bf16."""
+    """Return a * b + c with f16 or bf16 factors and f32 addend.
+
+    Source: fma with types f32.f16 and f32.bf16.
+    """
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

@@ -1,4 +1,4 @@
-"""Special function unit of sm_90: tables and quadratic interpolation that return the bits of the hardware.
+"""Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
 
 A function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With the offset `t`
 into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its square keeps the

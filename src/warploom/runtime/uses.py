@@ -165,9 +165,9 @@ class _Reading:
         step = _Step(binding, binding.form.flow, [], [], [])
         for name, bound in binding.operands.items():
             keys = list(self._keys(bound.operand, scope))
-            if bound.place.access in ("write", "both"):
+            if bound.spec.access in ("write", "both"):
                 step.writes += keys
-            if bound.place.access != "write":
+            if bound.spec.access != "write":
                 step.reads.append((name, bound, keys))
             if isinstance(bound.operand, Address):
                 step.coordinates += (key for extra in bound.operand.extra for key in self._keys(extra, scope))
@@ -207,7 +207,7 @@ class _Reading:
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            layout = bound.place.layout
+            layout = bound.spec.layout
             if layout is None or not binding.form.multiplies:
                 continue
             if layout.operand in _MULTIPLICANDS:
@@ -220,9 +220,9 @@ class _Reading:
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
         """Record the element type that an operand's position implies."""
-        if bound.place.kind not in ("register", "any"):
+        if bound.spec.kind not in ("register", "any"):
             return
-        element = _element_of(bound.type, bound.place, step)
+        element = _element_of(bound.type, bound.spec, step)
         if element:
             for key in keys:
                 self.types.setdefault(key, set()).add(element)
@@ -256,7 +256,7 @@ class _Reading:
                 for key, part in zip(step.writes, loaded)
             ]
             return any(found)
-        if any(bound.place.kind == "address" for _, bound, _ in step.reads):
+        if any(bound.spec.kind == "address" for _, bound, _ in step.reads):
             return False  # a value from memory is not a parameter
         points: set[Part] = set()
         holds: set[Part] = set()
@@ -291,9 +291,9 @@ class _Reading:
         """Return the part of a parameter that an instruction loads, or None."""
         for _, bound, keys in step.reads:
             address = bound.operand
-            if bound.place.kind != "address" or not isinstance(address, Address):
+            if bound.spec.kind != "address" or not isinstance(address, Address):
                 continue
-            if bound.place.space_word(step.binding.slots).partition("::")[0] != "param":
+            if bound.spec.space_word(step.binding.slots).partition("::")[0] != "param":
                 continue
             named = [*self._named(address.base), *(part for key in keys for part in self.holds.get(key, ()))]
             if len(named) == 1:
@@ -330,7 +330,7 @@ class _Reading:
         for part in (part for key in step.coordinates for part in self.numbers.get(key, ())):
             self._use(part).is_coordinate = True
         for name, bound, keys in step.reads:
-            if bound.place.kind == "address":
+            if bound.spec.kind == "address":
                 self._access(step, name, bound, keys)
             elif step.flow.numbers:
                 for part in (part for key in keys for part in self.numbers.get(key, ())):
@@ -343,7 +343,7 @@ class _Reading:
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
-        space = bound.place.space_word(binding.slots).partition("::")[0]
+        space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
             if space == "param":
                 self._passed(step, name)
@@ -381,7 +381,7 @@ class _Reading:
         """Record the element type of an access to global memory."""
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
-        if accessed not in TYPES or any(bound.place.kind == "address" for bound, _ in others):
+        if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):
             return
         use.widths.add(TYPES[accessed].bits)
         if TYPES[accessed].kind not in ("bits", "unsigned"):  # compilers load halves as unsigned
@@ -405,10 +405,10 @@ def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:
     return len(held) > before
 
 
-def _element_of(name: str, place: OperandSpec, step: _Step) -> str:
+def _element_of(name: str, spec: OperandSpec, step: _Step) -> str:
     """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if place.layout is not None and place.is_fragment:
-        return step.binding.slots.get(f"{place.layout.operand.lower()}type", "")
+    if spec.layout is not None and spec.is_fragment:
+        return step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
     if name not in TYPES or TYPES[name].kind not in ("float", "packed") or step.flow.elements:
         return ""
     return name.removesuffix("x2").removesuffix("x4")

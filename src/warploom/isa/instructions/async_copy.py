@@ -1,4 +1,7 @@
-"""Asynchronous copies of single threads (PTX ISA 9.7.9.25.3)."""
+"""Asynchronous copies of single threads from global to shared memory, in groups or with an mbarrier.
+
+Source: PTX ISA 9.7.9.25.3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bulk copies between global and shared memory, their groups, and stores of zeros (PTX ISA 9.7.9.25.4, 9.7.9.25.5)."""
+"""Bulk copies and reductions between global and shared memory, their groups, and stores of zeros.
+
+Source: PTX ISA 9.7.9.25.4, 9.7.9.25.5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Warp-level matrix multiplication, dense (PTX ISA 9.7.14.5.14, block scaling 9.7.14.3)."""
+"""Warp-level multiplication of dense matrices in registers, with optional block scales.
+
+Source: PTX ISA 9.7.14.3, 9.7.14.5.14.
+"""
 
 from __future__ import annotations
 

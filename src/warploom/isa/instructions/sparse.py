@@ -1,4 +1,7 @@
-"""Warp-level matrix multiplication with a structured sparse A (PTX ISA 9.7.14.6)."""
+"""Warp-level matrix multiplication with a structured sparse A.
+
+Source: PTX ISA 9.7.14.6.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ SCALED = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3, 9.7.14.3",
 )
-"""Block scaling of a sparse A. The rounding of its scaled sums is not known, so the emulator does not execute it."""
+"""Block scaling of a sparse A.
+
+The rounding of its scaled sums is not known, so the emulator does not execute it.
+"""
 
 
 @FLOAT.multiplication

@@ -1,4 +1,9 @@
-"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those that sm_90 has are executed."""
+"""Bulk copies, reductions and prefetches of tensors through tensor maps (TMA).
+
+The emulator executes the copies that exist on sm_90.
+
+Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ _DIMENSIONS = "1d,2d,3d,4d,5d"
 _VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
 _PAIRED = "sm_100f,sm_110f"
-"""The targets whose CTAs pair up; what gathers and strides came with them."""
+"""Targets with CTA pairs, gathers and strides."""
 
 
 def _rank(slots: Slots) -> int:
@@ -34,12 +39,12 @@ def _rows_of_four(slots: Slots) -> int:
 
 
 def _offsets(slots: Slots) -> int:
-    """An offset into the filter for each of its dimensions; of im2col::w, the halo and the offset."""
+    """Return the number of offsets into the filter: one per dimension, or halo and offset for im2col::w."""
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
 
 
 def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
-    """Coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
+    """Return the coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
@@ -282,7 +287,7 @@ PREFETCH_ROWS.execute(no_effect)
 
 
 def _wide(arch: str, slots: Slots) -> str:
-    """The limit of a form that has pixels along W alone among its modes."""
+    """Return the limit of forms whose modes include im2col::w."""
     mode = slots["load_mode"]
     return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
 
@@ -305,7 +310,7 @@ LOAD_IM2COL = Form(
         {_VOLUMES}  shared::cta      im2col::w::128  -                     -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
         {_VOLUMES}  shared::cluster  im2col::w       -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
         {_VOLUMES}  shared::cluster  im2col::w::128  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
-    """,  # noqa: E501 - rows are as long as they are
+    """,  # noqa: E501
     operands=DESTINATION | OFFSETS,
     spellings=(
         (

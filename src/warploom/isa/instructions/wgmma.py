@@ -1,4 +1,7 @@
-"""Matrix multiplication by a warpgroup, asynchronous: A in shared memory or registers, B in shared memory."""
+"""Asynchronous matrix multiplication by a warpgroup.
+
+A is in shared memory or registers, and B in shared memory.
+"""
 
 from __future__ import annotations
 

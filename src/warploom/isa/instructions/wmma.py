@@ -1,4 +1,7 @@
-"""The older warp-level matrix instructions, whose fragments are opaque (PTX ISA 9.7.14.4)."""
+"""Older warp-level matrix multiplication, whose loads and stores define the layout of its fragments.
+
+Source: PTX ISA 9.7.14.4.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,9 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
+    """Return the layout of a matrix in memory.
+
+    Lane n moves line n, a row or (by columns) a column, in pieces.
 
     `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
     as many of them as fill a byte (4 bits) or a word (single bits).

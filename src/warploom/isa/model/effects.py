@@ -16,7 +16,10 @@ Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
 
 Group = Literal["copy", "bulk", "multiplication"]
-"""Kind of asynchronous operation that is committed and awaited in groups: `cp.async`, bulk copies, `wgmma`."""
+"""Kind of asynchronous operation that is committed and awaited in groups.
+
+"copy" is `cp.async`, "bulk" are bulk copies, and "multiplication" is `wgmma`.
+"""
 
 UNORDERED = frozenset({"", "weak"})
 """Memory orders of accesses that synchronise with no other access."""
@@ -143,7 +146,10 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Barrier of the threads of a warp, CTA or cluster. `aligned` is not empty if whole warps must execute it."""
+    """Barrier of the threads of a warp, CTA or cluster.
+
+    `aligned` is not empty if whole warps must execute it.
+    """
 
     level: Literal["warp", "cta", "cluster"]
     arrives: bool = True

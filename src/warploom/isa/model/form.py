@@ -47,7 +47,7 @@ from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
 from warploom.isa.model.multiplication import Multiplication, select_model
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.records import CopyRecord
-from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
+from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
 from warploom.numerics.models import Model, NoModelError
@@ -150,7 +150,10 @@ class Form(Displayed):
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns the record of one bulk copy per active lane, given a batch of warps."""
+        """Decorate the function that returns the record of one bulk copy per active lane.
+
+        The function receives a batch of warps.
+        """
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
@@ -188,7 +191,10 @@ class Form(Displayed):
 
     @property
     def flow(self) -> Flow:
-        """Passage of values from sources to results. Without a declaration, lane-wise results depend on all sources."""
+        """Passage of values from sources to results.
+
+        Without a declaration, lane-wise results depend on all sources.
+        """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
     @property
@@ -258,7 +264,10 @@ class Form(Displayed):
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the slot values if the opcode words follow the syntax line, regardless of the rows, else None."""
+        """Return the slot values if the opcode words follow the syntax line, else None.
+
+        The rows are not considered.
+        """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
             if slots is not None:
@@ -325,15 +334,15 @@ class Form(Displayed):
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
         if any(Counter(order) != Counter(self.syntax.words) for order in self.orders[1:]):
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
-        places = {name for place in self.syntax.places for name in place.names}
-        if places != set(self.operands):
-            declared, written = sorted(self.operands), sorted(places)
+        patterns = {name for pattern in self.syntax.operands for name in pattern.names}
+        if patterns != set(self.operands):
+            declared, written = sorted(self.operands), sorted(patterns)
             raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
-        for place in self.operands.values():
-            if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
-                raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
-            if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+        for spec in self.operands.values():
+            if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
+                raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")
+            if spec.when and spec.when not in slots:
+                raise FormError(f"form {self.name}: operand requires {spec.when!r}, which is not a slot")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"
@@ -395,26 +404,10 @@ def forms() -> Iterable[Form]:
     return Form.registry.by_name.values()
 
 
-def heads() -> Iterable[str]:
-    """Return every word that may be the first of an opcode."""
-    return Form.registry.heads()
-
-
-def forms_of(head: str) -> tuple[Form, ...]:
-    """Return the forms whose opcode begins with the word `head`."""
-    return Form.registry.forms_of(head)
-
-
-@lru_cache(maxsize=8192)
-def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Return every form and row that the opcode follows. There are several if the operands decide."""
-    return Form.registry.match(opcode)
+heads = Form.registry.heads
+forms_of = Form.registry.forms_of
+match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
 def no_effect(warps: Any, i: Any) -> None:
     """Execute a hint, or an ordering that the emulator always guarantees, by doing nothing."""
-
-
-def places_of(form: Form) -> tuple[PlaceName, ...]:
-    """Return the operands of a form in the order of its syntax line."""
-    return form.syntax.places

@@ -105,7 +105,10 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockScales:
-    """Scale factors of A or B: `vectors` factors for each row of A or column of B, selected by two operands."""
+    """Scale factors of A or B.
+
+    There are `vectors` factors for each row of A or column of B, selected by two operands.
+    """
 
     operand: Literal["A", "B"]
     registers: Value
@@ -139,7 +142,7 @@ class Multiplication:
 
     @property
     def k(self) -> int:
-        """Number of products of one element of D, including those with elements that a sparse A does not store."""
+        """Number of products of one element of D, including those with unstored elements of a sparse A."""
         return k_of(self.slots["shape"])
 
     @property
@@ -180,7 +183,10 @@ def k_of(shape: str) -> int:
 
 
 def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
-    """Return the arithmetic that the slots of a multiplication select on an architecture. Errors: NoModelError."""
+    """Return the arithmetic that the slots of a multiplication select on an architecture.
+
+    Errors: NoModelError.
+    """
     a, b, d = (element_of(slots, operand) for operand in "ABD")
     c = slots.get("ctype") or d
     return _select(arch, unit, a, b, d, c, k_of(slots["shape"]), slots.get("stype"), slots.get("bitOp", "xor"))

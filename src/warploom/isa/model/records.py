@@ -64,7 +64,9 @@ class BulkCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorCopy:
-    """Copy of one box of a tensor, or of one column of its pixels, between global memory and shared memory.
+    """Copy of one box of a tensor, or of one column of its pixels.
+
+    The copy is between global memory and shared memory.
 
     `tensor_map` has the generic addresses of 128-byte tensor maps in global, const or param space, which are decoded
     when the copy is executed. A "load" writes the box at `shared` and subtracts the bytes of the whole box, elements

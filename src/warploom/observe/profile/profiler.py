@@ -168,13 +168,19 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if the accesses of an instruction's lanes count: not asynchronous, not to parameters or constants."""
+    """Return True if the accesses of an instruction's lanes count.
+
+    Asynchronous accesses and accesses to parameters or constants do not count.
+    """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    """Return the active lanes that read: `limit` is a number of bytes, or a predicate that is true if none are."""
+    """Return the active lanes that read.
+
+    `limit` is a number of bytes, or a predicate that is true if none are read.
+    """
     if limit is None:
         return active
     amount = batch.read(limit)

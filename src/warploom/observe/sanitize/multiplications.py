@@ -60,9 +60,9 @@ class Multiplications:
         assert record is not None
         accumulators: set[tuple[int, int]] = set()
         sources: set[tuple[int, int]] = set()
-        for name, place in form.operands.items():
+        for name, spec in form.operands.items():
             value = getattr(operands, name)
-            if place.access != "read":
+            if spec.access != "read":
                 accumulators |= registers_of(value)
             elif isinstance(value, VectorValue):
                 sources |= registers_of(value)
@@ -110,11 +110,11 @@ class Multiplications:
         each = self.launch.instructions[pc]
         read: set[tuple[int, int]] = set()
         written: set[tuple[int, int]] = set()
-        for name, place in self.launch.program.steps[pc].binding.form.operands.items():
+        for name, spec in self.launch.program.steps[pc].binding.form.operands.items():
             registers = registers_of(getattr(each.operands, name))
-            if place.access != "write":
+            if spec.access != "write":
                 read |= registers
-            if place.access != "read":
+            if spec.access != "read":
                 written |= registers
         if each.guard is not None:
             read |= registers_of(each.guard)

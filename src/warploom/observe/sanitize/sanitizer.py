@@ -55,7 +55,7 @@ _MOST_GROUPS = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class _Synchronisation:
-    """Declared synchronisation of an instruction: whether it is relaxed, of CTA scope, and for whole warps."""
+    """Declared synchronisation of an instruction: relaxed or not, of CTA scope, for whole warps."""
 
     relaxed: bool
     narrow: bool
