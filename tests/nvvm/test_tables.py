@@ -18,8 +18,7 @@ from warploom.nvvm.builtins.tokens import BuiltinError
 from warploom.nvvm.forms import MMA_DENSE, WMMA
 from warploom.nvvm.intrinsic_numbers import describe
 from warploom.nvvm.packed import WORDS
-from warploom.nvvm.packed.enums import SHAPES, TYPES
-from warploom.nvvm.packed.matrix import MMA, MOVE
+from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
 from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS, SCALED
 from warploom_lab.pages.cicc import Table, tables
 
