@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 
 from warploom.check.rules import Rule
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
+from warploom.isa.model.availability import available, read_target
 from warploom.isa.model.form import Form, forms
+from warploom.isa.model.multiplication import element_of, k_of
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS
 from warploom.isa.model.operands import OperandSpec
+from warploom.numerics.models import NoModelError
 
 _SAMPLES = 12
+_ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+"""One architecture of each generation of matrix units."""
+_NEWEST = (99, 9)
 _SCOPES = {
     "body": "the statements of a kernel",
     "module": "the items behind the header of a module",
@@ -66,6 +72,9 @@ def form_section(form: Form) -> str:
     fragments = {name: place for name, place in form.operands.items() if place.is_fragment}
     if fragments:
         parts.append(_registers_table(form, fragments))
+    if form.multiply is not None:
+        parts.append(f"{_result(form)}\n")
+        parts.append(_sums_table(form))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
 
@@ -167,6 +176,42 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
         lines.append([*(f"`{word}`" if word else "none" for word in key), *cells])
     names = [name.replace("_", "-") for name in fragments]
     return _table([*keyed, *names], lines)
+
+
+def _result(form: Form) -> str:
+    formula = (form.multiply.__doc__ or "").removeprefix("Return ").rstrip(".")
+    return (
+        f"Result: `{formula}`. The types and the architecture select the sum."
+        " `warploom.numerics.spec` defines the sums: L is `length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence."
+    )
+
+
+def _sums_table(form: Form) -> str:
+    """Return the table of the sums: element types, architectures, formula, rounding and evidence."""
+    found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
+    for slots in _samples(form):
+        sums: dict[tuple[str, str, str], list[str]] = {}
+        for arch in _ARCHITECTURES:
+            target = read_target(arch)
+            if target is None or all(available(row, target, _NEWEST) for row in form.rows_of(slots)):
+                continue
+            try:
+                model = form.model(arch, slots)
+            except NoModelError:
+                continue
+            letters = ", ".join(each.value for each in model.evidence)
+            sums.setdefault((model.formula(), model.rounding, letters), []).append(f"`{arch}`")
+        a, b, d = (element_of(slots, operand) for operand in "ABD")
+        for (formula, rounding, letters), archs in sums.items():
+            key = (slots.get("ctype") or d, d, " ".join(archs), f"`{formula}`", rounding, letters)
+            found.setdefault(key, []).append((a, b, k_of(slots["shape"])))
+    lines = [[*(_listed(column) for column in zip(*types, strict=True)), *key] for key, types in found.items()]
+    return _table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
+
+
+def _listed(values: Iterable[object]) -> str:
+    """Return values without repetitions."""
+    return ", ".join(map(str, dict.fromkeys(values)))
 
 
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault
 from warploom.emulator.memory import Memory
 from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.isa.instructions.reductions import combine_bulk, of_tensors
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import (
     TensorMapFields,

@@ -251,7 +251,7 @@ class _Loader:
         bound = bind(spread(instruction, scope.members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
-        elif bound.form.execution is None:
+        elif not bound.form.is_executable:
             message = f"'{instruction.opcode}' is known, but the emulator does not execute it"
             self._refuse("emulator.unsupported", message, instruction.span, bound.form.source)
         else:

@@ -29,7 +29,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
     """Yield the slots of a form that are legal on the target; none if the form is not executable."""
     target = read_target(ARCH)
     assert target is not None
-    if form.execution is None:
+    if not form.is_executable:
         return
     seen: set[str] = set()
     for row in form.rows:

@@ -6,8 +6,8 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
+from warploom.isa.instructions import mma, sparse
 from warploom.isa.instructions.bulk import SIZES
-from warploom.isa.instructions.fragments import fragment
 from warploom.isa.instructions.matrix import ROWS
 from warploom.isa.instructions.multimem import EIGHTS
 from warploom.isa.instructions.sparse import METADATA
@@ -79,8 +79,8 @@ WIDE_DOUBLE = ExtensionForm(
     source="PTX ISA 9.7.14.4.5",
 )
 
-_DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
-_SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
+_DENSE = mma.HALF.operands
+_SPARSE = {name: sparse.FLOAT.operands[name] for name in "abcd"}
 
 KIND_DENSE = ExtensionForm(
     reason="kind",

@@ -157,7 +157,7 @@ MMA = Form(
         -,sp   {GROUPS}  kind::i8                         {KEPT}          8.6  {INTEGER}
     """,
     operands=multiplication_operands(*_PLAIN, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -175,7 +175,7 @@ MMA_TENSOR = Form(
     """,
     operands=multiplication_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -200,7 +200,7 @@ BLOCK = Form(
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
     operands=multiplication_operands(*_BLOCK, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -210,7 +210,7 @@ BLOCK_TENSOR = Form(
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
     operands=multiplication_operands(*_BLOCK, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -226,7 +226,7 @@ STATIONARY = Form(
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
     operands=multiplication_operands(*_WEIGHTS, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -236,6 +236,6 @@ STATIONARY_TENSOR = Form(
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
     operands=multiplication_operands(*_WEIGHTS, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import TensorCopy, address_of, mask_of
+from warploom.isa.instructions.bulk import address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
+from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Address, Bound, Warps
 from warploom.layout import SharedMap, box_map
 
@@ -100,28 +101,26 @@ LOAD = Form(
 )
 
 
-def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
-    warps.bulk(
-        TensorCopy(
-            direction="load",
-            dimensions=int(i.dim[0]),
-            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space=i.dst,
-            shared=spread(warps, warps.addresses(i.dstMem)),
-            completion="mbarrier",
-            mbarrier=address_of(warps, i.mbar),
-            multicast=mask_of(warps, i.ctaMask),
-            is_im2col=is_im2col,
-            offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
-            cta_group=2 if i.cta_group == "cta_group::2" else 1,
-        )
+def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+    return TensorCopy(
+        direction="load",
+        dimensions=int(i.dim[0]),
+        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+        coordinates=_coordinates(warps, i.tensorMap),
+        shared_space=i.dst,
+        shared=spread(warps, warps.addresses(i.dstMem)),
+        completion="mbarrier",
+        mbarrier=address_of(warps, i.mbar),
+        multicast=mask_of(warps, i.ctaMask),
+        is_im2col=is_im2col,
+        offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
+        cta_group=2 if i.cta_group == "cta_group::2" else 1,
     )
 
 
-@LOAD.execute
-def load(warps: Warps, i: Bound) -> None:
-    _load(warps, i, is_im2col=False)
+@LOAD.copy
+def load(warps: Warps, i: Bound) -> TensorCopy:
+    return _load(warps, i, is_im2col=False)
 
 
 STORE = Form(
@@ -155,30 +154,28 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> None:
-    warps.bulk(
-        TensorCopy(
-            direction="store",
-            dimensions=int(i.dim[0]),
-            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space=i.src,
-            shared=spread(warps, warps.addresses(i.srcMem)),
-            completion="group",
-            reduction=reduction,
-            is_im2col=is_im2col,
-        )
+def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> TensorCopy:
+    return TensorCopy(
+        direction="store",
+        dimensions=int(i.dim[0]),
+        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+        coordinates=_coordinates(warps, i.tensorMap),
+        shared_space=i.src,
+        shared=spread(warps, warps.addresses(i.srcMem)),
+        completion="group",
+        reduction=reduction,
+        is_im2col=is_im2col,
     )
 
 
-@STORE.execute
-def store(warps: Warps, i: Bound) -> None:
-    _store(warps, i, "")
+@STORE.copy
+def store(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, "")
 
 
-@REDUCE.execute
-def reduce(warps: Warps, i: Bound) -> None:
-    _store(warps, i, i.redOp)
+@REDUCE.copy
+def reduce(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, i.redOp)
 
 
 PREFETCH = Form(
@@ -330,9 +327,9 @@ LOAD_IM2COL = Form(
 )
 
 
-@LOAD_IM2COL.execute
-def load_im2col(warps: Warps, i: Bound) -> None:
-    _load(warps, i, is_im2col=True)
+@LOAD_IM2COL.copy
+def load_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _load(warps, i, is_im2col=True)
 
 
 STORE_IM2COL = Form(
@@ -351,9 +348,9 @@ STORE_IM2COL = Form(
 )
 
 
-@STORE_IM2COL.execute
-def store_im2col(warps: Warps, i: Bound) -> None:
-    _store(warps, i, "", is_im2col=True)
+@STORE_IM2COL.copy
+def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, "", is_im2col=True)
 
 
 REDUCE_IM2COL = Form(
@@ -372,9 +369,9 @@ REDUCE_IM2COL = Form(
 )
 
 
-@REDUCE_IM2COL.execute
-def reduce_im2col(warps: Warps, i: Bound) -> None:
-    _store(warps, i, i.redOp, is_im2col=True)
+@REDUCE_IM2COL.copy
+def reduce_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, i.redOp, is_im2col=True)
 
 
 PREFETCH_IM2COL = Form(

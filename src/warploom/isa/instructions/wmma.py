@@ -6,25 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from warploom.isa.instructions.fragments import (
-    fragment,
-    gather,
-    has_arithmetic,
-    read_operands,
-    register_type,
-    scatter,
-    select_model,
-    variant,
-    write_result,
-)
+from warploom.isa.instructions.fragments import fragment, gather, product, register_type, scatter
 from warploom.isa.model.effects import Access, Collective, Multiply
 from warploom.isa.model.form import Form
+from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
-from warploom.numerics import fused
 
 
 def _map(matrix: str, shape: str, element: str) -> FragmentMap:
@@ -163,14 +153,17 @@ def store_matrix(warps: Warps, i: Bound) -> None:
         warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
 
 
-_OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}
+_OPERANDS = {
+    "d": fragment("D", "warp tiles"),
+    "a": fragment("A", "warp tiles"),
+    "b": fragment("B", "warp tiles"),
+    "c": fragment("C", "warp tiles"),
+}
 
 
 def _saturates(arch: str, slots: Slots) -> str:
-    """The limit of a form that once could saturate floats, which nobody has measured."""
-    if slots["satfinite"]:
-        return "how f16 and f32 sums saturate is not known"
-    return has_arithmetic("wmma")(arch, slots)
+    """Refuse the saturation of floats, which old versions of PTX had and nobody has measured."""
+    return "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else ""
 
 
 HALF = Form(
@@ -186,7 +179,7 @@ HALF = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
     limit=_saturates,
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -204,8 +197,7 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -221,8 +213,7 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -236,20 +227,15 @@ BIT = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
 
-@HALF.execute
-@FLOAT.execute
-@INTEGER.execute
-@BIT.execute
-def multiply(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = read_operands(warps, i, "wmma")
-    # COMPUTE
-    d = fused.multiply(a, b, c, select_model(warps, i, "wmma"), **variant(i), workers=warps.pool())
-    # WRITE
-    write_result(warps, i, "wmma", d)
+@HALF.multiplication
+@FLOAT.multiplication
+@INTEGER.multiplication
+@BIT.multiplication
+def multiply(i: Bound) -> Multiplication:
+    """Return d = sum(a, b, c)."""
+    return product("warp tiles", i)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from warploom.numerics.models import UnitKind
+
 Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
 
@@ -152,8 +154,12 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Multiply:
-    """Matrix multiplication that adds to its accumulators unless the operand `keeps` is false."""
+    """Matrix multiplication by a matrix unit.
 
+    It adds to its accumulators, unless the predicate operand `keeps` is false.
+    """
+
+    unit: UnitKind
     keeps: str = ""
 
 

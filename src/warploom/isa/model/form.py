@@ -24,7 +24,7 @@ an operand that the syntax line does not have, or a second Form of the same name
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
@@ -44,14 +44,20 @@ from warploom.isa.model.effects import (
     Wait,
 )
 from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
+from warploom.isa.model.multiplication import Multiplication, select_model
 from warploom.isa.model.operands import OperandSpec
+from warploom.isa.model.records import CopyRecord
 from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
+from warploom.numerics.models import Model, NoModelError
 
 Execution = Callable[[Any, Any], Any]
 """Execution of an instruction: a function of a batch of warps and the bound operands."""
-RunExecution = Callable[[Any, Sequence[Any]], None]
+MultiplicationFunction = Callable[[Any], Multiplication]
+"""Function of the bound operands of a matrix multiplication that returns its record."""
+CopyFunction = Callable[[Any, Any], CopyRecord]
+"""Function of a batch of warps and the bound operands that returns the record of bulk copies."""
 Limit = Callable[[str, Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
@@ -111,8 +117,8 @@ class Form(Displayed):
         self.effects = effects
         self.vocabulary = self._vocabulary()
         self.execution: Execution | None = None
-        self.run_execution: RunExecution | None = None
         self.lane_function: LaneFunction | None = None
+        self.multiply: MultiplicationFunction | None = None
         self._limit = limit
         self._check()
         self.registry.add(self)
@@ -130,23 +136,45 @@ class Form(Displayed):
         return function
 
     def execute(self, function: Execution) -> Execution:
-        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol.
-
-        The function may return a record of an asynchronous operation, which the emulator then issues.
-        """
-        if self.execution is not None:
+        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol."""
+        if self.is_executable:
             raise FormError(f"form {self.name}: semantics are declared twice")
         self.execution = function
         return function
 
-    def execute_run(self, function: RunExecution) -> RunExecution:
-        """Decorate the function that executes independent consecutive instructions of the form together."""
-        self.run_execution = function
+    def multiplication(self, function: MultiplicationFunction) -> MultiplicationFunction:
+        """Decorate the function that returns the record of a matrix multiplication, given the bound operands."""
+        if self.is_executable or not self.multiplies:
+            raise FormError(f"form {self.name}: semantics are declared twice, or the effect Multiply is missing")
+        self.multiply = function
         return function
+
+    def copy(self, function: CopyFunction) -> CopyFunction:
+        """Decorate the function that returns the record of one bulk copy per active lane, given a batch of warps."""
+        self.execute(lambda warps, i: warps.issue(function(warps, i)))
+        return function
+
+    @property
+    def is_executable(self) -> bool:
+        """True if the form has semantics."""
+        return self.execution is not None or self.multiply is not None
 
     def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
         """Return the reason why `arch` cannot execute the form with these slots, or "" if it can."""
-        return "" if self._limit is None else self._limit(arch, slots)
+        reason = "" if self._limit is None else self._limit(arch, slots)
+        if reason or self.multiply is None:
+            return reason
+        try:
+            self.model(arch, slots)
+        except NoModelError as error:
+            return str(error)
+        return ""
+
+    def model(self, arch: str, slots: Mapping[str, str]) -> Model:
+        """Return the arithmetic of a multiplication with these slots on an architecture. Errors: NoModelError."""
+        effect = self.effect(Multiply)
+        assert effect is not None
+        return select_model(effect.unit, arch, slots)
 
     # Effects ----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.isa.model.records import CopyRecord, TensorCopy
 from warploom.layout import Order
 
 Array = NDArray[Any]
@@ -264,12 +265,12 @@ class Warps(Protocol):
         """Complete all but the `pending` newest groups of a channel (bulk groups: of each active lane)."""
         ...
 
-    def bulk(self, request: Any) -> None:
-        """Hand one bulk request per active lane to the copy engine (see isa.bulk)."""
+    def issue(self, record: CopyRecord) -> None:
+        """Issue the copies of a record, one for each active lane."""
         ...
 
-    def prefetch(self, request: Any) -> None:
-        """Have the tensor copies of a request looked at, one per active lane, and not carried out."""
+    def prefetch(self, request: TensorCopy) -> None:
+        """Check the tensor copies of a record, one for each active lane, without executing them."""
         ...
 
     def warpgroups(self) -> NDArray[np.intp]:

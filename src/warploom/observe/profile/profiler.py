@@ -12,10 +12,9 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Access, BlockStart, CopyIssue, Execute, Launch, Observer, Suspend
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
-from warploom.isa.instructions.matrix_operands import described_matrices
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.layout import Descriptor
 from warploom.layout.tensormap import TensorMapFields
 from warploom.layout.tile import shared_bytes
@@ -133,7 +132,7 @@ class Profiler(Observer):
 
     def _multiply(self, event: Execute) -> None:
         """Record the swizzles of matrices behind descriptors."""
-        for matrix in described_matrices(event.operands):
+        for matrix in event.operands.multiplication.shared:
             for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
 

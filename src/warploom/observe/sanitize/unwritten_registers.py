@@ -21,7 +21,6 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Execute, Guard, Launch
 from warploom.emulator.program import RegisterLocation
 from warploom.emulator.values import Register, registers_of
-from warploom.isa.instructions.matrix_operands import sparse_metadata
 from warploom.isa.model.effects import Multiply
 from warploom.observe.sanitize.clocks import to_bits
 from warploom.observe.sanitize.context import Context
@@ -78,7 +77,7 @@ class UnwrittenRegisters:
     def _use(self, pc: int) -> _Use:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
         flow = form.flow.unwritten
-        metadata = sparse_metadata(each.operands)
+        metadata = each.multiplication.metadata if each.multiplication is not None else None
         ignored = "" if metadata is None else metadata.operand  # only some lanes contribute metadata
         read = required = written = 0
         for name, place in form.operands.items():

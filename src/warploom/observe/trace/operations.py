@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.events import Complete, CopyIssue, Issue, Wait
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.instructions.bulk import BulkCopy
 from warploom.isa.model.effects import Access
+from warploom.isa.model.records import BulkCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.recording import Recording
