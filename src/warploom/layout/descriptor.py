@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
@@ -15,9 +16,6 @@ from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _ADDRESS_FIELDS = {"start_address": 0, "leading_byte_offset": 16, "stride_byte_offset": 32}  # name -> lowest bit
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}

@@ -5,18 +5,16 @@ They also copy between registers and matrices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bits = NDArray[Any]
 _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.fragment import FragmentMap
+from warploom.layout.instruction import InstructionDescriptor
 from warploom.layout.maps import TYPE_BITS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from warploom.layout.instruction import InstructionDescriptor
 
 TENSOR_LANES = 128
 _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and with a selector

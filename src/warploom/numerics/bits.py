@@ -6,24 +6,18 @@ Shapes: any of one or more dimensions, broadcast together. Operands without a si
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from warploom.numerics.formats import Array
 from warploom.numerics.integers import as_signed, as_unsigned
+from warploom.numerics.lazy_module import LazyModule
 
+bit_kernels = LazyModule("warploom.numerics.bit_kernels")
 Mode = Literal["wrap", "clamp"]
 
 _BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
-
-
-@cache
-def _compiled() -> Any:
-    from warploom.numerics import bit_kernels
-
-    return bit_kernels
 
 
 def _bits(a: Array) -> int:
@@ -230,7 +224,7 @@ def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     if chosen.size == 1:
         # Broadcasting in NumPy is faster than in the kernel.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
-    return _compiled().permuted(x, y, chosen)
+    return bit_kernels.permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:

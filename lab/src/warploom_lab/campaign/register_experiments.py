@@ -72,7 +72,9 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
     lanes = np.broadcast_to(words[:, None], (16, max(found.lanes) + 1))
     ordered = slots.get("spvariant") != "sp"
-    legal = np.flatnonzero(found.is_defined(lanes, ordered=ordered).all(axis=(1, 2))).astype(np.uint64)
+    legal = np.flatnonzero(found.defined_nibbles(ordered=ordered)[found.nibbles(lanes)].all(axis=(1, 2))).astype(
+        np.uint64
+    )
 
     def make(_: str, raw: patterns.Raw) -> Array:
         places = np.arange(8, dtype=np.uint64) * np.uint64(4)

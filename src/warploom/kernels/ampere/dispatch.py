@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.kernels.ampere.plan import CHUNK, WarpPlan
+from warploom.kernels.ampere.plan import WarpPlan
+from warploom.kernels.plan import CHUNK
 from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
