@@ -1,4 +1,4 @@
-"""32-bit instruction descriptors of multiplications into tensor memory: shape, element types and majors."""
+"""32-bit instruction descriptors of multiplications in tensor memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONLY_F32 = {"f32": 1}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Kind of multiplication: its dense K, and the codes of the types of A and B, of D, and of scale factors."""
+    """Kind of multiplication: its dense K and the codes of its types."""
 
     k: int
     inputs: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Copies of a thread: its share of the tiles of A and B, copied asynchronously from global memory into a stage."""
+"""Copies of a thread: its share of the tiles of A and B, from global memory into a stage."""
 
 from __future__ import annotations
 
