@@ -1,4 +1,4 @@
-"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand."""
+"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand.
 
 A tensor memory has 128 lanes and up to 512 columns of 32 bits. A pair of CTAs has two and divides the rows of a matrix
 between them. In every formula `own` is the row within its CTA.
