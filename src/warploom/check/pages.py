@@ -73,7 +73,7 @@ def form_section(form: Form) -> str:
     if fragments:
         parts.append(_registers_table(form, fragments))
     if form.multiply is not None:
-        parts.append(f"{_result(form)}\n")
+        parts.append(_result(form))
         parts.append(_sums_table(form))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
@@ -178,13 +178,14 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
     return _table([*keyed, *names], lines)
 
 
+_SUMS = """Result: `{}`. The types and the architecture select the sum. `warploom.numerics.spec` defines the sums: L is
+`length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence.
+"""
+
+
 def _result(form: Form) -> str:
-    formula = (form.multiply.__doc__ or "").removeprefix("Return ").rstrip(".")
-    return (
-        f"Result: `{formula}`. The types and the architecture select the sum."
-        " `warploom.numerics.spec` defines the sums: L is `length`, and F is `fraction`."
-        " The page on arithmetic explains the letters of the evidence."
-    )
+    formula = form.multiply.__doc__ if form.multiply is not None else None
+    return _SUMS.format((formula or "").removeprefix("Return ").rstrip("."))
 
 
 def _sums_table(form: Form) -> str:
