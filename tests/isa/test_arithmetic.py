@@ -65,7 +65,7 @@ REFUSED = {
     "fma.f32 %f1, %f2, %f3, %f4;": ("floating.fma/rnd", "has no '.rnd'; expected '.rn', '.rz', '.rm', '.rp'"),
     "fma.rz.f16x2 %r1, %r2, %r3, %r4;": ("floating.fma/type", "has '.f16x2' for type; expected '.f32', '.f64'"),
     "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32' for type; expected"),
-    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "stands only with '.BoolOp'"),
+    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "requires '.BoolOp'"),
     "cvt.s32.f32 %r1, %f1;": ("convert.cvt/dtype", "has '.s32'"),
     "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;": ("convert.narrow/satfinite", "has no '.satfinite'"),
     "selp.pred %p1, %p2, %p3, %p4;": ("compare.selp/type", "has '.pred'"),
