@@ -34,10 +34,11 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication: its accumulators, and all of them."""
+    """Registers of one asynchronous multiplication: its accumulators, all of them, and the names of all."""
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
+    names: frozenset[str]
 
 
 class Uses(NamedTuple):
@@ -57,12 +58,13 @@ class Facts:
     """Results for single instructions, by their identity.
 
     They stay valid while all names keep their declarations. `used` and `uses` describe asynchronous multiplications.
-    `mentions` holds what the other instructions mention of the registers in `watched`.
+    `mentions` holds what the other instructions mention of the registers in `watched`, whose names are `watched_names`.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
     uses: Uses = field(default_factory=lambda: Uses([], {}, {}))
     watched: frozenset[Register] = frozenset()
+    watched_names: frozenset[str] = frozenset()
     mentions: dict[int, Mentioned | None] = field(default_factory=dict[int, "Mentioned | None"])
 
 

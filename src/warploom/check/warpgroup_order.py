@@ -97,16 +97,14 @@ class _Analysis:
         if used is None:
             bound = body.bound(index)
             operands = bound[1] if bound is not None else {}
-            accumulators = self._registers(index, operands.get("d"))
-            used = UsedRegisters(accumulators, accumulators | self._registers(index, operands.get("a")))
+            vectors = [_register_names(operands.get(name)) for name in "da"]
+            accumulators, multiplicand = (self._registers(index, names) for names in vectors)
+            used = UsedRegisters(accumulators, accumulators | multiplicand, frozenset[str]().union(*vectors))
         body.facts.used[id(instruction)] = used
         return used
 
-    def _registers(self, index: int, bound: BoundOperand | None) -> frozenset[Register]:
-        """Return the registers of a vector."""
-        if bound is None or not isinstance(bound.operand, Vector):
-            return frozenset()
-        found = (self.body.register(index, item.text) for item in bound.operand.items if isinstance(item, Name))
+    def _registers(self, index: int, names: Iterable[str]) -> frozenset[Register]:
+        found = (self.body.register(index, name) for name in names)
         return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:
@@ -117,7 +115,10 @@ class _Analysis:
         """
         earlier, facts = self.body.earlier, self.body.facts
         reusable = self.bits.keys() <= earlier.watched
+        names = frozenset[str]().union(*{used.names for used in self.used})
+        reusable = reusable and names <= earlier.watched_names
         facts.watched = earlier.watched if reusable else frozenset(self.bits)
+        facts.watched_names = earlier.watched_names if reusable else names
         known = earlier.mentions if reusable else {}
         cache: dict[tuple[int, int], tuple[Register, ...]] = {}
         found: dict[int, Mentioned] = {}
@@ -138,15 +139,15 @@ class _Analysis:
         `cache` holds the watched registers of operands by the identities of scope and operand.
         """
         body = self.body
+        names = body.facts.watched_names
         step = body.steps[index]
         scope = id(step.names)
         mentioned: dict[Register, int] = {}
         for k, operand in enumerate(step.instruction.operands):
             registers = cache.get((scope, id(operand)))
             if registers is None:
-                named = (body.register(index, name) for name in names_in(operand))
-                watched = (register for register in named if register in body.facts.watched)
-                registers = cache[scope, id(operand)] = tuple(watched)
+                named = [body.register(index, name) for name in names_in(operand) if name in names]
+                registers = cache[scope, id(operand)] = tuple([each for each in named if each in body.facts.watched])
             for register in registers:
                 mentioned[register] = k
         if not mentioned:
@@ -268,6 +269,13 @@ class _Analysis:
         if instruction.source is None or instruction.span is None:
             return ""
         return f"of line {instruction.source.position(instruction.span.start)[0]} "
+
+
+def _register_names(bound: BoundOperand | None) -> frozenset[str]:
+    """Return the names in a vector of registers."""
+    if bound is None or not isinstance(bound.operand, Vector):
+        return frozenset()
+    return frozenset(item.text for item in bound.operand.items if isinstance(item, Name))
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:

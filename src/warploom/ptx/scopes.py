@@ -41,7 +41,13 @@ class Scope(Generic[R, V, L]):
 
     def register(self, name: str) -> tuple[R, int] | None:
         """Return the object of a register and its number in its range; the number is 0 outside a range."""
-        return next((found for scope in self.enclosing() if (found := scope.own_register(name))), None)
+        scope: Scope[R, V, L] | None = self
+        while scope is not None:  # not with `enclosing`, because most of the checker's lookups come here
+            found = scope.own_register(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
 
     def own_register(self, name: str) -> tuple[R, int] | None:
         """Return what `register` returns for a register of this scope, without the scopes around it.
