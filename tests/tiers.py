@@ -16,8 +16,8 @@ EVIDENCE = {
         r"check/test_recorded_near_misses\.py",
         r"kernels/test_configurations\.py",
         r"numerics/test_approximate\.py::test_whole_binades_of_an_h200",
-        r"nvvm/test_lift\.py::test_what_was_lowered_comes_back",
-        r"nvvm/test_llvm\.py::test_over_llvm_is_the_same_ptx",
+        r"nvvm/test_raise\.py::test_lowered_operation_is_raised_again",
+        r"nvvm/test_llvm\.py::test_lowering_through_llvm_gives_the_same_ptx",
     ),
     "execution of the documentation, notebooks, and distributions": (
         r"project/test_doc_blocks\.py::test_a_page_runs",
@@ -30,7 +30,7 @@ EVIDENCE = {
     ),
     "processes that are killed, refused or restarted": (
         r"integrations/dask/test_cluster\.py::test_a_worker_is_killed_at_random_moments",
-        r"integrations/dask/test_crew\.py::test_a_cluster_here_is_kept_and_another_one_started_where_it_is_gone",
+        r"integrations/dask/test_worker_pool\.py::test_a_local_cluster_is_reused_and_restarted",
         r"integrations/dask/test_refusals\.py::test_a_worker_(of_another_version|without_the_package)_is_refused",
         r"lab/test_campaigns\.py::test_a_killed_campaign_continues_from_its_checkpoint",
         r"lab/test_small_kernels\.py::test_a_hanging_kernel_ends_only_its_own_process",
@@ -39,9 +39,9 @@ EVIDENCE = {
     "further parameters of core tests": (
         r"author/test_examples\.py::test_the_gemm_is_right_and_silent\[shape0-(lazy|random:3)\]",
         rf"author/test_rebuild\.py::test_a_file_is_built_again\[(?!{CORE_CORPUS})",
-        rf"integrations/dask/test_grids\.py::test_compiled_kernels_in_parts\[(?!{CORE_CORPUS}|gemm_f16_nn_sm80)",
+        rf"integrations/dask/test_grid\.py::test_compiled_kernels_in_parts\[(?!{CORE_CORPUS}|gemm_f16_nn_sm80)",
         r"lab/test_gemm_campaign\.py::test_a_record_is_compared_without_a_gpu",
-        rf"nvvm/test_lift\.py::test_kernels_have_skeletons_that_lower_again\[(?!{CORE_CORPUS})",
+        rf"nvvm/test_raise\.py::test_raised_kernel_lowers_to_the_same_instructions\[(?!{CORE_CORPUS})",
         r"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[.*random",
         r"runtime/test_corpus\.py::test_the_bits_do_not_depend_on_schedule_and_workers\[.*random:[2-5]",
     ),

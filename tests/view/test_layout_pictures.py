@@ -21,7 +21,7 @@ from warploom.isa.binding.layouts import operands_of
 from warploom.isa.instructions.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap
-from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, fragment
+from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, tiled_fragment
 from warploom.view.layout_grid import LayoutGrid, csv_text, grid_of, json_data, text_lines
 from warploom.view.layout_page import layout_page
 from warploom.view.layout_svg import layout_svg
@@ -297,7 +297,7 @@ PAIR = "tcgen05.mma.cta_group::2.kind::f16"
 
 GRIDS = {
     "fragment": grid_of("A", wl.layout("mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32", "A")),
-    "repeated": grid_of("A", fragment("wmma", "A", "m16n16k16", "f16")),
+    "repeated": grid_of("A", tiled_fragment("wmma", "A", "m16n16k16", "f16")),
     "partial": grid_of("metadata", wl.layout(SPARSE, "metadata", selector=1)),
     "tile": grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
     "folded": grid_of("D", wl.layout(PAIR, "D", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16", "f16"))),
