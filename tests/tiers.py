@@ -25,7 +25,11 @@ EVIDENCE = {
         r"view/test_notebooks\.py",
     ),
     "fuzzing and long random tests": (
-        r"fuzz/test_fuzz\.py::test_mutated_inputs",
+        r"check/test_incremental_check\.py::test_random_edits",
+        r"fuzz/test_fuzz\.py::",
+        r"lsp/test_documents\.py::test_random_edits",
+        r"numerics/test_approximate\.py::test_gross_double_forms",
+        r"ptx/test_incremental_parse\.py::test_random_edits",
         r"ptx/test_round_trip\.py::test_many_modules",
     ),
     "processes that are killed, refused or restarted": (
@@ -37,6 +41,7 @@ EVIDENCE = {
         r"lab/test_tensor_campaign\.py::test_a_crash_or_hang_affects_no_other_work",
     ),
     "further parameters of core tests": (
+        r"integrations/dask/test_cluster\.py::test_a_launch_on_workers_equals_one_in_one_process\[(gemm|flash)_\w+\.ptx",
         r"author/test_examples\.py::test_the_gemm_is_right_and_silent\[shape0-(lazy|random:3)\]",
         rf"author/test_rebuild\.py::test_a_file_is_built_again\[(?!{CORE_CORPUS})",
         rf"integrations/dask/test_grid\.py::test_compiled_kernels_in_parts\[(?!{CORE_CORPUS}|gemm_f16_nn_sm80)",
