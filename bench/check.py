@@ -1,11 +1,4 @@
-"""How fast `check` is beside `ptxas -O0` on the same text, in the same run.
-
-    python bench/check.py [FILE.ptx …] [--ptxas PTXAS] [--size BYTES] [--rounds N]
-
-Kernels of a file are repeated under other names until the text has the size asked for (300,000 bytes).
-`check` reads the text again in every round; what it keeps from one text to the next is what any caller has
-after the first. The best of N rounds counts for both.
-"""
+"""Speed of `check` compared with `ptxas -O0` on the same text, in one run."""
 
 from __future__ import annotations
 
@@ -29,7 +22,7 @@ USUAL = ("flash_fwd_f16_d128_causal_sm90", "gemm_f16_nn_sm90", "gemm_s8_tn_sm80"
 
 
 def enlarged(text: str, size: int) -> str:
-    """A module with its kernels again and again, until it has a size; names get a number behind them."""
+    """Return a module with its kernels repeated under numbered names until it has a size."""
     text = re.sub(r"^\s*\.(?:loc|file)\s.*$", "", re.split(r"\t?\.section", text)[0], flags=re.MULTILINE)
     head, _, body = text.replace(", debug", "").partition(".address_size 64")
     names = sorted(

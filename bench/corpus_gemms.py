@@ -1,4 +1,4 @@
-"""The GEMMs of the corpus, ready to be run at any size: what the benchmarks of whole kernels share."""
+"""GEMM kernels of the corpus for any size, for the benchmarks of whole kernels."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Gemm:
         return "_tma_" in self.file or "_ws_" in self.file
 
     def operands(self, size: int) -> tuple[Array, Array]:
-        """A and B, normal or over all of s8."""
+        """Return A and B with normal values, or with values over the range of s8."""
         rng = np.random.default_rng(1)
         whole = self.types[0] == "i8"
         a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
         return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
 
     def run(self, a: Array, b: Array, workers: int | str, sanitize: bool = False) -> Array:
-        """The kernel on the abstract machine, from its text on."""
+        """Run the kernel on the emulator, from its text on."""
         size = len(a)
         c = np.zeros((size, size), TYPES[self.types[2]])
         rows, columns, depth = self.blocks
@@ -81,7 +81,7 @@ class Gemm:
 
 
 def corpus_gemms(word: str = "") -> list[Gemm]:
-    """The GEMMs, in the order of the corpus; those with a word in their file's name."""
+    """Return the GEMMs in the order of the corpus. `word` selects by the name of the file."""
     index = json.loads((CORPUS / "index.json").read_text(encoding="utf-8"))
     return [_gemm(entry) for entry in index if "gemm" in entry["file"] and word in entry["file"]]
 

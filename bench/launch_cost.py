@@ -48,7 +48,7 @@ def per_call(call: Callable[[], object]) -> float:
 
 
 def bare(kernel: Kernel, sizes: list[int]) -> Callable[[], object]:
-    """The driver's call alone, everything made beforehand, parameters of these sizes."""
+    """Return the driver's call alone, with prepared parameters of some sizes."""
     config = driver.CUlaunchConfig()
     config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1
     config.blockDimX = 32

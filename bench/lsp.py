@@ -70,8 +70,9 @@ def main() -> int:
 
 
 def one_kernel(text: str, size: int) -> str:
-    """A module of one kernel: the body of the first one again and again, each time between braces of its own and
-    with other labels, until it has a size.
+    """Return a module of one kernel, whose body is repeated in braces until the module has a size.
+
+    The labels of each repetition are different.
     """
     text = enlarged(text, 0)
     start = text.index("\n{", text.index(".entry")) + 2
@@ -104,26 +105,29 @@ def timed(text: str, edits: int) -> tuple[float, list[float]]:
 
 
 def _digit(text: str, rng: random.Random) -> tuple[int, int, str]:
-    """A digit of a register is another."""
+    """Return an edit that changes a digit of a register."""
     places = [match.end() for match in re.finditer(r"%r\d", text)]
     at = rng.choice(places)
     return at - 1, at, str(rng.randrange(1, 9))
 
 
 def _begun(text: str, rng: random.Random) -> tuple[int, int, str]:
-    """An instruction is begun on a line of its own."""
+    """Return an edit that begins an instruction on a new line."""
     at = rng.choice([match.end() for match in re.finditer(r";\n", text)])
     return at, at, "\tadd.s32 %r1,\n"
 
 
 def _parameter(text: str, rng: random.Random) -> tuple[int, int, str]:
-    """A kernel has another parameter."""
+    """Return an edit that adds a parameter to a kernel."""
     at = rng.choice([match.end() for match in re.finditer(r"\.entry\s+[\w$]+\s*\(", text)])
     return at, at, f"\n\t.param .u32 added_{rng.randrange(1_000_000)},"
 
 
 def typed_at_random(edits: int) -> int:
-    """The answers that are errors, to a question at a random place after every tenth edit of a large text."""
+    """Return the number of errors among answers to questions after every tenth edit of a large text.
+
+    The questions are at random positions.
+    """
     whole = enlarged((CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8"), 300_000)
     rng = random.Random(2)
     text, wrong = whole, 0

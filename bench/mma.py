@@ -60,7 +60,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     hopper: tuple[str, UnitKind] = ("sm_90a", "warp")
     group: tuple[str, UnitKind] = ("sm_90a", "warpgroup")
     tile, warps = (16, 64, 256, 16), (1024, 16, 8, 16)
@@ -93,7 +93,7 @@ def cases() -> list[Case]:
 
 
 def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
-    """A, B, C and the index of a sparse A."""
+    """Return A, B, C and the index of a sparse A."""
     rng = np.random.default_rng(1)
     groups, rows, columns, depth = case.shape
     wide = depth * (1 + case.sparse)
@@ -132,7 +132,7 @@ def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: s
 
 
 def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None) -> Array | None:
-    """The same sums as one would write them in NumPy, over finite numbers."""
+    """Return the same sums in plain NumPy for finite numbers, or None if NumPy has no such sum."""
     if index is not None or model.sum in (Sum.T_FDPA_SPLIT, Sum.FMA_CHAIN):
         return None
     if model.sum is Sum.INTEGER:
@@ -166,7 +166,7 @@ def _step(a: Array, b: Array, c: Array, model: Model, least: int) -> Array:
 
 
 def mmaemu_call(a: Array, b: Array, case: Case) -> Callable[[], Array] | None:
-    """The chain of mmaemu on the same operands, where it has such a call."""
+    """Return the call of mmaemu's chain on the same operands, or None if mmaemu has no such call."""
     if "GEMM" not in case.name or find_spec("mmaemu") is None:
         return None
     import torch
@@ -232,7 +232,7 @@ def _add_products(x: Array, a: Array, b: Array, c: Array, d: Array, rounds: int)
 
 
 def seconds(call: Callable[[], Any], repeat: int) -> float:
-    """The best of `repeat` runs, or of as many as fit in two seconds."""
+    """Return the shortest time of `repeat` runs, or of as many as fit in two seconds."""
     best, spent = float("inf"), 0.0
     for _ in range(repeat):
         start = time.perf_counter()
@@ -268,7 +268,7 @@ def measure(case: Case, repeat: int, limit: float) -> list[str]:
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=20)
     repeat: int = parser.parse_args().repeat
@@ -295,7 +295,7 @@ def main() -> None:
 
 
 def processor() -> str:
-    """The name of this machine's processor."""
+    """Return the name of the processor."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]

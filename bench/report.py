@@ -73,7 +73,7 @@ def timed(page: str, times: int) -> list[float]:
 
 
 def drawn(browser: Browser, page: str, file: Path) -> float:
-    """What the page's clock says in the end."""
+    """Return the time that the page reports after drawing."""
     with opened(browser, page, file) as shown:
         return float(shown.title().removeprefix("drawn "))
 

@@ -54,8 +54,9 @@ def _gemm_by_tensors(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.cons
 def gemm(
     a: NDArray[Any], b: NDArray[Any], result: str, transposed: bool, blocks: tuple[int, int, int], by_tensors: bool
 ) -> NDArray[Any]:
-    """A B, or A B^T where `transposed`, by pointers or, of f16, by tensor descriptors; `result` is Triton's word
-    for the type of C.
+    """Return A B, or A B^T if `transposed`, as computed by Triton's interpreter.
+
+    The kernel loads by pointers, or f16 by tensor descriptors. `result` is Triton's word for the type of C.
     """
     M, K = a.shape
     N = b.shape[0] if transposed else b.shape[1]
@@ -78,7 +79,7 @@ def gemm(
 
 
 def _tensor(array: NDArray[Any]) -> Any:
-    """A tensor over the array's own memory; PyTorch takes ml_dtypes' types as their bits."""
+    """Return a tensor over the memory of an array. PyTorch receives the types of ml_dtypes as bits."""
     names = {ml_dtypes.bfloat16: torch.bfloat16, ml_dtypes.float8_e4m3fn: torch.float8_e4m3fn}
     special = names.get(array.dtype.type)
     if special is None:

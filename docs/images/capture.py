@@ -22,7 +22,7 @@ WIDTH = 64
 
 
 def output_of(command: list[str]) -> str:
-    """What a command writes to a terminal of WIDTH columns. Errors: CalledProcessError."""
+    """Return the output of a command on a terminal of WIDTH columns. Errors: CalledProcessError."""
     ours, theirs = pty.openpty()
     settings = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(WIDTH)}
     with subprocess.Popen(command, stdout=theirs, env=settings) as process:  # noqa: S603

@@ -53,7 +53,7 @@ class Timeline:
             seen.add(what)
 
     def of(self, tid: int) -> list[Event]:
-        """The slices of a track; the tips that arrows reach are left out."""
+        """Return the slices of a track without the tips of arrows."""
         return [each for each in self.slices.get(tid, []) if each["name"] not in ("goes on", "arrives")]
 
     def x(self, step: float) -> float:
@@ -66,7 +66,7 @@ class Timeline:
         return TOP + self.rows[tid] * (ROW + GAP)
 
     def svg(self) -> str:
-        """The picture."""
+        """Return the picture."""
         height = TOP + len(self.rows) * (ROW + GAP) + 4
         parts = [
             (

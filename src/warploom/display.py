@@ -13,7 +13,7 @@ from warploom.providers import provider
 
 Kind = Literal["html", "svg", "markdown"]
 Draw = Callable[[str, Kind, object], str | None]
-"""Draw an object, given its `display_kind`, in a text format. Return None if the format is not supported."""
+"""Draw an object of a `display_kind` in a text format, or return None if it is not supported."""
 
 
 class Displayed:

@@ -1,4 +1,4 @@
-"""Which release this is, for those who may not import the root."""
+"""Version of the installed package, for modules that may not import the package root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.metadata import version as installed
 
 
 def version() -> str:
-    """The version of the installed package; "0+source" of a checkout that is not installed."""
+    """Return the version of the installed package, or "0+source" for a checkout without installation."""
     try:
         return installed("warploom")
     except PackageNotFoundError:

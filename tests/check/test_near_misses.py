@@ -22,28 +22,28 @@ def spelled(form: Form, slots: Mapping[str, str]) -> str:
     return ".".join(word for word in words if word)
 
 
-def operand(place: OperandSpec, slots: Mapping[str, str]) -> Operand:
-    """Something of the shape that a place takes."""
-    constants = place.constants(slots)
-    count = place.registers(slots)
-    if place.kind == "immediate":
+def operand(spec: OperandSpec, slots: Mapping[str, str]) -> Operand:
+    """Something of the shape that an operand takes."""
+    constants = spec.constants(slots)
+    count = spec.registers(slots)
+    if spec.kind == "immediate":
         return Integer(0 if constants is None else next(iter(constants)))
-    if place.kind == "address":
+    if spec.kind == "address":
         return Address(Name("a"), 0, (Vector((Name("x"),) * count),) if count else ())
-    if place.kind == "sink":
+    if spec.kind == "sink":
         return Name("_")
     return Vector((Name("x"),) * max(count, 1)) if count else Name("x")
 
 
 def operands(form: Form, slots: Mapping[str, str]) -> Iterator[Operand]:
-    for place in form.syntax.places:
-        tied = form.operands[place.names[0]].when
-        if (tied and not slots[tied]) or (place.optional and not tied):
+    for pattern in form.syntax.operands:
+        tied = form.operands[pattern.names[0]].when
+        if (tied and not slots[tied]) or (pattern.optional and not tied):
             continue
-        made = [operand(form.operands[name], slots) for name in place.names]
-        if place.parts:
+        made = [operand(form.operands[name], slots) for name in pattern.names]
+        if pattern.parts:
             yield Vector(tuple(made))
-        elif len(made) == 2 and not place.second_optional:
+        elif len(made) == 2 and not pattern.second_optional:
             yield Pair(made[0], made[1])
         else:
             yield made[0]
@@ -54,7 +54,7 @@ def near_misses(count: int, seed: int) -> list[tuple[Form, str, str, Instruction
     chance = random.Random(seed)
     families: dict[str, list[Form]] = {}
     for form in forms():
-        kinds = {place.kind for place in form.operands.values()}
+        kinds = {spec.kind for spec in form.operands.values()}
         if form.columns and not kinds & {"label", "symbol", "tuple"}:
             families.setdefault(form.family, []).append(form)
     made: list[tuple[Form, str, str, Instruction]] = []

@@ -120,9 +120,9 @@ def test_syntax_errors_are_diagnostics() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "sm_91"}, "there is no target 'sm_91'"),
-        ({"ptx_version": "9.9"}, "there is no PTX version '9.9'; the latest known is 9.5"),
-        ({"ptx_version": (5, 2)}, "there is no PTX version (5, 2); the latest known is 9.5"),
+        ({"target": "sm_91"}, "unknown target 'sm_91'"),
+        ({"ptx_version": "9.9"}, "unknown PTX version '9.9'; the latest known is 9.5"),
+        ({"ptx_version": (5, 2)}, "unknown PTX version (5, 2); the latest known is 9.5"),
     ],
 )
 def test_misuse_is_one_sentence(options: dict[str, str], message: str) -> None:

@@ -216,7 +216,7 @@ def test_what_may_stand(statement: str) -> None:
         ("add.u32 %u32_1, %u32_2;", "integer.add/operands: 'add.u32' has 2 operands; expected 3: d, a, b"),
         (
             "ld.global.u32 %u32_1, [%u64_1], %u64_2;",
-            "memory.ld/cache_policy: operand cache-policy stands only with '.level::cache_hint'",
+            "memory.ld/cache_policy: operand cache-policy requires '.level::cache_hint'",
         ),
         (
             "wgmma.wait_group.sync.aligned %u32_1;",

@@ -35,7 +35,7 @@ def test_some_words_are_passed_over_on_some_instructions() -> None:
     assert verdict("add.u32.pred %r0, %r1, %r2;") == "tolerated/ignored"
     assert verdict("mul.lo.u32.pred %r0, %r1, %r2;").startswith("integer.mul/")
     assert verdict("movmatrix.sync.aligned.m8n8.trans.b16.row %r0, %r1;") == "tolerated/ignored"
-    assert verdict("cnot.row.b16 %h0, %h1;").startswith("logic.cnot/")
+    assert verdict("cnot.row.b16 %h0, %h1;").startswith("logic.not/")
     assert verdict("bar.sync.all 0;") == "tolerated/ignored"
     assert verdict("bar.arrive.all 0, 32;").startswith("barrier.arrive/")
 
@@ -91,8 +91,8 @@ def test_video_instructions_take_parts_of_registers(statement: str) -> None:
         ("vadd.u32.u32.u32.min %r0.b0, %r1, %r2, %r3;", "video.arithmetic_merged/d"),
         ("vadd4.u32.u32.u32 %r0.b13, %r1, %r2, %r3;", "video.quad/d"),
         ("vadd4.u32.u32.u32 %r0, %r1.b0, %r2, %r3;", "video.quad/a"),
-        ("vadd2.u32.u32.u32 %r0, 5, %r2, %r3;", "video.pair/a"),
-        ("vmad.u32.u32.u32.po %r0, -%r1, %r2, %r3;", "video.mad_plus_one/a"),
+        ("vadd2.u32.u32.u32 %r0, 5, %r2, %r3;", "video.lanes/a"),
+        ("vmad.u32.u32.u32.po %r0, -%r1, %r2, %r3;", "video.mad_negated/a"),
         ("vadd.u32.u32.u32 %r0, %r1, %h0;", "video.arithmetic/b"),
     ],
 )

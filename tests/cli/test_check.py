@@ -58,11 +58,11 @@ def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "none.ptx"], "error[ptx.file]: there is no file none.ptx\n"),
         (
             ["check", "--arch", "sm_90b", "good.ptx"],
-            "error[check.target]: there is no target 'sm_90b'\n  hint: did you mean sm_90?\n",
+            "error[check.target]: unknown target 'sm_90b'\n  hint: did you mean sm_90?\n",
         ),
         (
             ["check", "--ptx-version", "12", "good.ptx"],
-            "error[check.ptx-version]: there is no PTX version '12'; the latest known is 9.5\n",
+            "error[check.ptx-version]: unknown PTX version '12'; the latest known is 9.5\n",
         ),
         (["explain", "wgma"], "error[usage]: unknown rule or instruction 'wgma'\n  hint: did you mean wgmma?\n"),
     ],

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator import multiplications
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
+from warploom.isa.model.form import Form
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.layout import swizzle as swizzled
@@ -40,6 +42,16 @@ class Value:
     offset: int = 0
 
 
+def execute(warps: FakeWarps, form: Form, values: SimpleNamespace) -> None:
+    """Execute a bound instruction as the emulator does."""
+    if form.multiply is None:
+        assert form.execution is not None
+        form.execution(warps, values)
+        return
+    values.multiplication = form.multiply(values)
+    (multiplications.issue if form.is_asynchronous else multiplications.multiply)(warps, values)
+
+
 @dataclass
 class FakeWarps:
     """A batch of warps; memories are bytes, (CTAs, size) for shared memory, where four warps make a CTA."""
@@ -59,9 +71,7 @@ class FakeWarps:
         assert isinstance(binding, Binding), binding
         operands = {name: _resolve(bound) for name, bound in binding.operands.items()}
         absent = dict.fromkeys(set(binding.form.operands) - set(operands))
-        meaning = binding.form.execution
-        assert meaning is not None
-        meaning(self, SimpleNamespace(**binding.slots, **operands, **absent))
+        execute(self, binding.form, SimpleNamespace(**binding.slots, **operands, **absent))
         return binding
 
     def complete(self) -> None:
@@ -198,7 +208,7 @@ class FakeWarps:
 
 
 def _resolve(bound: BoundOperand) -> Any:
-    if bound.place.kind == "immediate":
+    if bound.spec.kind == "immediate":
         return bound.operand.value
     if isinstance(bound.operand, Vector):
         return Value(bound.type, bound.operand.items)

@@ -18,7 +18,6 @@ class Recorder:
         self.count = len(self.lanes)
         self.results: dict[str, Any] = {}
         self.events: list[tuple[Any, ...]] = []
-        self.requests: list[Any] = []
         self.memory = np.zeros(256, np.uint8)
 
     def active(self) -> Any:
@@ -38,9 +37,6 @@ class Recorder:
 
     def gather_members(self, members: Any, anywhere: bool = False) -> None:
         self.events.append(("gather", anywhere))
-
-    def bulk(self, request: Any) -> None:
-        self.requests.append(request)
 
     def mbarrier(self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0) -> Any:
         self.events.append(("mbarrier", space, action, amount, transactions))

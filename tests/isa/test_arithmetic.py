@@ -31,7 +31,7 @@ LEGAL = {
     "add.f32 %f1, %f2, 0f3F800000;": "floating.add",
     "add.rn.ftz.f16x2 %r1, %r2, %r3;": "half.add",
     "add.f32.bf16 %f1, %h1, %f2;": "half.mixed_add",
-    "add.rz.f32x2 %rd1, %rd2, %rd3;": "floating.add2",
+    "add.rz.f32x2 %rd1, %rd2, %rd3;": "floating.add",
     "add.cc.u32 %r1, %r2, %r3;": "integer.addc",
     "mad.wide.s32 %rd1, %r1, 4, %rd2;": "integer.mad",
     "mad.rn.f32 %f1, %f2, %f3, %f4;": "floating.fma",
@@ -65,7 +65,7 @@ REFUSED = {
     "fma.f32 %f1, %f2, %f3, %f4;": ("floating.fma/rnd", "has no '.rnd'; expected '.rn', '.rz', '.rm', '.rp'"),
     "fma.rz.f16x2 %r1, %r2, %r3, %r4;": ("floating.fma/type", "has '.f16x2' for type; expected '.f32', '.f64'"),
     "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32' for type; expected"),
-    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "stands only with '.BoolOp'"),
+    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "requires '.BoolOp'"),
     "cvt.s32.f32 %r1, %f1;": ("convert.cvt/dtype", "has '.s32'"),
     "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;": ("convert.narrow/satfinite", "has no '.satfinite'"),
     "selp.pred %p1, %p2, %p3, %p4;": ("compare.selp/type", "has '.pred'"),
@@ -89,11 +89,11 @@ def test_near_miss_names_the_slot(text: str, verdict: tuple[str, str]) -> None:
 
 
 def _operand(form: Form, name: str, slots: dict[str, str], numbers: Iterator[int]) -> str:
-    place = form.operands[name]
-    if place.kind == "immediate":
+    spec = form.operands[name]
+    if spec.kind == "immediate":
         return "3"
-    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[TYPES[place.type_word(slots)].bits]
-    if length := place.registers(slots):
+    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[TYPES[spec.type_word(slots)].bits]
+    if length := spec.registers(slots):
         return "{" + ", ".join(f"{registers}{next(numbers)}" for _ in range(length)) + "}"
     return f"{registers}{next(numbers)}"
 
@@ -107,11 +107,11 @@ def _instructions(form: Form) -> Iterator[str]:
             numbers = count(1)
             words = [slots.get(word.slot, "") if word.slot else word.literal for word in form.syntax.words]
             operands: list[str] = []
-            for place in form.syntax.places:
-                when = form.operands[place.first].when
+            for pattern in form.syntax.operands:
+                when = form.operands[pattern.first].when
                 if when and not slots[when]:
                     continue
-                names = [place.first, place.second] if place.second else [place.first]
+                names = [pattern.first, pattern.second] if pattern.second else [pattern.first]
                 operands.append("|".join(_operand(form, name, slots, numbers) for name in names))
             yield f"{'.'.join(word for word in words if word)} {', '.join(operands)};"
 
@@ -125,7 +125,7 @@ def test_every_word_of_a_row_binds_to_its_own_form(form: Form) -> None:
 
 @pytest.mark.parametrize("form", [form for form in forms() if form.family in FAMILIES], ids=lambda form: form.name)
 def test_every_form_has_a_meaning(form: Form) -> None:
-    assert (form.execution is None) == (form.name in NOT_EXECUTED)
+    assert (not form.is_executable) == (form.name in NOT_EXECUTED)
 
 
 def test_no_two_forms_take_the_same_instruction() -> None:

@@ -5,7 +5,9 @@ import pytest
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
+from warploom.emulator.thread_copies import execute_thread_copy
 from warploom.isa.instructions import async_copy
+from warploom.isa.model.records import ThreadCopy
 
 LEGAL = {
     "cp.async.ca.shared.global [%r1], [%rd1], 4;": "async_copy.cp_async",
@@ -51,7 +53,7 @@ def test_what_is_not_read_is_zero(amount: int) -> None:
     warps.memory[:] = np.arange(1, 257) % 255 + 1
     before = warps.memory.copy()
     i = bound(cp_size=8, src=lanes(16, np.uint64), dst=lanes(64, np.uint64), src_size=lanes(amount))
-    async_copy.copy(warps, i)
+    execute(warps, async_copy.copy(warps, i))
     read = min(amount, 8)
     assert warps.memory[64:72].tolist() == before[16 : 16 + read].tolist() + [0] * (8 - read)
     assert (warps.memory[:64] == before[:64]).all()
@@ -63,23 +65,23 @@ def test_a_predicate_ignores_the_source(ignored: bool) -> None:
     warps = Recorder()
     warps.memory[:16] = 9
     i = bound(cp_size=16, src=lanes(0, np.uint64), dst=lanes(32, np.uint64), src_size=lanes(ignored, np.bool_))
-    async_copy.copy(warps, i)
+    execute(warps, async_copy.copy(warps, i))
     assert (warps.memory[32:48] == (0 if ignored else 9)).all()
 
 
 def test_operands_are_kept_from_later_writes() -> None:
-    class Late(Recorder):
-        def defer(self, channel: str, action: object, captured: object) -> None:
-            self.queued = (action, captured)
-
-    warps = Late()
+    warps = Recorder()
     warps.memory[:4] = 7
     source = lanes(0, np.uint64)
-    async_copy.copy(warps, bound(cp_size=4, src=source, dst=lanes(32, np.uint64), src_size=None))
+    record = async_copy.copy(warps, bound(cp_size=4, src=source, dst=lanes(32, np.uint64), src_size=None))
     source[:] = 100
-    action, captured = warps.queued
-    action(warps, captured)  # type: ignore[operator]
+    execute(warps, record)
     assert (warps.memory[32:36] == 7).all()
+
+
+def execute(warps: Recorder, record: ThreadCopy) -> None:
+    captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
+    execute_thread_copy(record.size, warps, captured)
 
 
 @pytest.mark.parametrize(("noinc", "first"), [("", ["mbarrier", "defer"]), ("noinc", ["defer"])])

@@ -58,8 +58,7 @@ def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
     size = lanes(64)
     i = bound(dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64))
     i.size, i.mbar, i.ctaMask = size, lanes(8, np.uint64), lanes(5)
-    bulk.load(warps, i)
-    (request,) = warps.requests
+    request = bulk.load(warps, i)
     size[:] = 0  # registers change after the instruction
     assert (request.bytes == 64).all()
     assert request.source[1, 3] == 192
@@ -72,11 +71,10 @@ def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
 def test_a_store_joins_the_open_group() -> None:
     warps = Recorder()
     i = bound(srcMem=lanes(0, np.uint64), dstMem=lanes(0, np.uint64), size=lanes(16), byteMask=None)
-    bulk.store(warps, i)
-    (request,) = warps.requests
+    request = bulk.store(warps, i)
     assert (request.completion, request.mbarrier, request.reduction) == ("group", None, "")
-    bulk.reduce(warps, bound(**vars(i), redOp="add", type="f32"))
-    assert (warps.requests[1].reduction, warps.requests[1].type) == ("add", "f32")
+    request = bulk.reduce(warps, bound(**vars(i), redOp="add", type="f32"))
+    assert (request.reduction, request.type) == ("add", "f32")
 
 
 def test_a_wait_for_reads_is_told_from_a_wait_for_writes() -> None:

@@ -36,4 +36,4 @@ def test_refused(text: str, code: str) -> None:
 
 
 def test_nothing_is_executed() -> None:
-    assert {form.execution for form in forms() if form.family == "cluster_launch"} == {None}
+    assert {form.is_executable for form in forms() if form.family == "cluster_launch"} == {False}

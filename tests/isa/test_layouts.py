@@ -11,7 +11,7 @@ from isa.matrices import opcodes
 
 import warploom as wl
 from warploom import isa
-from warploom.isa.binding.layouts import Operand, all_with, operands_of
+from warploom.isa.binding.layouts import Operand, operands_of, select_operands
 from warploom.isa.model.form import Form, forms
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS, LayoutInputs, LayoutMap
 from warploom.layout import (
@@ -59,10 +59,10 @@ def maps(form: Form) -> Iterator[tuple[str, str, int, LayoutMap]]:
                 continue
             asked.add(tuple(words))
             given = LayoutInputs(idesc=instruction(slots, form.name.startswith("tcgen05.ws")))
-        for name, place in form.operands.items():
-            if place.layout is None or (place.when and not slots[place.when]):
+        for name, spec in form.operands.items():
+            if spec.layout is None or (spec.when and not slots[spec.when]):
                 continue
-            found, registers = place.layout.map(slots, given), max(place.registers(slots), 1)
+            found, registers = spec.layout.map(slots, given), max(spec.registers(slots), 1)
             if (name, found.name, registers) not in seen:
                 seen.add((name, found.name, registers))
                 yield opcode, name, registers, found
@@ -86,7 +86,7 @@ def instruction(slots: Mapping[str, str], stationary: bool) -> InstructionDescri
 
 @pytest.mark.parametrize("form", [*MULTIPLYING, *MOVING], ids=lambda form: form.name)
 def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
-    lying = {name for name, place in form.operands.items() if place.layout is not None}
+    lying = {name for name, spec in form.operands.items() if spec.layout is not None}
     assert lying == set(form.operands) & MATRICES
     for opcode, name, registers, found in maps(form):
         if isinstance(found, SharedMap):
@@ -131,7 +131,7 @@ def opcode_shape(opcode: str) -> tuple[str, ...]:
 
 
 def named(instruction: str) -> list[tuple[str, str]]:
-    return [(each.name, each.place) for each in operands_of(instruction)]
+    return [(each.name, each.key) for each in operands_of(instruction)]
 
 
 def test_operands_are_called_as_the_field_calls_them() -> None:
@@ -161,8 +161,8 @@ def test_a_is_in_registers_unless_a_tile_is_asked_for() -> None:
     known = operands_of(GROUP)
 
     def places(given: LayoutInputs) -> dict[str, Any]:
-        chosen: tuple[Operand, ...] = all_with(known, given)
-        return {each.name: each.place for each in chosen}
+        chosen: tuple[Operand, ...] = select_operands(known, given)
+        return {each.name: each.key for each in chosen}
 
     assert places(LayoutInputs()) == {"D": "d", "A": "a", "B": "b_desc"}
     assert places(LayoutInputs(swizzle=128)) == {"D": "d", "A": "a_desc", "B": "b_desc"}
@@ -225,24 +225,24 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
 @pytest.mark.parametrize(
     ("call", "message", "hint"),
     [
-        (lambda: wl.layout("mmma.sync", "A"), "there is no instruction 'mmma.sync'", "did you mean mma?"),
+        (lambda: wl.layout("mmma.sync", "A"), "unknown instruction 'mmma.sync'", "did you mean mma?"),
         (
             lambda: wl.layout("mma.m16n8k16.bf16", "A"),
-            "there is no instruction 'mma.m16n8k16.bf16'",
+            "unknown instruction 'mma.m16n8k16.bf16'",
             "did you mean mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32?",
         ),
         (
             lambda: wl.layout("cp.async.bulk.tensor.2d", "box"),
-            "there is no instruction 'cp.async.bulk.tensor.2d'",
+            "unknown instruction 'cp.async.bulk.tensor.2d'",
             f"did you mean {BOX}?",
         ),
         (
             lambda: wl.layout(HALF.replace("f32.f16", "f32.f15"), "A"),
-            f"there is no instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
+            f"unknown instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
             f"did you mean {HALF}?",
         ),
         (lambda: wl.layout("mma." * 1001, "A"), "an instruction of 4004 characters; expected at most 4000", ""),
-        (lambda: wl.layout("mma." * 126, "A"), f"there is no instruction '{'mma.' * 126}'", ""),
+        (lambda: wl.layout("mma." * 126, "A"), f"unknown instruction '{'mma.' * 126}'", ""),
         (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
         (
             lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),
@@ -310,7 +310,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             "",
         ),
         (
-            lambda: all_with(operands_of(HALF), LayoutInputs(selector=1)),
+            lambda: select_operands(operands_of(HALF), LayoutInputs(selector=1)),
             f"no operand of {HALF} depends on a sparsity selector",
             "",
         ),

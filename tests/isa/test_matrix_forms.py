@@ -36,20 +36,20 @@ def test_registers_hold_the_matrix_once(form: mma.Form) -> None:
         for name, elements in (("a", m * stored), ("b", n * k), ("c", m * n), ("d", m * n)):
             if name not in form.operands:
                 continue
-            place, element = form.operands[name], slots[f"{name}type"]
+            spec, element = form.operands[name], slots[f"{name}type"]
             register_bits = 64 if element == "f64" else 32
             expected = matrices * elements * bits_of(slots, element) // (lanes * register_bits)
-            assert place.registers(slots) == expected, (opcode, name)
+            assert spec.registers(slots) == expected, (opcode, name)
             pairs = {"f16": "f16x2", "bf16": "bf16x2"}
             own = element if element in ("f32", "f64", "s32", "tf32") else pairs.get(element, "b32")
             if form.family == "wgmma" and name == "a":
                 own = "b32" if slots["dtype"] == "s32" else "f16x2"  # of whatever floats
-            assert place.type_word(slots) == own, (opcode, name)
+            assert spec.type_word(slots) == own, (opcode, name)
 
 
 def test_wmma_half_fragments_have_eight_registers_of_any_shape() -> None:
     for _, slots, _ in opcodes(wmma.HALF):
-        counts = {name: place.registers(slots) for name, place in wmma.HALF.operands.items()}
+        counts = {name: spec.registers(slots) for name, spec in wmma.HALF.operands.items()}
         expected = {"a": 8, "b": 8, "c": 4 if slots["ctype"] == "f16" else 8, "d": 4 if slots["dtype"] == "f16" else 8}
         assert counts == expected
 

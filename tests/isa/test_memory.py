@@ -79,7 +79,7 @@ def test_one_register_in_braces_is_bare() -> None:
 
 
 def test_a_cache_policy_stands_with_its_hint() -> None:
-    assert "stands only with '.level::cache_hint'" in refusal("ld.u32 %r1, [%rd1], %rd2;").message
+    assert "requires '.level::cache_hint'" in refusal("ld.u32 %r1, [%rd1], %rd2;").message
 
 
 def test_a_stranger_is_put_in_the_slot_it_resembles() -> None:

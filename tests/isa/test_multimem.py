@@ -44,4 +44,4 @@ def test_refused(text: str, code: str) -> None:
 
 
 def test_nothing_is_executed() -> None:
-    assert {form.execution for form in forms() if form.family == "multimem"} == {None}
+    assert {form.is_executable for form in forms() if form.family == "multimem"} == {False}

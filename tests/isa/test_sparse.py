@@ -22,7 +22,7 @@ from isa.matrices import (
 )
 
 from warploom.isa.instructions import sparse
-from warploom.isa.instructions.fragments import register_type
+from warploom.isa.instructions.fragments import register_type, selectors
 from warploom.layout import metadata as metadata_map
 from warploom.layout import warp_fragment
 
@@ -40,7 +40,7 @@ def test_sparse_products(form: Any, opcode: str, slots: dict[str, str], row: Any
     k = int(shape.partition("k")[2])
     stored, dense, nibbles = stored_and_dense(random, slots["atype"], (WARPS, 16, k))
     b, c = numbers(random, (WARPS, k, 8), slots["btype"]), numbers(random, (WARPS, 16, 8), slots["ctype"])
-    for selector in sparse.selectors(slots):
+    for selector in selectors(slots):
         warps = FakeWarps(WARPS, row.targets[0])
         counts = {}
         for name, matrix in (("a", stored), ("b", b), ("c", c)):

@@ -66,8 +66,7 @@ def test_coordinates_are_signed_and_innermost_first() -> None:
     where = bound(base=lanes(4096, np.uint64), extra=(coordinates,))
     i = bound(dim="2d", dst="shared::cluster", tensorMap=where, dstMem=lanes(1024, np.uint64))
     i.mbar, i.ctaMask, i.cta_group = lanes(8, np.uint64), None, ""
-    tensor.load(warps, i)
-    (request,) = warps.requests
+    request = tensor.load(warps, i)
     assert request.coordinates[:, 0, 0].tolist() == [-4, 7]
     assert (request.direction, request.dimensions, request.completion) == ("load", 2, "mbarrier")
     assert (request.tensor_map == 4096).all()
@@ -77,7 +76,6 @@ def test_a_reduction_is_a_store_with_a_word() -> None:
     warps = Recorder()
     where = bound(base=lanes(4096, np.uint64), extra=(np.stack([lanes(0)]),))
     i = bound(dim="1d", src="shared::cta", tensorMap=where, srcMem=lanes(1024, np.uint64), redOp="max")
-    tensor.store(warps, i)
-    tensor.reduce(warps, i)
-    assert [request.reduction for request in warps.requests] == ["", "max"]
-    assert all(request.direction == "store" for request in warps.requests)
+    requests = tensor.store(warps, i), tensor.reduce(warps, i)
+    assert [request.reduction for request in requests] == ["", "max"]
+    assert all(request.direction == "store" for request in requests)

@@ -13,7 +13,7 @@ LEGAL = {
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;": "warp.shfl_sync",
     "shfl.sync.idx.b32 %r1|%p1, %r2, %r3, 0x1f, %r4;": "warp.shfl_sync",
     "shfl.up.b32 %r1|%p1, %r2, 1, 0;": "warp.shfl",
-    "vote.sync.ballot.b32 %r1, !%p1, -1;": "warp.ballot_sync",
+    "vote.sync.ballot.b32 %r1, !%p1, -1;": "warp.vote_sync",
     "vote.sync.uni.pred %p2, %p1, %r1;": "warp.vote_sync",
     "vote.all.pred %p2, %p1;": "warp.vote",
     "match.any.sync.b64 %r1, %rd1, -1;": "warp.match_any",
@@ -28,7 +28,7 @@ LEGAL = {
 REFUSED = {
     "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "warp.shfl_sync/b32",
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31;": "warp.shfl_sync/operands",
-    "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/mode",
+    "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/type",
     "redux.sync.and.u32 %r1, %r2, -1;": "warp.redux/type",
     "redux.sync.add.f32 %f1, %f2, -1;": "warp.redux/type",
     "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/d",

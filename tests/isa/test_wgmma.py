@@ -9,8 +9,8 @@ import pytest
 from isa.fake import FakeWarps
 from isa.matrices import Array, cases, decode, encode, hold, numbers, product_of, stored_and_dense, vector, wrapped
 
-from warploom.isa.instructions import sparse, wgmma
-from warploom.isa.instructions.fragments import register_type
+from warploom.isa.instructions import wgmma
+from warploom.isa.instructions.fragments import register_type, selectors
 from warploom.isa.model.form import Form
 from warploom.layout import Descriptor, warpgroup_fragment
 from warploom.layout import metadata as metadata_map
@@ -98,7 +98,7 @@ def check(form: Form, opcode: str, slots: dict[str, str], *, swizzle: int, trans
     warps.registers["%bd"] = place(warps, b_bits, slots["btype"], 0, swizzle, major_b)
     operands.append("%bd")
     if is_sparse:
-        selector = sparse.selectors(slots)[-1]
+        selector = selectors(slots)[-1]
         where = metadata_map("wgmma", shape, slots["atype"], selector)
         metadata = np.zeros((GROUPS, 128), np.uint32)
         for line, at in np.ndindex(where.lane.shape):

@@ -219,7 +219,7 @@ def test_accurate_sums_of_8_bit_floats_keep_what_the_tensor_cores_drop() -> None
     [
         ({"target": "sm_75"}, "kernels.plan", "sm_75 has no asynchronous copies; expected sm_80 or above"),
         ({"target": "sm_53"}, "kernels.plan", "sm_53 has no asynchronous copies; expected sm_80 or above"),
-        ({"target": "sm_8"}, "check.target", "there is no target 'sm_8'"),
+        ({"target": "sm_8"}, "check.target", "unknown target 'sm_8'"),
         ({"target": 80}, "kernels.option", "target is 80; expected a name such as sm_90a"),
         ({"target": "sm_80", "result": "f64"}, "kernels.plan", "no result in f64 from a f32 accumulator"),
         ({"target": "sm_80", "tile": SMALL}, "kernels.option", "expected a WarpTile for sm_80"),

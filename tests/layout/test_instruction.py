@@ -103,7 +103,7 @@ def test_k() -> None:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: InstructionDescriptor("f17", 64, 8, "f16", "f16"), "unknown kind 'f17' of tcgen05.mma"),
+        (lambda: InstructionDescriptor("f17", 64, 8, "f16", "f16"), "unknown kind 'f17' of a multiplication"),
         (lambda: InstructionDescriptor("f16", 0, 8, "f16", "f16"), "M is 0; expected a multiple of 16 from 16"),
         (lambda: InstructionDescriptor("f16", 64, 12, "f16", "f16"), "N is 12; expected a multiple of 8 from 8"),
         (lambda: InstructionDescriptor("f16", 64, 8, "f16", "tf32"), "type of B is 'tf32'; kind f16 has f16, bf16"),

@@ -63,8 +63,9 @@ def test_decode_reads_what_was_written(family, shape, element, selector, chunk, 
             else:
                 expected += [start + 2 * pair + e for pair in (first, second) for e in (0, 1)]
         assert found[1, row].tolist() == expected
-    assert map_.is_defined(registers)[1].all()
-    assert not map_.is_defined(registers)[0].any()
+    is_defined = map_.defined_nibbles(ordered=True)[map_.nibbles(registers)]
+    assert is_defined[1].all()
+    assert not is_defined[0].any()
 
 
 def test_which_lanes_say_what():
@@ -99,8 +100,8 @@ def test_stored_elements_stand_where_the_manual_says():
 def test_unordered_metadata_may_be_in_either_order():
     map_ = metadata("mma", "m16n8k16", "f16")
     registers = np.full((1, 32), 0x4141_1414, np.uint32)
-    assert map_.is_defined(registers, ordered=False).all()
-    assert map_.is_defined(registers)[0, 0].tolist() == [True, False, True, False]
+    assert map_.defined_nibbles(ordered=False)[map_.nibbles(registers)].all()
+    assert map_.defined_nibbles(ordered=True)[map_.nibbles(registers)][0, 0].tolist() == [True, False, True, False]
 
 
 def test_scale_factors_of_the_selected_lanes():

@@ -384,10 +384,3 @@ def test_mistakes_in_maps_of_images(call, message):
     with pytest.raises(UsageError) as caught:
         call()
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("code", range(len(ELEMENT_TYPES)))
-def test_elements_narrower_than_a_byte_need_blackwell(code):
-    fields = replace(GOOD, elemtype=code)
-    assert fields.unsupported_on(100) == ()
-    assert bool(fields.unsupported_on(90)) == (fields.element_bits < 8)

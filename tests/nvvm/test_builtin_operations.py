@@ -6,13 +6,11 @@ import re
 
 import pytest
 
-from warploom.diagnostics import UsageError
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
-from warploom.nvvm.builtins.calls import Pointer, Variable
-from warploom.nvvm.builtins.lowering import lower_call, read_and_select
+from warploom.nvvm.builtins.lowering import read_and_select
 from warploom.ptx import Instruction, parse
 from warploom_lab.nvcc.compiler import kernel
 from warploom_lab.nvcc.record import Case, calls_of, lowered
@@ -86,20 +84,20 @@ def test_error_in_mlir_text_has_a_position() -> None:
     assert found.place.startswith("load.mlir:4:")
 
 
+WIDE = """
+llvm.func @__wgmma_mma_async_tf32(i32, i128, i32, i1, i1, i1, !llvm.ptr, i64, i64)
+llvm.func @multiply(%d: !llvm.ptr, %a: i64, %b: i64) {
+  %m = llvm.mlir.constant(64 : i32) : i32
+  %n = llvm.mlir.constant(1180591620717411303424 : i128) : i128
+  %k = llvm.mlir.constant(8 : i32) : i32
+  %0 = llvm.mlir.constant(0 : i1) : i1
+  llvm.call @__wgmma_mma_async_tf32(%m, %n, %k, %0, %0, %0, %d, %a, %b)
+    : (i32, i128, i32, i1, i1, i1, !llvm.ptr, i64, i64) -> ()
+  llvm.return
+}
+"""
+
+
 def test_constant_of_more_than_64_bits_overflows() -> None:
-    text = "__wgmma_mma_async_tf32"
-    arguments = [64, 1 << 70, 8, 0, 0, 0, Pointer(), Variable(), Variable()]
     with pytest.raises(LowerError, match="unexpected constant overflow in __wgmma_mma_async operand"):
-        lower_call(text, *arguments)
-
-
-@pytest.mark.parametrize(("space", "word"), [("global", ".global"), ("shared", ".shared"), ("", "")])
-def test_call_from_python_arguments(space: str, word: str) -> None:
-    ptx = lower_call("__hmma_m8n32k16_ld_b", Pointer(), Pointer(space), 32, False)
-    assert f".row.m8n32k16{word}.f16 " in ptx
-    ptx = lower_call("__wgmma_mma_async_bf16", 64, 16, 16, *[True] * 5, Pointer(), Pointer(), Variable())
-    assert ".m64n16k16.f32.bf16.bf16 " in ptx
-    with pytest.raises(UsageError, match="unknown builtin '__hmma_m8n32k16_ld_q'"):
-        lower_call("__hmma_m8n32k16_ld_q")
-    with pytest.raises(LowerError, match="too few arguments in function call"):
-        lower_call("__hmma_m8n32k16_ld_b", Pointer())
+        lower(WIDE, source="builtin")

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from warploom.diagnostics import UsageError
-from warploom.isa.binding.compose import form_named
-from warploom.nvvm.intrinsics import all_names, name_of, read_name
+from warploom.isa.binding.compose import form_named, slots_of
+from warploom.nvvm.intrinsics import name_of, patterns, read_name
 
 SAME = {"llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta": "llvm.nvvm.mbarrier.test.wait.shared"}
 """Intrinsics with the instruction of another one."""
 NAMES = (Path(__file__).parents[1] / "evidence" / "llvm" / "names.txt").read_text().split()
+
+
+def all_names() -> Iterator[str]:
+    """Yield the name of every intrinsic, including those of NVIDIA's compiler."""
+    for pattern in patterns():
+        form = pattern.form
+        for row in form.rows:
+            cells = dict(row.cells)
+            for word in form.syntax.words:
+                if word.slot and word.slot == word.literal:
+                    cells.setdefault(word.slot, ("", word.literal))
+            for chosen in product(*cells.values()):
+                slots = slots_of(form, {slot: word for slot, word in zip(cells, chosen, strict=True) if word})
+                if pattern.fits(slots):
+                    for marked in (True, False):
+                        yield pattern.written(slots, marked=marked)
 
 
 def test_patterns_generate_exactly_the_names_of_llvm() -> None:

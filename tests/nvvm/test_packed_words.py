@@ -11,11 +11,10 @@ from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
 from warploom.layout import Descriptor
 from warploom.nvvm.packed import WORDS
-from warploom.nvvm.packed.enums import SHAPES, TYPES
 from warploom.nvvm.packed.explain import descriptor_rows, explain_word
 from warploom.nvvm.packed.fields import Field, PackedWord, WordError
-from warploom.nvvm.packed.matrix import MMA, MOVE
-from warploom.nvvm.packed.tcgen05 import MODIFIERS, SCALED, scaled_operand, target_error
+from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
+from warploom.nvvm.packed.tcgen05 import MODIFIERS, target_error
 
 SMALL = [word for word in WORDS.values() if word is not MMA]
 
@@ -140,23 +139,6 @@ def test_targets_of_modifiers(target, fields, said):
     found = target_error(MODIFIERS.encode(**fields), read_target(target))
     assert found.startswith(said) if not said else said in found
     assert bool(found) == bool(said)
-
-
-@pytest.mark.parametrize(
-    ("bit", "query", "clear", "set_"),
-    [
-        (0, "scaleD", "0", "1"),
-        (1, "negA", "1", "-1"),
-        (2, "negB", "1", "-1"),
-        (3, "transA", "0", "1"),
-        (4, "transB", "0", "1"),
-    ],
-)
-def test_operands_of_a_scaled_multiplication(bit, query, clear, set_):
-    for word in SCALED.all_words():
-        assert scaled_operand(word, query) == (set_ if word >> bit & 1 else clear)
-    with pytest.raises(UsageError, match="unknown operand 'negC'"):
-        scaled_operand(0, "negC")
 
 
 def test_names_of_types_and_shapes():

@@ -16,10 +16,9 @@ from warploom.nvvm.builtins.lowering import read_and_select
 from warploom.nvvm.builtins.selection import RefusedCall, gate_message, select
 from warploom.nvvm.builtins.tokens import BuiltinError
 from warploom.nvvm.forms import MMA_DENSE, WMMA
-from warploom.nvvm.intrinsic_numbers import describe, identify
+from warploom.nvvm.intrinsic_numbers import describe
 from warploom.nvvm.packed import WORDS
-from warploom.nvvm.packed.enums import SHAPES, TYPES
-from warploom.nvvm.packed.matrix import MMA, MOVE
+from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
 from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS, SCALED
 from warploom_lab.pages.cicc import Table, tables
 
@@ -324,7 +323,6 @@ def test_load_entries_have_the_fields_of_the_word() -> None:
 def test_numbers_by_n(row: dict[str, str]) -> None:
     for element in ("integer", "float"):
         number = int(row[element])
-        assert identify("n", n=row["N"], element=element) == number
         assert dict(describe(number).words) == {"n": row["N"], "element": element}
     assert len(rows(CICC["n_table"])) == 32
 
@@ -332,8 +330,6 @@ def test_numbers_by_n(row: dict[str, str]) -> None:
 def test_unnamed_numbers_of_n_are_errors() -> None:
     with pytest.raises(UsageError, match="names only the first two"):
         describe(10656)
-    with pytest.raises(UsageError, match="unknown intrinsic n n=12"):
-        identify("n", n=12, element="float")
     with pytest.raises(UsageError, match="unknown intrinsic 1"):
         describe(1)
 
@@ -356,7 +352,8 @@ def test_numbers_of_f16_by_size(row: dict[str, str]) -> None:
     sizes = ("256", "8") if row["size"] == "other" else (row["size"],)
     for head, where in (("integer", "descriptor"), ("float", "registers")):
         for n, number in zip(sizes, row[head].split("/"), strict=True):
-            assert identify("warpgroup", n=n, d="f32", a="f16", b="f16", where=where) == int(number)
+            words = {"n": n, "d": "f32", "a": "f16", "b": "f16", "where": where}
+            assert dict(describe(int(number)).words) == words
 
 
 @pytest.mark.parametrize("row", rows(CICC["config"]), ids=lambda row: row["bit"])

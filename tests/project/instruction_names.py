@@ -2,7 +2,7 @@
 
 Three kinds of offences are found outside `isa/`:
 
-- opcode text, such as `mbarrier.try_wait`, anywhere in a line;
+- opcode text, such as `mbarrier.try_wait`, anywhere in a line: the first word of an opcode and another of its words;
 - a string constant that equals the name of a form, such as "mma.half";
 - a comparison of an instruction's name with a string constant: `form.family == "mma"`, `opcode in ("ret", "exit")`,
   `TABLE[form.family]`, `match form.name`, `form.name.startswith("sparse")`. The constant may also be an element of a
@@ -21,28 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeGuard
 
-OPCODE_TEXT = re.compile(
-    r"""(?<![\w.])(?:
-        (?:wgmma|wmma|ldmatrix|stmatrix|movmatrix|tcgen05|setmaxnreg|griddepcontrol|cvta|lop3|prmt|membar|isspacep)\.
-      | mma\.(?:sync|sp|m\d)
-      | cp\.(?:async|reduce)
-      | mbarrier\.[a-z]
-      | barrier\.(?:cluster|cta|sync|arrive|red)
-      | bar\.(?:sync|arrive|red|warp)
-      | fence\.(?:proxy|mbarrier|acq_rel|sc|acquire|release)
-      | tensormap\.(?:replace|cp_fenceproxy)
-      | (?:elect|shfl|vote|match|redux|activemask)\.(?:sync|any|all|b32)
-      | (?:ld|st|atom|red|prefetch)\.(?:global|shared|param|local|const|async|relaxed|volatile|acquire)
-      | (?:mov|selp|and|or|xor|not|shl|brev)\.(?:b|u|s|f|pred)\d*\b
-      | setp\.(?:eq|ne|lt|le|gt|ge)
-      | cvt\.(?:r[nzmp]|[usbf]\d+|sat|pack)
-      | (?:fma|add|sub|mul|mad|div|sqrt|rcp)\.(?:r[nzmp]|[usf]\d+|lo|hi|wide|approx|ftz|sat)\b
-      | (?:ex2|lg2|sin|cos|tanh|rsqrt)\.approx
-    )""",
-    re.VERBOSE,
-)
-"""Opcodes as PTX writes them; words with other uses in Python (`add.`, `bar.`) need the word that follows in PTX."""
-
+_DOTTED = re.compile(r"(?<![\w.])([a-z]\w*)\.(\w+(?:::\w+)*)")
+"""First two words of a dotted name, which may be those of an opcode."""
 _QUOTED = re.compile(r'"([^"]*)"')
 _LETTER = re.compile("[A-Za-z]")
 _INSTRUCTION_NAMES = {"family", "form_name", "mnemonic", "opcode"}
@@ -82,13 +62,24 @@ def declared() -> Names:
     )
 
 
+@cache
+def begins_opcode(head: str, word: str) -> bool:
+    """Return True if an instruction has an opcode that begins with `head` and contains `word`."""
+    from warploom.isa.model.form import Form
+
+    return any(
+        word == each.literal
+        or word in form.vocabulary.get(each.slot, ())
+        or (each.composite is not None and each.composite.fullmatch(word))
+        for form in Form.registry.forms_of(head)
+        for each in form.syntax.words
+    )
+
+
 def opcode_text(line: str) -> str:
     """Return the opcode text of a line, or ""; quoted form names do not count, as another rule covers them."""
-    if not OPCODE_TEXT.search(line):
-        return ""
     rest = _QUOTED.sub(lambda found: "" if found[1] in declared().forms else found[0], line)
-    found = OPCODE_TEXT.search(rest)
-    return found[0] if found else ""
+    return next((found[0] for found in _DOTTED.finditer(rest) if begins_opcode(found[1], found[2])), "")
 
 
 def offences(source: str) -> Iterator[tuple[int, str]]:
@@ -159,7 +150,9 @@ class _Module:
             names = frozenset[str]().union(*(self._variables.get(function, ()) for function in functions))
             for strict, texts in self._compared(node, names):
                 yield from (
-                    text for text in texts if (_LETTER.search(text.value) if strict else text.value in declared())
+                    text
+                    for text in texts
+                    if (_LETTER.search(str(text.value)) if strict else str(text.value) in declared())
                 )
 
     def _is_name(self, node: ast.AST, variables: frozenset[str], *, strict: bool = True) -> bool:

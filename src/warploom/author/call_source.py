@@ -15,7 +15,7 @@ from warploom.author.overloads import input_operands, is_vector
 from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
-from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.syntax import OperandPattern
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector, tree
 
 Registers = Callable[[str], Register | None]
@@ -71,13 +71,13 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 
 def _values(
     statement: tree.Instruction, binding: Binding, candidate: Candidate, registers: Registers
-) -> tuple[dict[str, Any], list[tuple[PlaceName, tuple[Any, ...]]]]:
+) -> tuple[dict[str, Any], list[tuple[OperandPattern, tuple[Any, ...]]]]:
     """Return the arguments by operand name, and the values of each result operand."""
     form, slots = binding.form, binding.slots
     values: dict[str, Any] = {}
-    results: list[tuple[PlaceName, tuple[Any, ...]]] = []
+    results: list[tuple[OperandPattern, tuple[Any, ...]]] = []
     inputs = {name.names[0] for name in input_operands(candidate, slots)}
-    for where in form.syntax.places:
+    for where in form.syntax.operands:
         first = where.names[0]
         spec = form.operands[first]
         bound = [binding.operands[name].operand for name in where.names if name in binding.operands]
@@ -133,7 +133,7 @@ def _shortest(
     binding: Binding,
     statement: tree.Instruction,
     values: Mapping[str, Any],
-    results: list[tuple[PlaceName, tuple[Any, ...]]],
+    results: list[tuple[OperandPattern, tuple[Any, ...]]],
 ) -> Call | None:
     form, slots = binding.form, binding.slots
     given = tuple(each for _, found in results for each in found)

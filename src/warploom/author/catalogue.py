@@ -57,5 +57,5 @@ def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], 
             keywords[python_name(word.slot or word.literal)] = word
         if word.composite is not None:
             keywords.update(dict.fromkeys(word.composite.groupindex, word))
-    operands = {python_name(n): n for name in form.syntax.places for n in name.names}
+    operands = {python_name(n): n for name in form.syntax.operands for n in name.names}
     return Candidate(form, fixed, keywords, operands)

@@ -123,7 +123,7 @@ def spell_operands(
     results: list[Any] = []
     given: list[Any] = [*out] if type(out) is tuple else [out]
     operands: list[Operand] = []
-    for where in form.syntax.places:
+    for where in form.syntax.operands:
         operand = form.operands[where.names[0]]
         if operand.kind == "sink":
             operands.append(operand_of(None))

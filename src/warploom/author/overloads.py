@@ -11,7 +11,7 @@ from warploom.author.catalogue import Candidate, python_name
 from warploom.author.values import Location, Register, type_of
 from warploom.isa.model.form import IMPLIED, Form
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.syntax import OperandPattern
 from warploom.isa.model.types import TYPES
 
 _CHOICE_LIMIT = 512  # combinations of words that are tried for one row
@@ -139,11 +139,11 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
             yield value
 
 
-def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[PlaceName]:
+def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[OperandPattern]:
     """Return the operands that a call passes as arguments: all but results."""
     form = candidate.form
-    found: list[PlaceName] = []
-    for name in form.syntax.places:
+    found: list[OperandPattern] = []
+    for name in form.syntax.operands:
         operand = form.operands[name.names[0]]
         is_result = operand.access == "write" and operand.kind != "tuple"
         is_absent = operand.kind == "sink" or (operand.when and not slots.get(operand.when))
@@ -162,7 +162,7 @@ def arrange(
     inputs = input_operands(candidate, slots)
     unnamed = [name for name in inputs if named.keys().isdisjoint(name.names)]
 
-    def may_be_absent(name: PlaceName) -> bool:
+    def may_be_absent(name: OperandPattern) -> bool:
         return name.optional and not candidate.form.operands[name.names[0]].when
 
     surplus = len(rest) - sum(not may_be_absent(name) for name in unnamed)

@@ -24,12 +24,8 @@ def activemask(*, b32: bool = ..., out: Any = ...) -> Register:
     """activemask.b32  d; (PTX ISA 9.7.13.11)"""
 
 @overload
-def add(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
+def add(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f32x2', 'f64'] = ..., out: Any = ...) -> Register:
     """op{.rnd}{.ftz}{.sat}.type  d, a, b; (PTX ISA 9.7.3.3)"""
-
-@overload
-def add(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., f32x2: bool = ..., out: Any = ...) -> Register:
-    """op{.rnd}{.ftz}.f32x2  d, a, b; (PTX ISA 9.7.3.3)"""
 
 @overload
 def add(a: Value, b: Value, *, rnd: Literal['rn'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f16x2'] = ..., out: Any = ...) -> Register:
@@ -191,8 +187,8 @@ def clusterlaunchcontrol_try_cancel_async(addr: Location, mbar: Location, *, spa
 def clz(a: Value, *, type: Literal['b32', 'b64'] = ..., out: Any = ...) -> Register:
     """op.type  d, a; (PTX ISA 9.7.1.14)"""
 
-def cnot(a: Value, *, type: Literal['b16', 'b32', 'b64'] = ..., out: Any = ...) -> Register:
-    """cnot.type  d, a; (PTX ISA 9.7.8.5)"""
+def cnot(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
 
 def copysign(a: Value, b: Value, *, type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
     """copysign.type  d, a, b; (PTX ISA 9.7.3.2)"""
@@ -425,12 +421,8 @@ def fence_proxy(addr: Location, size: int, *, tensormap_generic: bool = ..., acq
     """fence.proxy.tensormap::generic.acquire.scope  [addr], size; (PTX ISA 9.7.13.4)"""
 
 @overload
-def fma(a: Value, b: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
+def fma(a: Value, b: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f32x2', 'f64'] = ..., out: Any = ...) -> Register:
     """op{.rnd}{.ftz}{.sat}.type  d, a, b, c; (PTX ISA 9.7.3.6)"""
-
-@overload
-def fma(a: Value, b: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., f32x2: bool = ..., out: Any = ...) -> Register:
-    """fma.rnd{.ftz}.f32x2  d, a, b, c; (PTX ISA 9.7.3.6)"""
 
 @overload
 def fma(a: Value, b: Value, c: Value, *, rn: bool = ..., ftz: bool = ..., sat: bool = ..., relu: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f16x2'] = ..., out: Any = ...) -> Register:
@@ -501,7 +493,7 @@ def lop3(a: Value, b: Value, c: Value, immLut: int, *, b32: bool = ..., out: Any
 def lop3(a: Value, b: Value, c: Value, immLut: int, q: Register | bool, *, BoolOp: Literal['and', 'or'] = ..., b32: bool = ..., out: Any = ...) -> Any:
     """lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q; (PTX ISA 9.7.8.6)"""
 
-def mad(a: Value, b: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
+def mad(a: Value, b: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f32x2', 'f64'] = ..., out: Any = ...) -> Register:
     """op{.rnd}{.ftz}{.sat}.type  d, a, b, c; (PTX ISA 9.7.3.6)"""
 
 def mad24_hi(a: Value, b: Value, c: Value, *, sat: bool = ..., type: Literal['s32', 'u32'] = ..., out: Any = ...) -> Register:
@@ -733,12 +725,8 @@ def movmatrix(a: Value, *, sync: bool = ..., aligned: bool = ..., shape: Literal
     """movmatrix.sync.aligned.shape.trans.type  d, a; (PTX ISA 9.7.14.5.17)"""
 
 @overload
-def mul(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
+def mul(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f32x2', 'f64'] = ..., out: Any = ...) -> Register:
     """op{.rnd}{.ftz}{.sat}.type  d, a, b; (PTX ISA 9.7.3.3)"""
-
-@overload
-def mul(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., f32x2: bool = ..., out: Any = ...) -> Register:
-    """op{.rnd}{.ftz}.f32x2  d, a, b; (PTX ISA 9.7.3.3)"""
 
 @overload
 def mul(a: Value, b: Value, *, rnd: Literal['rn'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f16x2'] = ..., out: Any = ...) -> Register:
@@ -840,7 +828,7 @@ def neg(a: Value, *, type: Literal['s16', 's32', 's64'] = ..., out: Any = ...) -
     """op.type  d, a; (PTX ISA 9.7.1.10)"""
 
 def not_(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
-    """not.type  d, a; (PTX ISA 9.7.8.4)"""
+    """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
 
 def or_(a: Value, b: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
     """op.type  d, a, b; (PTX ISA 9.7.8.1)"""
@@ -1140,12 +1128,8 @@ def stmatrix(p: Location, r: Sequence[Value], *, sync: bool = ..., aligned: bool
     """stmatrix.sync.aligned.shape.num{.trans}{.ss}.type  [p], r; (PTX ISA 9.7.14.5.16)"""
 
 @overload
-def sub(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f64'] = ..., out: Any = ...) -> Register:
+def sub(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['f32', 'f32x2', 'f64'] = ..., out: Any = ...) -> Register:
     """op{.rnd}{.ftz}{.sat}.type  d, a, b; (PTX ISA 9.7.3.3)"""
-
-@overload
-def sub(a: Value, b: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., ftz: bool = ..., f32x2: bool = ..., out: Any = ...) -> Register:
-    """op{.rnd}{.ftz}.f32x2  d, a, b; (PTX ISA 9.7.3.3)"""
 
 @overload
 def sub(a: Value, b: Value, *, rnd: Literal['rn'] = ..., ftz: bool = ..., sat: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f16x2'] = ..., out: Any = ...) -> Register:
@@ -1288,106 +1272,102 @@ def trap() -> None:
     """trap; (PTX ISA 9.7.19.4)"""
 
 @overload
-def vabsdiff(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1)"""
+def vabsdiff(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vabsdiff(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1)"""
+def vabsdiff(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vabsdiff2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vabsdiff4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
 
 @overload
-def vadd(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1)"""
+def vadd(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vadd(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1)"""
+def vadd(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vadd2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vadd4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
 
 def vavrg2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vavrg4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 @overload
 def vmad(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., scale: Literal['shr15', 'shr7'] = ..., out: Any = ...) -> Register:
     """vmad.dtype.atype.btype{.sat}{.scale}  d, {-}a{.asel}, {-}b{.bsel}, c; (PTX ISA 9.7.18.1.3)"""
 
 @overload
-def vmad(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., scale: Literal['shr15', 'shr7'] = ..., out: Any = ...) -> Register:
-    """vmad.dtype.atype.btype{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c; (PTX ISA 9.7.18.1.3)"""
-
-@overload
 def vmad(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., po: bool = ..., sat: bool = ..., scale: Literal['shr15', 'shr7'] = ..., out: Any = ...) -> Register:
-    """vmad.dtype.atype.btype.po{.sat}{.scale}  d, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.3)"""
+    """vmad.dtype.atype.btype{.po}{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c; (PTX ISA 9.7.18.1.3)"""
 
 @overload
-def vmax(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1)"""
+def vmax(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vmax(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1)"""
+def vmax(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vmax2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vmax4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
 
 @overload
-def vmin(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1)"""
+def vmin(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vmin(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1)"""
+def vmin(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vmin2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vmin4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""
 
 @overload
-def vote_all(a: Register | bool, membermask: Value, *, sync: bool = ..., pred: bool = ..., out: Any = ...) -> Register:
-    """vote.sync.mode.pred  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
+def vote_all(a: Register | bool, membermask: Value, *, sync: bool = ..., type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
+    """vote.sync.mode.type  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
 
 @overload
 def vote_all(a: Register | bool, *, type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
     """vote.mode.type  d, {!}a; (PTX ISA 9.7.13.8)"""
 
 @overload
-def vote_any(a: Register | bool, membermask: Value, *, sync: bool = ..., pred: bool = ..., out: Any = ...) -> Register:
-    """vote.sync.mode.pred  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
+def vote_any(a: Register | bool, membermask: Value, *, sync: bool = ..., type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
+    """vote.sync.mode.type  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
 
 @overload
 def vote_any(a: Register | bool, *, type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
     """vote.mode.type  d, {!}a; (PTX ISA 9.7.13.8)"""
 
 @overload
-def vote_ballot(a: Register | bool, membermask: Value, *, sync: bool = ..., b32: bool = ..., out: Any = ...) -> Register:
-    """vote.sync.mode.b32  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
+def vote_ballot(a: Register | bool, membermask: Value, *, sync: bool = ..., type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
+    """vote.sync.mode.type  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
 
 @overload
 def vote_ballot(a: Register | bool, *, type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
     """vote.mode.type  d, {!}a; (PTX ISA 9.7.13.8)"""
 
 @overload
-def vote_uni(a: Register | bool, membermask: Value, *, sync: bool = ..., pred: bool = ..., out: Any = ...) -> Register:
-    """vote.sync.mode.pred  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
+def vote_uni(a: Register | bool, membermask: Value, *, sync: bool = ..., type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
+    """vote.sync.mode.type  d, {!}a, membermask; (PTX ISA 9.7.13.9)"""
 
 @overload
 def vote_uni(a: Register | bool, *, type: Literal['b32', 'pred'] = ..., out: Any = ...) -> Register:
@@ -1408,47 +1388,31 @@ def vset4(a: Value, b: Value, c: Value, *, atype: Literal['s32', 'u32'] = ..., b
     """vop.atype.btype.cmp{.add}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.2)"""
 
 @overload
-def vshl_clamp(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.2)"""
+def vshl(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vshl_clamp(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.2)"""
+def vshl(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vshl_wrap(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.2)"""
+def vshr(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vshl_wrap(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.2)"""
+def vshr(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vshr_clamp(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.2)"""
+def vsub(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 @overload
-def vshr_clamp(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.2)"""
-
-@overload
-def vshr_wrap(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.2)"""
-
-@overload
-def vshr_wrap(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.2)"""
-
-@overload
-def vsub(a: Value, b: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel}; (PTX ISA 9.7.18.1.1)"""
-
-@overload
-def vsub(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1)"""
+def vsub(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., sat: bool = ..., mode: Literal['clamp', 'wrap'] = ..., op2: Literal['add', 'max', 'min'] = ..., out: Any = ...) -> Register:
+    """vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.1.1, 9.7.18.1.2)"""
 
 def vsub2(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
-    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1)"""
+    """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.1, 9.7.18.2.3)"""
 
 def vsub4(a: Value, b: Value, c: Value, *, dtype: Literal['s32', 'u32'] = ..., atype: Literal['s32', 'u32'] = ..., btype: Literal['s32', 'u32'] = ..., second: Literal['add', 'sat'] = ..., out: Any = ...) -> Register:
     """vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c; (PTX ISA 9.7.18.2.3)"""

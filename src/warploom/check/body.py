@@ -117,7 +117,7 @@ class Body:
         if positions is None:
             bound = _bound(instruction.opcode, operands)
             found = () if bound is None else bound[1].values()
-            positions = [each.at for each in found if each.place.access in _WRITES]
+            positions = [each.at for each in found if each.spec.access in _WRITES]
             self._written[key] = positions
         return [_part(operands[k], *rest) for k, *rest in positions]
 

@@ -11,15 +11,15 @@ from math import prod
 from warploom.check.names import Names
 from warploom.isa.binding.operands import BoundOperand, Problem, Where, describe, unparenthesised
 from warploom.isa.model.form import Match
-from warploom.isa.model.registers import holders
+from warploom.isa.model.registers import register_types
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Directive, Float, Function, Integer, Name, Operand, Prototype, Tuple, Variable
 
 Signature = Function | Prototype
 
 _PARAMETER = "a register or a variable in .param"
-_POINTERS = holders("u32", implied=True) | holders("u64", implied=True)
-_DECLARABLE = frozenset[str]().union(*(holders(name) for name in ("b8", "b16", "b32", "b64", "b128")))
+_POINTERS = register_types("u32", implied=True) | register_types("u64", implied=True)
+_DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "b16", "b32", "b64", "b128")))
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
@@ -27,11 +27,11 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
-    symbols = {name: bound for name, bound in operands.items() if bound.place.kind == "symbol"}
+    symbols = {name: bound for name, bound in operands.items() if bound.spec.kind == "symbol"}
     for name, bound in symbols.items():
         if not isinstance(bound.operand, Name):
             continue
-        text, expected = bound.operand.text, list[str](bound.place.allowed(match.slots))
+        text, expected = bound.operand.text, list[str](bound.spec.allowed(match.slots))
         if "function" in expected:
             wrong = _wrong_function(text, names, indirect=len(symbols) > 1)
             callee = names.find(text)
@@ -96,7 +96,7 @@ def _wrong_arguments(
 ) -> Iterator[Problem]:
     """Yield the problems of the results of a call (access "write") or of its arguments ("read")."""
     form = match.form
-    name = next(name for name, place in form.operands.items() if (place.kind, place.access) == ("tuple", access))
+    name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
     given = bound.operand.items if bound is not None and isinstance(bound.operand, Tuple) else ()
     where: Where = ("operand", *bound.at) if bound is not None else ("all",)
@@ -130,7 +130,7 @@ def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result
             if formal.shape or found.shape:
                 fits = _size(found) == _size(formal)
             else:
-                types = holders(formal.type) if formal.type in _DECLARABLE else frozenset[str]()
+                types = register_types(formal.type) if formal.type in _DECLARABLE else frozenset[str]()
                 packed = found.type == "f16x2" and formal.type in TYPES and TYPES[formal.type].bits == 32
                 fits = packed or found.type in types
             return None if fits else (f"{shown} of .{found.type}", expected)

@@ -11,12 +11,19 @@ from dataclasses import dataclass, field
 from warploom.check.body import Body
 from warploom.check.findings import error
 from warploom.diagnostics import Diagnostic
-from warploom.isa.instructions.control import CALL
-from warploom.isa.instructions.tcgen05 import ALLOC
+from warploom.isa.model.form import Form, forms
 from warploom.ptx import Function, Instruction, Name
 
-_GROUPS = ALLOC.vocabulary["cta_group"]
-_HEADS = (*ALLOC.heads, *CALL.heads)
+_GROUP = "cta_group"
+
+
+def _names_group(form: Form) -> bool:
+    """Return True if every opcode of a form names a CTA group."""
+    return any(word.slot == _GROUP and not word.optional for word in form.syntax.words)
+
+
+_CALLS = frozenset(form for form in forms() if form.control == "call")
+_FORMS = _CALLS | frozenset(filter(_names_group, forms()))
 
 
 @dataclass(slots=True)
@@ -30,18 +37,13 @@ class FunctionUse:
 def function_use(body: Body) -> FunctionUse:
     """Return the CTA groups and callees of a body."""
     use = FunctionUse()
-    opcodes = {step.instruction.opcode for step in body.steps}
-    relevant = {opcode for opcode in opcodes if opcode.startswith(_HEADS)}
-    for step in body.steps if relevant else ():
-        instruction = step.instruction
-        if instruction.opcode not in relevant:
-            continue
-        head, *words = instruction.words
-        if head in CALL.heads:
+    for index, form in body.with_forms(_FORMS).items():
+        instruction = body.steps[index].instruction
+        if form in _CALLS:
             use.callees |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
-        elif head in ALLOC.heads:
-            for word in _GROUPS.intersection(words):
-                use.groups.setdefault(word, instruction)
+        else:
+            (word,) = form.vocabulary[_GROUP].intersection(instruction.words)
+            use.groups.setdefault(word, instruction)
     return use
 
 

@@ -37,7 +37,7 @@ def find_target(name: str) -> Target:
     if target is None:
         like = similar_target(name)
         hint = f"did you mean {like}?" if like else "targets are named sm_90a and the like"
-        raise UsageError(f"there is no target {name!r}", code="check.target", hint=hint)
+        raise UsageError(f"unknown target {name!r}", code="check.target", hint=hint)
     return target
 
 
@@ -52,7 +52,7 @@ def find_version(version: str | tuple[int, int]) -> Version:
         is_number = major.isdecimal() and minor.isdecimal() and len(numbers) < 10
         numbers = (int(major), int(minor)) if is_number else (0, 0)
     if not is_version(numbers):
-        message = f"there is no PTX version {version!r}; the latest known is {_dotted(latest_version())}"
+        message = f"unknown PTX version {version!r}; the latest known is {_dotted(latest_version())}"
         raise UsageError(message, code="check.ptx-version")
     return numbers
 
@@ -69,7 +69,7 @@ def check_header(
     if ptx is None:
         ptx = module.version
         if not is_version(ptx):
-            message = f"there is no PTX version {_dotted(ptx)}; the latest known is {_dotted(latest_version())}"
+            message = f"unknown PTX version {_dotted(ptx)}; the latest known is {_dotted(latest_version())}"
             found.append(error("module/version", message, directives.get(".version"), section="PTX ISA 11.1.1"))
             ptx = latest_version()
     if target is None:
@@ -89,7 +89,7 @@ def _check_target(directive: Directive | None, ptx: Version) -> tuple[Target, li
         if known is None and word not in _MODES:
             like = similar_target(word)
             hint = f"did you mean {like}?" if like else ""
-            found.append(fault("module/target", f"there is no target '{word}'", hint=hint))
+            found.append(fault("module/target", f"unknown target '{word}'", hint=hint))
     if target is None:
         if not found:
             found.append(fault("module/target", "no architecture is named; expected one such as sm_90a"))

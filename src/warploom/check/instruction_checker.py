@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from warploom.check.names import Names, Part, Referent
 from warploom.check.operand_checker import OperandChecker, names_in
 from warploom.check.ptxas.extension import match_extensions
-from warploom.check.ptxas.ignored_words import bare
+from warploom.check.ptxas.ignored_words import without_suffixes
 from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
 from warploom.diagnostics import Severity
-from warploom.isa.binding.bind import changes_of_one_word, explain_opcode
-from warploom.isa.binding.nearest import is_named_alike, reordered
+from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged
+from warploom.isa.binding.nearest import has_same_name, reordered
 from warploom.isa.binding.operands import Problem, place_operands, takes_count, wrong_constants
-from warploom.isa.binding.unjudged import is_unjudged
-from warploom.isa.binding.vectors import spread
-from warploom.isa.model.availability import EVER, Target, Version, lacking, read_target, word_lack
+from warploom.isa.binding.vectors import expand_vectors
+from warploom.isa.model.availability import EVER, Target, Version, unmet_by_rows, unmet_by_words
 from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.ptx import (
@@ -56,7 +55,6 @@ class InstructionChecker:
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
         self._correct: set[tuple[str | int | None, ...]] = set()
-        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _applies_to(tolerance, target))
 
     @property
     def known_correct(self) -> int:
@@ -100,7 +98,7 @@ class InstructionChecker:
         return Problem("statement/guard", message, ("guard",))
 
     def _problems(self, instruction: Instruction, names: Names) -> list[Problem]:
-        whole = spread(instruction, names.members)
+        whole = expand_vectors(instruction, names.members)
         if whole is not instruction:
             problems = self._problems(whole, names)
             if not any(problem.severity is Severity.ERROR for problem in problems):
@@ -173,14 +171,14 @@ class InstructionChecker:
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
-        for reading, reasons, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+        for reading, reasons, match in _readings(instruction.opcode, instruction.operands):
             ignored = [word for word in instruction.words if word not in reading.words]
-            if word_lack(ignored, self.target, self.ptx) is not None:
+            if unmet_by_words(ignored, self.target, self.ptx) is not None:
                 continue
             checker = OperandChecker(names, self.target, self.ptx, with_extensions=True)
             if not self._verdict(match, reading, checker)[0]:
                 used = checker.used_extensions
-                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & used]
+                needed = [t for t in TOLERATED if t.is_for(match.form) or {*t.extensions.split()} & used]
                 return [_warning(instruction, each, match) for each in (*reasons, *needed)]
         return []
 
@@ -202,7 +200,7 @@ class InstructionChecker:
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
         gated = [word for word in instruction.words if word not in match.form.early]
-        lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
+        lack = unmet_by_rows(match.rows, self.target, self.ptx) or unmet_by_words(gated, self.target, self.ptx)
         if lack is None:
             return None
         if lack.since is not None and (word := self._since(match, instruction, lack.since)) is not None:
@@ -216,7 +214,7 @@ class InstructionChecker:
         """Return the problem of a removed row if the change of one word leads to an available row."""
         form = match.form
         for _, changed in changes_of_one_word(match):
-            if lacking(changed.rows, self.target, self.ptx) is not None:
+            if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
                 continue
             slot = next(slot for slot in form.columns if changed.slots[slot] != match.slots[slot])
             found, wanted = match.slots[slot], changed.slots[slot]
@@ -236,35 +234,28 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
-        place = match.form.operands.get(name)
-        if place is None or place.when:
+        spec = match.form.operands.get(name)
+        if spec is None or spec.when:
             return []
-        found += (place.type_word(slots), place.registers(slots), place.space_word(slots), place.constants(slots))
+        found += (spec.type_word(slots), spec.registers(slots), spec.space_word(slots), spec.constants(slots))
     return found
-
-
-def _applies_to(tolerance: Tolerance, target: Target) -> bool:
-    needed = [read_target(name) for name in tolerance.targets]
-    return not needed or any(other is not None and target.has(other) for other in needed)
 
 
 @lru_cache(maxsize=1024)
 def _readings(
-    opcode: str, operands: tuple[Operand, ...], tolerances: tuple[Tolerance, ...]
+    opcode: str, operands: tuple[Operand, ...]
 ) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
     """Return the instructions that an assembler may read instead, with the reasons and the matches."""
     instruction = Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
-        for reading, reasons in _combined(instruction, tolerances)
+        for reading, reasons in _combined(instruction)
         for match in (*match_opcode(reading.opcode), *match_extensions(reading.opcode))
-        if is_named_alike(match.form, bare(instruction.words), reading.words)
+        if has_same_name(match.form, without_suffixes(instruction.words), reading.words)
     )
 
 
-def _combined(
-    instruction: Instruction, tolerances: Sequence[Tolerance]
-) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
+def _combined(instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
     """Yield an instruction as it is, as single tolerances change it, and as several change it."""
     level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
     for count in range(_REASONS + 1):
@@ -273,14 +264,14 @@ def _combined(
             level = [
                 (further, (*reasons, tolerance), k + 1)
                 for reading, reasons, first in level
-                for k, tolerance in enumerate(tolerances[first:], first)
-                if tolerance.eased is not None
-                for further in tolerance.eased(reading)
+                for k, tolerance in enumerate(TOLERATED[first:], first)
+                if tolerance.rewrite is not None
+                for further in tolerance.rewrite(reading)
             ]
 
 
 def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
-    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 

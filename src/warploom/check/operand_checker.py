@@ -16,7 +16,7 @@ from warploom.check.ptxas.fragment_registers import FragmentRegisters
 from warploom.isa.binding.operands import BoundOperand, Extensions, Problem, describe, no_extensions
 from warploom.isa.model.availability import Target, Version, read_target
 from warploom.isa.model.form import Match
-from warploom.isa.model.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.model.registers import DECLARABLE, inferred_type, register_types, takes_floats, takes_integers
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
@@ -91,9 +91,9 @@ class OperandChecker:
             return no_extensions
 
         def found(name: str) -> Collection[str]:
-            rule = ptxas.fragment_rule(match.form, name)
-            if rule is not None:
-                return rule(match.slots, self.target.number).extensions
+            fragment_rule = ptxas.fragment_rule(match.form, name)
+            if fragment_rule is not None:
+                return fragment_rule(match.slots, self.target.number).extensions
             return ptxas.extensions_of(match.form, name, match.slots, self.target.number)
 
         return found
@@ -115,55 +115,53 @@ class OperandChecker:
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
         """Return the operands that are parts of a vector whose registers have a legal type together."""
         found: set[str] = set()
-        for place in match.form.syntax.places:
-            parts = {name: operands[name] for name in place.parts if name in operands}
+        for pattern in match.form.syntax.operands:
+            parts = {name: operands[name] for name in pattern.parts if name in operands}
             rules = {name: self._rule(match, name, part) for name, part in parts.items()}
             declared = [self._declared(part.operand, rules[name]) for name, part in parts.items()]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
-            if "pred" not in declared and all(inferred in holders(part.type) for part in parts.values()):
+            if "pred" not in declared and all(inferred in register_types(part.type) for part in parts.values()):
                 found |= parts.keys()
         return found
 
     def _rule(self, match: Match, name: str, bound: BoundOperand) -> Rule:
-        return Rule.on_target(match, name, bound.place, self.target.number)
+        return Rule.on_target(match, name, bound.spec, self.target.number)
 
     def _check(self, match: Match, name: str, bound: BoundOperand) -> Iterator[_ItemFault]:
-        operand, place = bound.operand, self._rule(match, name, bound)
-        if not self._has(bound.place.legal.target):
-            yield f"needs {bound.place.legal.target}; the target is {self.target.name}", "", None
-        rule = ptxas.fragment_rule(match.form, name)
-        hold = None if rule is None else rule(match.slots, self.target.number)
-        if hold is not None:
-            place = place.for_fragment(hold)
-            bound = replace(bound, type=hold.type)
+        operand, rule = bound.operand, self._rule(match, name, bound)
+        if not self._has(bound.spec.legal.target):
+            yield f"needs {bound.spec.legal.target}; the target is {self.target.name}", "", None
+        fragment_rule = ptxas.fragment_rule(match.form, name)
+        fragment = None if fragment_rule is None else fragment_rule(match.slots, self.target.number)
+        if fragment is not None:
+            rule = rule.for_fragment(fragment)
+            bound = replace(bound, type=fragment.type)
         wrong = None
-        if place.kind == "address":
-            yield from self._address(match, bound, place)
-        elif place.kind == "label":
+        if rule.kind == "address":
+            yield from self._address(match, bound, rule)
+        elif rule.kind == "label":
             wrong = self._label(operand)
-        elif place.kind not in ("register", "predicate", "any"):
+        elif rule.kind not in ("register", "predicate", "any"):
             return
         elif not isinstance(operand, Vector):
-            wrong = self._scalar(match, bound, place)
-        elif bound.registers == 0 and not self._allows(place, "vector", "vectors"):
-            wrong = f"is {describe(operand)}", _expected_type(place, bound.type)
+            wrong = self._scalar(match, bound, rule)
+        elif bound.registers == 0 and not self._allows(rule, "vector", "vectors"):
+            wrong = f"is {describe(operand)}", _expected_type(rule, bound.type)
         else:
             illegal = list(self._unavailable(operand))
-            illegal += [] if hold is None else self._illegal_items(operand, bound.type, place, hold)
-            yield from illegal or self._vector(operand, bound.type, place)
+            illegal += [] if fragment is None else self._illegal_items(operand, bound.type, rule, fragment)
+            yield from illegal or self._vector(operand, bound.type, rule)
         if wrong is not None:
             yield (*wrong, None)
 
-    def _scalar(self, match: Match, bound: BoundOperand, place: Rule) -> _Fault | None:
+    def _scalar(self, match: Match, bound: BoundOperand, rule: Rule) -> _Fault | None:
         operand = bound.operand
-        if bound.registers != 0 and operand != Name("_") and not self._allows(place, "bare"):
+        if bound.registers != 0 and operand != Name("_") and not self._allows(rule, "bare"):
             return f"is {describe(operand)}", "a vector"
-        type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
-        operand = self._without_selector(operand, place.selector)
-        space = bound.place.space_word(match.slots)
-        return self._value(operand, place, type_word, in_vector=False) or self._symbol(
-            operand, bound.type, place, space
-        )
+        type_word = "pred" if rule.kind == "any" and self._is_predicate(operand) else bound.type
+        operand = self._without_selector(operand, rule.selector)
+        space = bound.spec.space_word(match.slots)
+        return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: Operand, parts: str) -> Operand:
         """Return an operand without its selector, if the selector is legal."""
@@ -194,34 +192,34 @@ class OperandChecker:
         needed = read_target(target) if target else None
         return needed is None or self.target.has(needed)
 
-    def _allows(self, place: Rule, *kinds: str) -> bool:
+    def _allows(self, rule: Rule, *kinds: str) -> bool:
         """Return True if ptxas accepts one of some kinds beyond the manual, and record its use."""
         for kind in kinds if self.with_extensions else ():
-            if kind in place.extensions:
+            if kind in rule.extensions:
                 self.used_extensions.add(kind)
                 return True
         return False
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, type_word: str, place: Rule) -> Iterator[_ItemFault]:
-        declared = [self._declared(item, place) for item in operand.items]
+    def _vector(self, operand: Vector, type_word: str, rule: Rule) -> Iterator[_ItemFault]:
+        declared = [self._declared(item, rule) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type(declared, constants)
-        accepted = not (place.registers_only and "pred" in declared) and (
-            inferred in holders(type_word, place.accepts, place.implied)
-            or (inferred == "pred" and self._allows(place, "predicate"))
+        accepted = not (rule.registers_only and "pred" in declared) and (
+            inferred in register_types(type_word, rule.accepts, rule.implied)
+            or (inferred == "pred" and self._allows(rule, "predicate"))
         )
-        if place.access == "read" and any(constants) and "special" in map(self._item_kind, operand.items):
+        if rule.access == "read" and any(constants) and "special" in map(self._item_kind, operand.items):
             yield "mixes a special register with constants", "registers only or constants only", None
             return
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read" and not place.registers_only)):
+            if accepted and (name or (constant and rule.access == "read" and not rule.registers_only)):
                 continue  # these items determine the type of the vector, which is legal
-            if item == Name("_") and "gap" in place.allows:
+            if item == Name("_") and "gap" in rule.allows:
                 continue
-            wrong = self._value(item, place, type_word, in_vector=True)
+            wrong = self._value(item, rule, type_word, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
@@ -229,7 +227,7 @@ class OperandChecker:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
-        if clean and place.registers_only and not any(declared) and "s64" in constants:
+        if clean and rule.registers_only and not any(declared) and "s64" in constants:
             yield "has constants only", "at least one register", None
         sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
@@ -244,24 +242,24 @@ class OperandChecker:
                 yield (*lack, k)
 
     def _illegal_items(
-        self, operand: Vector, type_word: str, place: Rule, hold: FragmentRegisters
+        self, operand: Vector, type_word: str, rule: Rule, fragment: FragmentRegisters
     ) -> Iterator[_ItemFault]:
         """Yield the illegal items of a vector whose operand specification lists the legal ones."""
-        expected = _expected_type(place, type_word)
-        taken = holders(type_word, place.accepts, place.implied)
+        expected = _expected_type(rule, type_word)
+        legal_types = register_types(type_word, rule.accepts, rule.implied)
         kinds = [self._item_kind(item) for item in operand.items]
-        declared = [self._declared(item, place) for item in operand.items]
+        declared = [self._declared(item, rule) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         for k, (item, kind) in enumerate(zip(operand.items, kinds, strict=True)):
-            coded = isinstance(item, Float) and item.width == 32 and "coded" in hold.words
-            if kind not in ("", *hold.words) and not coded:
+            coded = isinstance(item, Float) and item.width == 32 and "coded" in fragment.words
+            if kind not in ("", *fragment.words) and not coded:
                 yield f"has {describe(item)} in its vector", expected, k
-        size, count = hold.group or len(kinds), hold.judged or len(kinds)
-        for first in range(0, count if hold.group or all(constants) else 0, size):
+        size, count = fragment.group or len(kinds), fragment.judged or len(kinds)
+        for first in range(0, count if fragment.group or all(constants) else 0, size):
             registers, numbers = declared[first : first + size], constants[first : first + size]
-            if any(registers) and inferred_type(registers, numbers) not in taken:
+            if any(registers) and inferred_type(registers, numbers) not in legal_types:
                 yield f"has {describe(operand.items[first])} in its vector", expected, first
-            if all(numbers) and "constants" not in hold.words and not {*numbers} <= taken:
+            if all(numbers) and "constants" not in fragment.words and not {*numbers} <= legal_types:
                 yield "has constants only", expected, None
         if "special" in kinds and any(constants):
             yield "mixes a special register with constants", expected, None
@@ -283,26 +281,26 @@ class OperandChecker:
             case _:
                 return ""
 
-    def _declared(self, item: Operand, place: Rule) -> str:
+    def _declared(self, item: Operand, rule: Rule) -> str:
         """Return the declared type of a register in a vector; bits for a special register."""
         referent = self._referent(item)
-        hard = place.registers_only and "special" not in place.extensions
+        hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
             self.used_extensions.add("special")
             return "pred" if referent.type == "pred" else f"b{TYPES[referent.type].bits}"
         register = self._register(item)
         return register.type if register is not None and register.type in DECLARABLE else ""
 
-    def _value(self, operand: Operand, place: Rule, type_word: str, *, in_vector: bool) -> _Fault | None:
-        expected = _expected_type(place, type_word)
+    def _value(self, operand: Operand, rule: Rule, type_word: str, *, in_vector: bool) -> _Fault | None:
+        expected = _expected_type(rule, type_word)
         match operand:
             case Name("_"):
-                return self._sink(place, in_vector)
+                return self._sink(rule, in_vector)
             case Name(text):
-                return self._name(text, place, type_word, in_vector)
+                return self._name(text, rule, type_word, in_vector)
             case Negated(name, sign):
-                return self._negated(name, sign, place, type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
+                return self._negated(name, sign, rule, type_word, in_vector)
+            case Integer() | Float() | Symbol() if rule.access != "read" or rule.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if takes_integers(type_word):
@@ -310,30 +308,30 @@ class OperandChecker:
                 constants = "a constant such as 1.0 or 0f3F800000"
                 return f"is the integer {operand.text}", f"{constants}, or {expected}"
             case Float(_, width):
-                fits = place.accepts != "coded" or width == TYPES[type_word].bits
+                fits = rule.accepts != "coded" or width == TYPES[type_word].bits
                 if fits and takes_floats(type_word, width):
                     return None
                 return f"is the floating constant {operand.text}", expected
             case Symbol():
-                return self._sum(operand, place, type_word, in_vector)
+                return self._sum(operand, rule, type_word, in_vector)
             case _:
                 return f"is {describe(operand)}", expected
 
-    def _negated(self, name: str, sign: str, place: Rule, type_word: str, in_vector: bool) -> _Fault | None:
+    def _negated(self, name: str, sign: str, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
         referent = self.names.find(name)
         if referent is None:
             return None
-        is_read = place.access == "read"
-        if sign == "!" and type_word != "pred" and is_read and self._allows(place, "predicate"):
+        is_read = rule.access == "read"
+        if sign == "!" and type_word != "pred" and is_read and self._allows(rule, "predicate"):
             return self._name(name, PREDICATE, "pred", in_vector)
-        is_legal = "minus" in place.allows if sign == "-" else type_word == "pred" and is_read
+        is_legal = "minus" in rule.allows if sign == "-" else type_word == "pred" and is_read
         if not is_legal or (isinstance(referent, Variable) and referent.type == "f16x2"):
-            return f"is '{sign}{name}'", _expected_type(place, type_word)
-        return self._name(name, replace(place, extensions=()), type_word, in_vector)
+            return f"is '{sign}{name}'", _expected_type(rule, type_word)
+        return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
-    def _sum(self, symbol: Symbol, place: Rule, type_word: str, in_vector: bool) -> _Fault | None:
+    def _sum(self, symbol: Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
         """Check the sum of a name and a number."""
-        expected = _expected_type(place, type_word)
+        expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
             return f"is '{symbol}', which is legal in initial values only", expected
@@ -342,49 +340,49 @@ class OperandChecker:
             return f"is an address made from the function '{name}'", expected
         takes_address = takes_integers(type_word) and type_word != "pred"
         if _is_register(referent):
-            if not self.with_extensions or in_vector or place.selector:
+            if not self.with_extensions or in_vector or rule.selector:
                 return f"adds to the register '{name}'", expected
             self.used_extensions.add("sum")
-            has_type = place.type in TYPES and type_word[0] != "b"
+            has_type = rule.type in TYPES and type_word[0] != "b"
             if referent.type[0] in "bus" and type_word != "pred" and not has_type:
                 return None
-            return self._name(name, place, type_word, in_vector)
-        if referent is None or (takes_address and not (place.registers_only or place.selector)):
+            return self._name(name, rule, type_word, in_vector)
+        if referent is None or (takes_address and not (rule.registers_only or rule.selector)):
             return None
         return f"is an address made from '{name}'", expected
 
-    def _sink(self, place: Rule, in_vector: bool) -> _Fault | None:
-        if place.access == "write" and ("sink" in place.allows or (in_vector and not place.registers_only)):
+    def _sink(self, rule: Rule, in_vector: bool) -> _Fault | None:
+        if rule.access == "write" and ("sink" in rule.allows or (in_vector and not rule.registers_only)):
             return None
-        if place.access == "read":
+        if rule.access == "read":
             return "is the sink '_'", "a value"
         return "is the sink '_'", "a register, because this result cannot be discarded"
 
-    def _name(self, text: str, place: Rule, type_word: str, in_vector: bool) -> _Fault | None:
+    def _name(self, text: str, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
         referent = self.names.find(text)
-        expected = _expected_type(place, type_word)
+        expected = _expected_type(rule, type_word)
         match referent:
             case None:
                 return None
             case Variable() if referent.space == "reg":
                 is_legal = referent.vector == 1 and (
-                    referent.type in holders(type_word, place.accepts, place.implied)
-                    or (referent.type == "pred" and not in_vector and self._allows(place, "predicate"))
-                    or (referent.type == "f16x2" and type_word == "pred" and self._allows(place, "packed"))
-                    or (in_vector and referent.type in _integers(place, type_word))
+                    referent.type in register_types(type_word, rule.accepts, rule.implied)
+                    or (referent.type == "pred" and not in_vector and self._allows(rule, "predicate"))
+                    or (referent.type == "f16x2" and type_word == "pred" and self._allows(rule, "packed"))
+                    or (in_vector and referent.type in _integers(rule, type_word))
                 )
                 kind = f"register '{text}' of .{referent.type}" if referent.vector == 1 else f"vector register '{text}'"
                 return None if is_legal else (f"is the {kind}", expected)
             case Part():
                 return f"is '.{referent.selector}' of a register", expected
             case SpecialRegister():
-                return self._special(referent, place, type_word)
+                return self._special(referent, rule, type_word)
             case Variable() | Function():
-                if place.access != "read":
+                if rule.access != "read":
                     return f"is the variable '{text}'", expected
-                if isinstance(referent, Function) and not in_vector and self._allows(place, "function"):
+                if isinstance(referent, Function) and not in_vector and self._allows(rule, "function"):
                     return None
-                if "symbol" not in place.allows or not takes_integers(type_word) or type_word == "pred":
+                if "symbol" not in rule.allows or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
                 is_parameter = isinstance(referent, Variable) and referent.space == "param"
                 if is_parameter and self.names.role(text) == "call":
@@ -393,15 +391,15 @@ class OperandChecker:
             case Label():
                 return f"is the label '{text}'", expected
 
-    def _special(self, register: SpecialRegister, place: Rule, type_word: str) -> _Fault | None:
-        expected = _expected_type(place, type_word)
-        if place.access != "read":
+    def _special(self, register: SpecialRegister, rule: Rule, type_word: str) -> _Fault | None:
+        expected = _expected_type(rule, type_word)
+        if rule.access != "read":
             return f"is the special register '{register.name}', which cannot be written", expected
-        if "special" not in place.allows:
+        if "special" not in rule.allows:
             return f"is the special register '{register.name}', which only a move can read", expected
         lack = self._lack(register)
-        wide = place.accepts == "wide" and TYPES[type_word].kind != "float"
-        fits = register.holds(type_word) or (wide and register.type in holders(type_word, "wide"))
+        wide = rule.accepts == "wide" and TYPES[type_word].kind != "float"
+        fits = register.holds(type_word) or (wide and register.type in register_types(type_word, "wide"))
         if lack is not None or fits:
             return lack
         return f"is the special register '{register.name}' of .{register.type}", expected
@@ -413,9 +411,9 @@ class OperandChecker:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         return None
 
-    def _symbol(self, operand: Operand, type_word: str, place: Rule, space: str) -> _Fault | None:
+    def _symbol(self, operand: Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
         """Check the address of a variable against the state space and the width of the operand."""
-        if "symbol" not in place.allows or not isinstance(operand, (Name, Symbol)):
+        if "symbol" not in rule.allows or not isinstance(operand, (Name, Symbol)):
             return None
         name = operand.text if isinstance(operand, Name) else operand.name
         referent = self.names.find(name)
@@ -445,29 +443,29 @@ class OperandChecker:
             return f"is {_described(operand.text, referent)}", "a label"
         return None
 
-    def _address(self, match: Match, bound: BoundOperand, place: Rule) -> Iterator[_ItemFault]:
-        operand, barred = bound.operand, place.refused_bases
-        space = bound.place.space_word(match.slots)
+    def _address(self, match: Match, bound: BoundOperand, rule: Rule) -> Iterator[_ItemFault]:
+        operand, refused = bound.operand, rule.refused_bases
+        space = bound.spec.space_word(match.slots)
         if not isinstance(operand, Address):
-            if self._allows(place, "bare") and isinstance(operand, Name):
-                wrong = self._base(operand.text, space, place, barred)
+            if self._allows(rule, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, rule, refused)
                 if wrong is not None:
                     yield (*wrong, None)
             return
         base = operand.base
         if base is None:
-            if space != "local" and not self._allows(place, "base"):
+            if space != "local" and not self._allows(rule, "base"):
                 yield "is an address without a base", "a register or a variable", None
         elif base == Name("_"):
             yield "has the sink as its base", "a register or a variable", 0
         elif isinstance(base, Name):
             if space == "tensor":
-                wrong = self._tensor_base(base.text, bound.type, place)
+                wrong = self._tensor_base(base.text, bound.type, rule)
             else:
-                wrong = self._base(base.text, space, place, barred)
+                wrong = self._base(base.text, space, rule, refused)
             if wrong is not None:
                 yield (*wrong, 0)
-        may_be_unified = self._register(base) and space in ("", "global") and "unified" in place.allows
+        may_be_unified = self._register(base) and space in ("", "global") and "unified" in rule.allows
         if operand.unified and not may_be_unified:
             yield "is '.unified'", "a register that holds a generic or global address, for reading", None
         if operand.extra and operand.offset:
@@ -477,50 +475,50 @@ class OperandChecker:
                 for what, expected, _ in self._vector(vector, "s32", COORDINATE):
                     yield f"has a coordinate that {what}", expected, 1
 
-    def _tensor_base(self, text: str, type_word: str, place: Rule) -> _Fault | None:
+    def _tensor_base(self, text: str, type_word: str, rule: Rule) -> _Fault | None:
         referent = self.names.find(text)
-        taken = holders(type_word) if place.accepts == "same" else {f"b{TYPES[type_word].bits}"}
-        if referent is None or (_is_register(referent) and referent.type in taken):
+        legal_types = register_types(type_word) if rule.accepts == "same" else {f"b{TYPES[type_word].bits}"}
+        if referent is None or (_is_register(referent) and referent.type in legal_types):
             return None
-        return f"has {_described(text, referent)} as its base", f"a register of {_dotted(frozenset(taken))}"
+        return f"has {_described(text, referent)} as its base", f"a register of {_dotted(frozenset(legal_types))}"
 
-    def _base(self, text: str, space: str, place: Rule, barred: Collection[int]) -> _Fault | None:
+    def _base(self, text: str, space: str, rule: Rule, refused: Collection[int]) -> _Fault | None:
         referent = self.names.find(text)
         if referent is None:
             return None
         if _is_register(referent):
             is_whole = referent.type[0] in "bus" and referent.type != "b128"
-            if is_whole and int(referent.type[1:]) not in barred:
+            if is_whole and int(referent.type[1:]) not in refused:
                 return None
-            if referent.type != "b128" and self._allows(place, "base"):
+            if referent.type != "b128" and self._allows(rule, "base"):
                 return None
-            movable = not barred or referent.type == "f64"
-            if referent.type != "pred" and movable and self._allows(place, "untyped"):
+            movable = not refused or referent.type == "f64"
+            if referent.type != "pred" and movable and self._allows(rule, "untyped"):
                 return None
             return f"has the register '{text}' of .{referent.type} as its base", "one of .b64, .u64 or .s64"
         if isinstance(referent, SpecialRegister):
             is_whole = "." not in text and referent.type != "pred"
-            if is_whole and self._allows(place, "special"):
+            if is_whole and self._allows(rule, "special"):
                 return self._lack(referent)
         if not isinstance(referent, Variable):
             return f"has {_described(text, referent)} as its base", "a register or a variable"
         if space == "register":
             return f"has the variable '{text}' as its base", "a register"
         if referent.space == "param" and space.startswith("param"):
-            return self._parameter(text, space, place)
+            return self._parameter(text, space, rule)
         legal_space = space.partition("::")[0]
         if legal_space in ("?", referent.space) or (legal_space == "" and referent.space in _GENERIC):
             return None
         where = f"a variable in .{legal_space}" if legal_space else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{referent.space} as its base", where
 
-    def _parameter(self, text: str, space: str, place: Rule) -> _Fault | None:
+    def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
         """Check a parameter as the base of an address.
 
         The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are not written.
         """
         role = self.names.role(text)
-        if "output" in place.allows and role in ("entry", "input"):
+        if "output" in rule.allows and role in ("entry", "input"):
             return f"has the input parameter '{text}' as its base, which is read-only", "an output parameter"
         if space == "param::entry" and role != "entry":
             return f"has '{text}' as its base", "a parameter of the kernel"
@@ -540,9 +538,9 @@ def _is_register(referent: Referent) -> TypeGuard[Variable]:
     return isinstance(referent, Variable) and referent.space == "reg"
 
 
-def _integers(place: Rule, type_word: str) -> tuple[str, ...]:
+def _integers(rule: Rule, type_word: str) -> tuple[str, ...]:
     """Return the integer types that a vector of floats takes."""
-    takes_integers = not place.is_fragment and ("integers" in place.allows or type_word == "f64")
+    takes_integers = not rule.is_fragment and ("integers" in rule.allows or type_word == "f64")
     return _INTEGERS.get(type_word, ()) if takes_integers else ()
 
 
@@ -561,10 +559,10 @@ def _described(text: str, referent: Referent) -> str:
             return f"'{text}'"
 
 
-def _expected_type(place: Rule, type_word: str) -> str:
+def _expected_type(rule: Rule, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
+    return f"a register of {_dotted(register_types(type_word, rule.accepts, rule.implied))}"
 
 
 @lru_cache(maxsize=512)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 
 from warploom.check.rules import Rule
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
+from warploom.isa.model.availability import read_target, unmet_by_row
 from warploom.isa.model.form import Form, forms
+from warploom.isa.model.multiplication import element_of, k_of
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS
 from warploom.isa.model.operands import OperandSpec
+from warploom.numerics.models import NoModelError
 
 _SAMPLES = 12
+_ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+"""One architecture of each generation of matrix units."""
+_NEWEST = (99, 9)
 _SCOPES = {
     "body": "the statements of a kernel",
     "module": "the items behind the header of a module",
@@ -63,9 +69,12 @@ def form_section(form: Form) -> str:
         parts.append(_rows_table(form))
     if form.operands:
         parts.append(_operands_table(form))
-    fragments = {name: place for name, place in form.operands.items() if place.is_fragment}
+    fragments = {name: spec for name, spec in form.operands.items() if spec.is_fragment}
     if fragments:
         parts.append(_registers_table(form, fragments))
+    if form.multiply is not None:
+        parts.append(_result(form))
+        parts.append(_sums_table(form))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
 
@@ -107,42 +116,42 @@ def _ranges(numbers: list[int]) -> str:
 
 def _operands_table(form: Form) -> str:
     lines: list[list[str]] = []
-    optional = {name for place in form.syntax.places if place.optional for name in place.names}
+    optional = {name for pattern in form.syntax.operands if pattern.optional for name in pattern.names}
     samples = list(_samples(form))
-    for name, place in form.operands.items():
-        types = list(dict.fromkeys(place.type_word(slots) for slots in samples))
+    for name, spec in form.operands.items():
+        types = list(dict.fromkeys(spec.type_word(slots) for slots in samples))
         shown = name.replace("_", "-").strip("-") or "_"
-        notes = [_kind(place)]
-        if place.kind in ("register", "any") and not place.is_fragment:
-            notes.append(_counts(place, samples))
-        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s))))
+        notes = [_kind(spec)]
+        if spec.kind in ("register", "any") and not spec.is_fragment:
+            notes.append(_counts(spec, samples))
+        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := spec.constants(s))))
         if constants:
             notes.append("constants " + "; ".join(constants))
-        if place.when:
-            notes.append(f"only with `.{place.when}`")
+        if spec.when:
+            notes.append(f"only with `.{spec.when}`")
         elif name in optional:
             notes.append("optional")
-        if place.legal.target:
-            notes.append(f"needs `{place.legal.target}`")
+        if spec.legal.target:
+            notes.append(f"needs `{spec.legal.target}`")
         typed = ""
-        if place.kind in ("register", "immediate", "any"):
+        if spec.kind in ("register", "immediate", "any"):
             typed = " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
         lines.append([f"`{shown}`", "; ".join(note for note in notes if note), typed])
     return _table(["operand", "description", "type"], lines)
 
 
-def _kind(place: OperandSpec) -> str:
-    if place.kind == "register":
-        return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
-    if place.kind == "predicate":
-        return "predicate, result" if place.access == "write" else "predicate or its negation"
-    if place.kind == "address" and place.space == "tensor":
+def _kind(spec: OperandSpec) -> str:
+    if spec.kind == "register":
+        return {"write": "result", "both": "read and written", "read": "source"}.get(spec.access, "")
+    if spec.kind == "predicate":
+        return "predicate, result" if spec.access == "write" else "predicate or its negation"
+    if spec.kind == "address" and spec.space == "tensor":
         return "address in tensor memory"
-    return _KINDS.get(place.kind, place.kind)
+    return _KINDS.get(spec.kind, spec.kind)
 
 
-def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
-    counts = sorted({place.registers(slots) for slots in samples})
+def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
+    counts = sorted({spec.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
     shown = ", ".join("one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts)
@@ -169,15 +178,53 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
     return _table([*keyed, *names], lines)
 
 
+_SUMS = """Result: `{}`. The types and the architecture select the sum. `warploom.numerics.spec` defines the sums: L is
+`length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence.
+"""
+
+
+def _result(form: Form) -> str:
+    formula = form.multiply.__doc__ if form.multiply is not None else None
+    return _SUMS.format((formula or "").removeprefix("Return ").rstrip("."))
+
+
+def _sums_table(form: Form) -> str:
+    """Return the table of the sums: element types, architectures, formula, rounding and evidence."""
+    found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
+    for slots in _samples(form):
+        sums: dict[tuple[str, str, str], list[str]] = {}
+        for arch in _ARCHITECTURES:
+            target = read_target(arch)
+            if target is None or all(unmet_by_row(row, target, _NEWEST) for row in form.rows_of(slots)):
+                continue
+            try:
+                model = form.model(arch, slots)
+            except NoModelError:
+                continue
+            letters = ", ".join(each.value for each in model.evidence)
+            sums.setdefault((model.formula(), model.rounding, letters), []).append(f"`{arch}`")
+        a, b, d = (element_of(slots, operand) for operand in "ABD")
+        for (formula, rounding, letters), archs in sums.items():
+            key = (slots.get("ctype") or d, d, " ".join(archs), f"`{formula}`", rounding, letters)
+            found.setdefault(key, []).append((a, b, k_of(slots["shape"])))
+    lines = [[*(_listed(column) for column in zip(*types, strict=True)), *key] for key, types in found.items()]
+    return _table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
+
+
+def _listed(values: Iterable[object]) -> str:
+    """Return values without repetitions."""
+    return ", ".join(map(str, dict.fromkeys(values)))
+
+
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the fragments of a Form for some slots: the operand, its registers and element positions."""
     return [
         (
             name.replace("_", "-"),
-            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.layout.map(slots, DEFAULT_INPUTS).legend}`",
+            f"{spec.registers(slots)} `.{spec.type_word(slots)}` `{spec.layout.map(slots, DEFAULT_INPUTS).legend}`",
         )
-        for name, place in form.operands.items()
-        if place.layout is not None and place.is_fragment
+        for name, spec in form.operands.items()
+        if spec.layout is not None and spec.is_fragment
     ]
 
 

@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from warploom.check.body import Body
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.binding.operands import Problem, Where
-from warploom.isa.instructions.control import SETMAXNREG
+from warploom.isa.model.effects import Allocate, word
+from warploom.isa.model.form import forms
 from warploom.ptx import Integer
 
-_FORM = frozenset({SETMAXNREG})
+_CHANGES = {
+    form: effect for form in forms() if (effect := form.effect(Allocate)) is not None and effect.resource == "registers"
+}
+_FORMS = frozenset(_CHANGES)
 
 
 def register_counts(body: Body) -> Iterator[Diagnostic]:
@@ -21,7 +25,7 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
 
     Errors: registers/entry, registers/count, registers/uniform
     """
-    changes = sorted(body.with_forms(_FORM))
+    changes = sorted(body.with_forms(_FORMS))
     if not changes:
         return
     directives = {directive.name: directive for directive in body.function.directives}
@@ -50,14 +54,17 @@ def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Ite
     counts: dict[int, tuple[str, int]] = {}
     for index in changes:
         bound = body.bound(index)
-        operand = bound[1]["imm_reg_count"].operand if bound is not None else None
-        if bound is not None and isinstance(operand, Integer):
-            counts[index] = bound[0].slots["action"], operand.value
+        if bound is None:
+            continue
+        match, operands = bound
+        effect = _CHANGES[match.form]
+        if isinstance(count := operands[effect.amount].operand, Integer):
+            counts[index] = word(effect.action, match.slots), count.value
     if not entry_limit:
         return
-    limit = max(*entry_limit, *(count for action, count in counts.values() if action == "inc"), 0)
+    limit = max(*entry_limit, *(count for action, count in counts.values() if action == "take"), 0)
     for index, (action, count) in counts.items():
-        if action == "dec" and count > limit:
+        if action == "release" and count > limit:
             message = f"the register count is decreased to {count}; the kernel never has more than {limit}"
             problem = Problem("registers/count", message, ("operand", 0), "", "PTX ISA 9.7.19.5")
             yield problem.at(body.steps[index].instruction)

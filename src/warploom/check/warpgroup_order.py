@@ -19,13 +19,18 @@ from warploom.check.findings import warning
 from warploom.check.operand_checker import names_in
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.binding.operands import BoundOperand, Problem
-from warploom.isa.instructions.wgmma import COMMIT, FENCE, WAIT
+from warploom.isa.model.effects import Commit, Fence, Wait
 from warploom.isa.model.form import Form, forms
 from warploom.ptx import Integer, Name, Operand, Vector
 from warploom.ptx.flow import EXIT
 
 _MULTIPLICATIONS = frozenset(form for form in forms() if form.multiplies and form.collective == "warpgroup")
-_FORMS = _MULTIPLICATIONS | {FENCE, COMMIT, WAIT}
+_FENCES = frozenset(form for form in forms() if any(each.kind == "registers" for each in form.effects_of(Fence)))
+_COMMITS = frozenset(
+    form for form in forms() if any(each.group == "multiplication" for each in form.effects_of(Commit))
+)
+_WAITS = frozenset(form for form in forms() if any(each.on == "multiplication" for each in form.effects_of(Wait)))
+_FORMS = _MULTIPLICATIONS | _FENCES | _COMMITS | _WAITS
 _ORDER = "PTX ISA 9.7.15.7"
 _MOST_GROUPS = 9
 """Committed groups that are counted for a multiplication; older ones count as this many."""
@@ -176,11 +181,11 @@ class _Analysis:
                 return state
             return _State(state.in_flight, state.written | self._mask(mentioned[1]), state.fenced)
         flight = state.in_flight
-        if form is FENCE:
+        if form in _FENCES:
             return _State(flight, 0, fenced=True)
-        if form is COMMIT:
+        if form in _COMMITS:
             flight = (0, *flight[: _MOST_GROUPS - 1], flight[_MOST_GROUPS - 1] | flight[_MOST_GROUPS])
-        elif form is WAIT:
+        elif form in _WAITS:
             left = self._groups_left(index) + 1
             flight = (*flight[:left], *(0 for _ in flight[left:]))
         else:
@@ -222,7 +227,8 @@ class _Analysis:
             message = "a register of this multiplication is written after the last fence before it"
         else:
             return
-        hint = f"put '{'.'.join(word.literal for word in FENCE.syntax.words)}' before it"
+        fences = ("'" + ".".join(word.literal for word in form.syntax.words) + "'" for form in _FENCES)
+        hint = f"put {' or '.join(fences)} before it"
         section = "PTX ISA 9.7.15.7.1"
         problem = Problem("warpgroup/fence", message, ("opcode",), hint, section, Severity.WARNING)
         yield problem.at(instruction)

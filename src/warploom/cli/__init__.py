@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from warploom.cli._main import execute as execute
-from warploom.cli._main import main as main
+from warploom.cli._main import execute, main
 
 __all__ = ["execute", "main"]

@@ -14,7 +14,7 @@ from warploom.runtime.toml import Document, Step, Table, dotted, suggestion
 
 
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
-    """Return the arguments in parameter order, and the buffers among them as `arg0`, `arg1`, … by position."""
+    """Return the arguments in parameter order, and the buffers as `arg0`, `arg1`, … by position."""
     buffers: dict[str, Buffer] = {}
     arguments: list[Argument] = []
     for position, text in enumerate(texts):

@@ -1,4 +1,7 @@
-"""Progress bars on the terminal. Without a terminal, some are lines on standard error and others are silent."""
+"""Progress bars on the terminal.
+
+Without a terminal, some bars are lines on standard error and others are silent.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
@@ -16,7 +19,7 @@ Update = Callable[..., None]
 
 
 @contextmanager
-def _bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any) -> Generator[Update | None]:
+def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any) -> Generator[Update | None]:
     """Show a bar and yield its update function, or None without a terminal.
 
     `columns` returns the columns after the description, given the module `rich.progress`.
@@ -54,7 +57,7 @@ class Items:
 @contextmanager
 def item_progress(total: int) -> Generator[Items]:
     """Show the progress of work on this number of items."""
-    with _bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=total) as update:
+    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=total) as update:
         yield Items(update)
 
 
@@ -64,7 +67,7 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
 
     Without a terminal, print the name of the task.
     """
-    with _bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), what) as update:
+    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), what) as update:
         if update is None:
             print(what, file=sys.stderr, flush=True)
 
@@ -75,30 +78,10 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
         yield tell
 
 
-class Counting(Protocol):
-    """Function that takes the number of items done, and their total if it was unknown before."""
-
-    def __call__(self, done: int, total: int | None = None, /) -> None: ...
-
-
-@contextmanager
-def counting(what: str, total: int | None = None) -> Generator[Counting]:
-    """Show how many items are done. Nothing is printed without a terminal."""
-    with _bar(
-        lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()), what, total=total
-    ) as update:
-
-        def tell(done: int, of: int | None = None, /) -> None:
-            if update is not None:
-                update(completed=done, total=total if of is None else of)
-
-        yield tell
-
-
 @contextmanager
 def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
     """Show the CTAs done and the rate of a launch. Yield None without a terminal."""
-    with _bar(
+    with progress_bar(
         lambda rich: (
             rich.BarColumn(),
             rich.TextColumn("{task.fields[done]}"),

@@ -1,4 +1,4 @@
-"""`--workers`: threads or processes, or the workers of a Dask cluster, and the work that each of them did."""
+"""Option `--workers`: threads, processes or the workers of a Dask cluster, and the work of each."""
 
 from __future__ import annotations
 

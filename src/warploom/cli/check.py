@@ -1,4 +1,4 @@
-"""`warploom check`: report illegal instructions of PTX files, with the reason and the legal alternatives."""
+"""Command `warploom check`: report illegal instructions of PTX files, with legal alternatives."""
 
 from __future__ import annotations
 

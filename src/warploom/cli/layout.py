@@ -1,4 +1,7 @@
-"""`warploom layout`: print the positions of a matrix instruction's elements as text, data, a picture or a page."""
+"""Command `warploom layout`: print the element positions of a matrix instruction.
+
+The output is text, data, a picture or a page.
+"""
 
 from __future__ import annotations
 
@@ -92,16 +95,16 @@ def _sizes(text: str) -> list[int]:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from warploom.isa.binding.layouts import all_with, operand_called, operands_of
+    from warploom.isa.binding.layouts import find_operand, operands_of, select_operands
     from warploom.view.layout_grid import grid_of
 
     check_writable(options.output, "--output")
     given = _given(options)
     known = operands_of(options.instruction)
     if options.operand is None:
-        chosen: Sequence[Operand] = all_with(known, given)
+        chosen: Sequence[Operand] = select_operands(known, given)
     else:
-        chosen = (operand_called(known, options.operand, given),)
+        chosen = (find_operand(known, options.operand, given),)
     grids = [grid_of(each.name, each.map(given)) for each in chosen]
     query = {name: getattr(options, name) for name in _QUERIES if getattr(options, name) is not None}
     if query:

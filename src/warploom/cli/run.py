@@ -1,4 +1,7 @@
-"""`warploom run`: execute a kernel without a GPU, from a launch file or from a PTX file and its arguments."""
+"""Command `warploom run`: execute a kernel without a GPU.
+
+The input is a launch file, or a PTX file and its arguments.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans, diagnostics, rule codes and their rendering: what every other floor reports with."""
+"""Spans, diagnostics and their rendering as text, JSON and SARIF."""
 
 from __future__ import annotations
 

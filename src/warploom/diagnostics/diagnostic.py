@@ -1,4 +1,4 @@
-"""What is wrong, where, and what would be right."""
+"""Diagnostics, and the exceptions that carry them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warploom.display import Displayed
 
 
 class Severity(Enum):
-    """How much a diagnostic weighs."""
+    """Severity of a diagnostic. Only errors make a text illegal."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,7 +21,7 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence beside a finding, and the place it is about when there is one."""
+    """Additional sentence of a diagnostic, with an optional span in the same source."""
 
     message: str
     span: Span | None = None
@@ -29,10 +29,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic(Displayed):
-    """One finding: a stable rule code, one sentence, and a place when there is one.
+    """Finding with a stable rule code, one sentence, and an optional source and span.
 
-    `hint` says what to do about it; `section` names the manual's section that rules it. `notes` say more, about
-    places of the same source; `data` says it in names and numbers, for programs to read.
+    `hint` proposes a remedy. `section` names the section of the manual. `notes` add details. `data` holds the details
+    as names and numbers for programs.
     """
 
     display_kind: ClassVar[str] = "finding"
@@ -48,12 +48,12 @@ class Diagnostic(Displayed):
     data: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def with_notes(self, notes: Iterable[Note], data: Mapping[str, Any] | None = None) -> Diagnostic:
-        """The same with notes and data."""
+        """Return a copy with notes and data."""
         return replace(self, notes=tuple(notes), data=data)
 
     @property
     def place(self) -> str:
-        """`file:line:column`, only the file when there is no span, empty when there is neither."""
+        """Position as `file:line:column`; the file without a span; "" without a source."""
         if self.source is None:
             return ""
         if self.span is None:
@@ -66,7 +66,7 @@ class Diagnostic(Displayed):
 
 
 class WarploomError(Exception):
-    """A mistake that a person can make; every subclass ends in one clear sentence for each finding."""
+    """Mistake of a user, with one sentence for each diagnostic."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -81,7 +81,7 @@ class WarploomError(Exception):
 
 
 class UsageError(WarploomError):
-    """The library or the command line was asked for something that cannot be."""
+    """Invalid use of the library or the command line."""
 
     def __init__(self, message: str, *, code: str = "usage", hint: str = "", section: str = "") -> None:
         super().__init__([Diagnostic(code, Severity.ERROR, message, hint=hint, section=section)])

@@ -1,4 +1,4 @@
-"""Diagnostics for programs: JSON, and SARIF 2.1.0 for editors and code-scanning services."""
+"""Diagnostics as JSON, and as SARIF 2.1.0 for editors and code-scanning services."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """A JSON list: one object a diagnostic.
+    """Return a JSON list with one object per diagnostic.
 
-    Units: lines and columns are counted from 1; `end` is the place after the last character.
+    Units: lines and columns count from 1; `end` is the position behind the last character.
     """
     return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
 
@@ -52,9 +52,9 @@ def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:
 
 
 def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
-    """A SARIF 2.1.0 log of one run. Columns count Unicode code points.
+    """Return a SARIF 2.1.0 log of one run. Columns count Unicode code points.
 
-    Source: OASIS SARIF 2.1.0
+    Source: OASIS SARIF 2.1.0.
     """
     found = list(diagnostics)
     codes = list(dict.fromkeys(diagnostic.code for diagnostic in found))

@@ -13,7 +13,7 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
-    """Diagnostics one under another: the sentence, its source line with a caret, notes, hint, section."""
+    """Return the diagnostics as text: sentence, source line with a caret, notes, hint and section of each."""
     return "".join(_render_one(diagnostic, color) for diagnostic in diagnostics)
 
 

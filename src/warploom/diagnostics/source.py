@@ -1,4 +1,4 @@
-"""Texts and places in them."""
+"""Source texts and positions in them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from itertools import accumulate
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A half-open range of a source text.
+    """Half-open range of a source text.
 
-    Units: characters, counted from the start of `Source.text`.
+    Units: characters, from the start of `Source.text`.
     """
 
     start: int
@@ -19,9 +19,9 @@ class Span:
 
 
 class Source:
-    """A named text whose line index is built on first use.
+    """Named text with an index of its lines, which is built on first use.
 
-    Units: `first_line` is the number of its first line; 1, but for a text that was cut out of another.
+    Units: `first_line` is the number of the first line; it is 1 unless the text is a part of another.
     """
 
     __slots__ = ("_starts", "first_line", "name", "text")
@@ -43,21 +43,21 @@ class Source:
 
     @property
     def line_count(self) -> int:
-        """Number of lines; a text that ends in a newline has an empty last line."""
+        """Number of lines. A text that ends with a newline has an empty last line."""
         return len(self._line_starts())
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both counted from 1."""
+        """Return the line and column of an offset, both counted from 1."""
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return line - 1 + self.first_line, offset - starts[line - 1] + 1
 
     def line_start(self, line: int) -> int:
-        """The offset that a line counted from 1 begins at."""
+        """Return the offset of the first character of a line. Lines count from 1."""
         return self._line_starts()[line - self.first_line]
 
     def line_text(self, line: int) -> str:
-        """Text of a line counted from 1, without its line ending."""
+        """Return the text of a line without its line ending. Lines count from 1."""
         starts = self._line_starts()
         number = line - self.first_line
         end = starts[number + 1] - 1 if number + 1 < len(starts) else len(self.text)

@@ -78,7 +78,7 @@ def _targets(step: Step) -> list[int]:
     if step.binding.form.control != "jump":
         return found
     for bound in step.binding.operands.values():
-        if bound.place.kind not in ("label", "symbol") or not isinstance(bound.operand, Name):
+        if bound.spec.kind not in ("label", "symbol") or not isinstance(bound.operand, Name):
             continue
         table = step.scope.table(bound.operand.text)
         names = table.names if table is not None else (bound.operand.text,)
@@ -120,8 +120,8 @@ def _multiplies(step: Step) -> bool:
 def _is_pure(step: Step) -> bool:
     """Return True if an instruction only reads and writes registers, with the same result at any time."""
     operands = step.binding.operands.values()
-    kinds = {bound.place.kind for bound in operands}
-    written = any(bound.place.access in ("write", "both") for bound in operands)
+    kinds = {bound.spec.kind for bound in operands}
+    written = any(bound.spec.access in ("write", "both") for bound in operands)
     return step.binding.form.is_lanewise and written and kinds <= {"register", "predicate", "immediate", "any"}
 
 

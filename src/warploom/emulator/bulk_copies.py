@@ -18,8 +18,8 @@ from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault
 from warploom.emulator.memory import Memory
 from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
-from warploom.isa.instructions.reductions import combine_bulk, of_tensors
+from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import (
     TensorMapFields,
@@ -288,8 +288,8 @@ class CopyExecutor:
             rows = tile_rows(fields, coordinates, offsets)
         except UsageError as error:
             raise Fault("emulator.tensor-map", str(error)) from None
-        if request.reduction and fields.element_type not in of_tensors(request.reduction):
-            legal = ", ".join(of_tensors(request.reduction))
+        if request.reduction and fields.element_type not in tensor_map_types(request.reduction):
+            legal = ", ".join(tensor_map_types(request.reduction))
             message = f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
             raise Fault("emulator.tensor-map", message)
         address = pick.number(request.shared)

@@ -37,7 +37,10 @@ Group = Literal["copy", "bulk", "multiplication", ""]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Facts of a launch that observers may read while it runs. `instructions` are indexed by program counter."""
+    """Facts of a launch that observers may read while it runs.
+
+    `instructions` are indexed by program counter.
+    """
 
     program: Program
     instructions: Sequence[Linked]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.emulator import multiplications
 from warploom.emulator.address_space import CODE_BASE, LOCAL_WINDOW, SHARED_START
 from warploom.emulator.faults import diagnostic
 from warploom.emulator.grid import Topology
@@ -28,6 +29,8 @@ from warploom.emulator.values import (
     registers_of,
 )
 from warploom.isa.binding.operands import BoundOperand
+from warploom.isa.model.form import no_effect
+from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.semantics import Geometry
 from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
@@ -49,7 +52,7 @@ class Linked:
     """Instruction that is ready to run.
 
     `reconverges` is "warp" or "warpgroup" if all their lanes must be present, else "". Warps without active lanes take
-    no part if `skips_idle` is set. `act_on_run` executes a run of adjacent instructions of the same Form; `run` has the
+    no part if `skips_idle` is set. `act_on_run` executes a run of adjacent multiplications; `run` has the
     operands of those of the run that begins here. `flushes` is set if the instruction uses registers that may be held
     as matrices (`accumulators`).
     """
@@ -64,6 +67,11 @@ class Linked:
     act_on_run: Callable[[Any, Any], None] | None
     flushes: bool = False
     run: tuple[SimpleNamespace, ...] = ()
+
+    @property
+    def multiplication(self) -> Multiplication | None:
+        """Record of a matrix multiplication, None for other instructions."""
+        return getattr(self.operands, "multiplication", None)
 
 
 @dataclass(slots=True)
@@ -112,9 +120,16 @@ class Linker:
         guard = self._guard(step)
         reconverges = form.collective
         skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
-        assert form.execution is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(form.execution, values, guard, negated, form.family, reconverges, skips_idle, form.run_execution)
+        act, act_on_run = form.execution, None
+        if form.multiply is not None and not self.problems:
+            values.multiplication = form.multiply(values)
+            act, act_on_run = (
+                (multiplications.issue, multiplications.issue_run)
+                if form.is_asynchronous
+                else (multiplications.multiply, multiplications.multiply_run)
+            )
+        return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle, act_on_run)
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
         span = step.instruction.span
@@ -125,7 +140,8 @@ class Linker:
     def find_runs(self, linked: list[Linked]) -> None:
         """Find runs: adjacent instructions of a block, none of which uses a result of one before it.
 
-        Asynchronous instructions take effect in order, so that they may use results of those before them.
+        Asynchronous instructions take effect in order, so that they may use results of those before them; those of a
+        run have the same operands in shared memory.
         """
         pc = 0
         while pc < len(linked):
@@ -146,10 +162,12 @@ class Linker:
                 return pc
             places = self.program.steps[pc].binding.form.operands
             if in_order:
+                if len(each.operands.multiplication.shared) != len(linked[first].operands.multiplication.shared):
+                    return pc
                 continue
             if written & _registers(each, places):
                 return pc
-            written |= _registers(each, [name for name, place in places.items() if place.access != "read"])
+            written |= _registers(each, [name for name, spec in places.items() if spec.access != "read"])
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
@@ -159,7 +177,7 @@ class Linker:
         for step, each in zip(self.program.steps, linked, strict=True):
             form = step.binding.form
             adds = form.multiplies and form.collective == "warpgroup"
-            updated = {name for name, place in form.operands.items() if adds and place.access == "both"}
+            updated = {name for name, spec in form.operands.items() if adds and spec.access == "both"}
             others.append([name for name in form.operands if name not in updated])
             accumulators |= _registers(each, updated)
         if not accumulators:
@@ -194,10 +212,10 @@ class Linker:
 
     def _operand(self, step: Step, bound: BoundOperand) -> Any:
         operand, scope = bound.operand, step.scope
-        match bound.place.kind:
+        match bound.spec.kind:
             case "immediate":
                 assert isinstance(operand, Integer)
-                return bound.place.legal.examined(operand.value, step.binding.slots)
+                return bound.spec.legal.examined(operand.value, step.binding.slots)
             case "label":
                 assert isinstance(operand, Name)
                 return self._label(scope, operand.text)

@@ -16,9 +16,9 @@ from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import DeviceFunction, GlobalVariable, Program, RegisterLocation, Scope, Step, Storage
 from warploom.emulator.registers import RegisterFiles
 from warploom.isa.binding.bind import bind
-from warploom.isa.binding.vectors import spread
+from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED
-from warploom.isa.model.parameters import Parameter, aligned, place, size_of
+from warploom.isa.model.parameters import Parameter, aligned, parameter_block, size_of
 from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
@@ -73,7 +73,7 @@ class _Loader:
         for name, variable in self.module.variables.items():
             if name in wanted:
                 self._declare(variable, self.module_scope)
-        parameters = place(self.kernel.params)
+        parameters = parameter_block(self.kernel.params)
         entry = self._flatten(self.kernel, self._parameter_scope(parameters))
         for name in reached:
             if name != self.kernel.name:
@@ -248,10 +248,10 @@ class _Loader:
             last_label = None
 
     def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
-        bound = bind(spread(instruction, scope.members), self.source)
+        bound = bind(expand_vectors(instruction, scope.members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
-        elif bound.form.execution is None:
+        elif not bound.form.is_executable:
             message = f"'{instruction.opcode}' is known, but the emulator does not execute it"
             self._refuse("emulator.unsupported", message, instruction.span, bound.form.source)
         else:

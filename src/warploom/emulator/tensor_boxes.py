@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.emulator.memory import Memory
-from warploom.isa.instructions.bulk import TensorCopy
+from warploom.isa.model.records import TensorCopy
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
 

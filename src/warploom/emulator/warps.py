@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
+from warploom.emulator.thread_copies import execute_thread_copy
+from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.fused import Workers
@@ -268,11 +271,15 @@ class Warps(Batch):
         """Complete all but the `pending` newest groups of a channel."""
         self.components.asynchronous.wait(self, channel, pending, read_only)
 
-    def bulk(self, request: Any) -> None:
-        """Issue one bulk copy per active lane."""
-        self.components.asynchronous.bulk(self, request)
+    def issue(self, record: CopyRecord) -> None:
+        """Issue one copy per active lane."""
+        if isinstance(record, ThreadCopy):
+            captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
+            self.components.asynchronous.defer(self, "copy", partial(execute_thread_copy, record.size), captured)
+        else:
+            self.components.asynchronous.bulk(self, record)
 
-    def prefetch(self, request: Any) -> None:
+    def prefetch(self, request: TensorCopy) -> None:
         """Check one tensor copy per active lane."""
         self.components.asynchronous.executor.prefetch(self, request)
 

@@ -41,7 +41,7 @@ def is_torch_type(kind: type[object]) -> bool:
 
 
 def signature(array: Any) -> tuple[Any, ...]:
-    """Return the shape, strides, element type and GPU of an array in its library's terms, for fast comparison.
+    """Return the shape, strides, element type and GPU of an array in its library's terms.
 
     PyTorch numbers the host -1.
     """
@@ -64,7 +64,10 @@ def is_on_gpu(value: object) -> bool:
 
 
 def as_numpy(value: Any) -> NDArray[Any]:
-    """Return an array in the host's memory as a NumPy array over the same memory. Errors: UsageError gpu.array."""
+    """Return an array in host memory as a NumPy array over the same memory.
+
+    Errors: UsageError gpu.array.
+    """
     dtype = strided(value).dtype
     try:
         if is_torch_type(value.__class__) and hasattr(ml_dtypes, dtype.name):

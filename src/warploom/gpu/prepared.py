@@ -16,7 +16,7 @@ from warploom.gpu.driver import status_text
 from warploom.gpu.geometry import Geometry
 from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
-from warploom.isa.model.parameters import Parameter, encode, integer_range, refused
+from warploom.isa.model.parameters import Parameter, argument_error, encode, integer_range
 from warploom.isa.model.types import TYPES
 from warploom.layout import Strided, TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES
@@ -195,7 +195,7 @@ class Launch:
                 value = encode_tensor_map(value.fields(locate(value.array, _ordering(value.array, stream))))
             if not isinstance(value, (bytes, bytearray)) or len(value) != parameter.size:
                 expected = f"{'a TensorMap or ' if is_map else ''}{parameter.size} bytes"
-                raise refused(number, parameter, value, expected)
+                raise argument_error(number, parameter, value, expected)
             block[start:stop] = value
 
         return pack
@@ -219,7 +219,10 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """Return the stream to order after an array's producer, or UNORDERED if the library orders streams itself."""
+    """Return the stream to order after an array's producer.
+
+    It is UNORDERED if the library orders streams itself.
+    """
     return UNORDERED if current_of(type(array)) is not None else stream
 
 

@@ -17,7 +17,10 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule with its code. `when` is "open", "call", "assembled" or "run"; `says` summarizes the ptxas remark."""
+    """Rule with its code.
+
+    `when` is "open", "call", "assembled" or "run"; `says` summarizes the ptxas remark.
+    """
 
     code: str
     when: str

@@ -17,7 +17,9 @@ LEGACY = 1
 
 
 def handle_of(stream: object) -> int:
-    """Return the handle of a stream: an integer, an object with `__cuda_stream__`, or a stream of PyTorch or CuPy.
+    """Return the handle of a stream.
+
+    A stream is an integer, an object with `__cuda_stream__`, or a stream of PyTorch or CuPy.
 
     Errors: UsageError gpu.stream.
     """

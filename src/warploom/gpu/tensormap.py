@@ -10,24 +10,11 @@ from warploom.gpu.driver import status_text
 from warploom.gpu.packages import package
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 
-_TYPES = {
-    "u8": "UINT8",
-    "u16": "UINT16",
-    "u32": "UINT32",
-    "s32": "INT32",
-    "u64": "UINT64",
-    "s64": "INT64",
-    "f16": "FLOAT16",
-    "f32": "FLOAT32",
-    "f32.ftz": "FLOAT32_FTZ",
-    "f64": "FLOAT64",
-    "bf16": "BFLOAT16",
-    "tf32": "TFLOAT32",
-    "tf32.ftz": "TFLOAT32_FTZ",
-    "b4x16": "16U4_ALIGN8B",
-    "b4x16_p64": "16U4_ALIGN16B",
-    "b6x16_p32": "16U6_ALIGN16B",
-}
+_TYPES = (
+    "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT32_FTZ", "FLOAT64", "BFLOAT16",
+    "TFLOAT32", "TFLOAT32_FTZ", "16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B",
+)  # fmt: skip
+"""Element types as the driver names them; the index is the code of `TensorMapFields`."""
 
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:
@@ -76,7 +63,7 @@ def _encoded(fields: TensorMapFields) -> Any:
     # The enumeration of swizzles continues with the atomicities of 128 bytes.
     atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0
     common = {
-        "tensorDataType": getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"),
+        "tensorDataType": getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.elemtype]}"),
         "tensorRank": rank,
         "globalAddress": fields.global_address,
         "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],

@@ -71,7 +71,9 @@ def measure(
     warm_up: float = 0.0,
     pause: float = 0.0,
 ) -> dict[str, Timing]:
-    """Time lists of calls. Each repetition runs every list once, in turn, so that all have the same clocks.
+    """Time lists of calls.
+
+    Each repetition runs every list once, in turn, so that all have the same clocks.
 
     A call takes the stream to use; PyTorch and CuPy use this stream by default meanwhile. All calls of a list are
     timed together, and a Timing has the time per call, so a list can rotate through buffers that together exceed the

@@ -39,6 +39,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 ALIGNMENT = 16
 """Alignment of matrix rows in global memory. Units: bytes."""
+CHUNK = 16
+"""Bytes of one copy by a thread, and of the pieces that a swizzle exchanges."""
 BLOCK = 64
 """16-bit elements in a shared-memory row of 128 bytes, for operands stored along M or N."""
 
@@ -120,3 +122,12 @@ def tile_errors(tile: Any) -> Iterator[str]:
         value = getattr(tile, each.name)
         if type(each.default) is int and (not isinstance(value, int) or value < 1):
             yield f"{each.name} of a tile is {value!r}; expected an integer above 0"
+
+
+def swizzle_mask(row: Any, span: int) -> Any:
+    """Return the mask that is XORed with the chunk numbers of a shared-memory row of `span` bytes.
+
+    It moves the chunks of one column in eight consecutive rows to different banks.
+    """
+    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    return (row >> shift if shift else row) & (span // CHUNK - 1)

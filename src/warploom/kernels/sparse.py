@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, is_torch_type, type_name
-from warploom.isa.instructions import wgmma
 from warploom.kernels.hopper.plan import METADATA, SPAN, metadata_slots
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, size_of
 from warploom.kernels.problem import element_type
@@ -260,7 +259,7 @@ def _order(element: str) -> tuple[NDArray[np.int32], int]:
     size = size_of(element)
     words = 1 + max(word for word, _ in slots)
     shape = f"m64n8k{SPAN // len(slots) // size}"
-    maps = [metadata_map(wgmma.FENCE.family, shape, element, selector) for _, selector in slots]
+    maps = [metadata_map("warpgroup", shape, element, selector) for _, selector in slots]
     per_row = sum(each.lane.shape[1] for each in maps)
     order = np.empty((METADATA // 4 * words, 8), np.int32)
     before = 0

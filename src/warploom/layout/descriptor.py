@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
@@ -15,9 +16,6 @@ from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _ADDRESS_FIELDS = {"start_address": 0, "leading_byte_offset": 16, "stride_byte_offset": 32}  # name -> lowest bit
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
@@ -35,7 +33,7 @@ _SUB_BYTE_FLOATS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
 @dataclass(frozen=True, slots=True)
 class Descriptor(Displayed):
-    """Matrix descriptor of wgmma.
+    """Matrix descriptor of a warpgroup multiplication (wgmma).
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
     16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
@@ -149,7 +147,7 @@ class Descriptor(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class UmmaDescriptor(Descriptor):
-    """Matrix descriptor of tcgen05.
+    """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
     The offsets and the base offset have the bits of a `Descriptor`. Bits 48-46 are 0b001, and 63-61 hold the swizzle
     (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the number of bytes that the
@@ -286,7 +284,7 @@ def matrix_addresses(
     major: str = "K",
     depth: int = 8,
 ) -> NDArray[np.int32]:
-    """Return the byte offsets of the elements of a canonical tile from the start address, before the swizzle.
+    """Return the byte offsets of a canonical tile's elements from the start address, before the swizzle.
 
     K-major: core matrices of 8 rows by 16 bytes. Rows are one span apart (16 bytes without a swizzle), groups of 8 rows
     one stride byte offset. The 16-byte chunks along K are adjacent within a span; spans are one leading byte offset

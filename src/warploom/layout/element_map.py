@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def read_only(*arrays: NDArray[Any]) -> None:

@@ -1,19 +1,20 @@
-"""Fragment maps: the matrix element that each lane and register of a warp holds, and copies between the two."""
+"""Fragment maps: the matrix element in each lane and register of a warp.
+
+They also copy between registers and matrices.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bits = NDArray[Any]
 _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
@@ -189,7 +190,10 @@ class FragmentMap(ElementMap):
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix that `gather` returns, in which 32 single bits are packed into one word."""
+        """Rows and columns of the matrix that `gather` returns.
+
+        32 single bits are packed into one word.
+        """
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":

@@ -1,4 +1,4 @@
-"""32-bit instruction descriptors of tcgen05.mma: shape, element types and majors."""
+"""32-bit instruction descriptors of multiplications in tensor memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONLY_F32 = {"f32": 1}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Kind of tcgen05.mma: its dense K, and the codes of the types of A and B, of D, and of scale factors."""
+    """Kind of multiplication: its dense K and the codes of its types."""
 
     k: int
     inputs: Mapping[str, int]
@@ -71,7 +71,7 @@ _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor(Displayed):
-    """Instruction descriptor of tcgen05.mma.
+    """Instruction descriptor of a multiplication into tensor memory.
 
     `kind` is the qualifier of the opcode, "f16" for `kind::f16`. The 32 bits do not contain it, but their meaning
     depends on it. `atype`, `btype` and `dtype` are element types; `a_major` and `b_major` are "K" or "MN". `selector`
@@ -194,7 +194,7 @@ class InstructionDescriptor(Displayed):
 
 def _kind(word: str) -> _Kind:
     if word not in _KINDS:
-        raise UsageError(f"unknown kind {word!r} of tcgen05.mma; expected {', '.join(_KINDS)}")
+        raise UsageError(f"unknown kind {word!r} of a multiplication into tensor memory; expected {', '.join(_KINDS)}")
     return _KINDS[word]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap, read_only
@@ -13,11 +14,6 @@ from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, pad_to_five
 from warploom.layout.tile import box_rows, unit_bits
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 BANKS = 32
 """Number of banks of shared memory; consecutive 4-byte words are in consecutive banks."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +72,12 @@ class MetadataMap:
         nibbles = self.nibbles(registers)
         return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
 
-    def is_defined(self, registers: NDArray[Any], *, ordered: bool = True) -> NDArray[np.bool_]:
-        """Return True for every chunk whose nibble has a defined result.
+    def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
+        """Return True for each of the 16 nibbles that has a defined result.
 
         With `ordered` metadata the first index is the lower one; otherwise two different indices are legal in either
         order. tf32 has the same two legal values in both cases.
-
-        Shapes: registers (batch, lanes); the result is (batch, rows, chunks).
         """
-        return self.defined_nibbles(ordered=ordered)[self.nibbles(registers)]
-
-    def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
-        """Return True for each of the 16 nibbles that has a defined result."""
         legal = np.zeros(16, np.bool_)
         if self.chunk == 2:
             legal[[0b0100, 0b1110]] = True

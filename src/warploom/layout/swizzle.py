@@ -17,7 +17,9 @@ Address = TypeVar("Address", bound=int | NDArray[Any])
 
 
 def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
-    """Return the shared-memory address to which a swizzle maps an address; the function is its own inverse.
+    """Return the shared-memory address to which a swizzle maps an address.
+
+    The function is its own inverse.
 
     The pattern is anchored in shared memory, not in the tile, so the address is absolute. With 128, bits 6-4 become
     their exclusive or with bits 9-7; with 64, bits 5-4 with bits 8-7; with 32, bit 4 with bit 7. `base_offset` is that
@@ -32,7 +34,9 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 
 
 def chunk_mask(mode: int) -> int:
-    """Return the mask of the chunk number, (address >> 4) & 7, that a swizzle combines with the row number.
+    """Return the mask of the chunk number that a swizzle combines with the row number.
+
+    The chunk number is (address >> 4) & 7.
 
     Units: `mode` is the span in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.

@@ -1,4 +1,4 @@
-"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand of tcgen05.mma.
+"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand.
 
 A tensor memory has 128 lanes and up to 512 columns of 32 bits. A pair of CTAs has two and divides the rows of a matrix
 between them. In every formula `own` is the row within its CTA.
@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.fragment import FragmentMap
+from warploom.layout.instruction import InstructionDescriptor
 from warploom.layout.maps import TYPE_BITS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from warploom.layout.instruction import InstructionDescriptor
 
 TENSOR_LANES = 128
 _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and with a selector
@@ -82,12 +78,17 @@ class TensorMemoryMap(ElementMap):
 
 
 def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
-    """Return a location as text: `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`."""
+    """Return a location as text.
+
+    `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`.
+    """
     return (f"{cta}/" if ctas > 1 else "") + f"L{lane}.{column}" + (f":{bit}" if bit else "")
 
 
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
-    """Return the letter of the data path layout of a multiplication by one CTA or a pair, or weight-stationary.
+    """Return the letter of the data path layout of a multiplication.
+
+    One CTA or a pair multiplies; the multiplication may be weight-stationary.
 
     Errors: UsageError for illegal shapes.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.

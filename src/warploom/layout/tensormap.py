@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
 from warploom.layout.strided import Strided, strided
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
 TENSOR_MAP_BYTES = 128
 
-# Element type, bits of an element in global memory, bits in shared memory; the index is the code.
 ELEMENT_TYPES = (
-    ("u8", 8, 8),
-    ("u16", 16, 16),
-    ("u32", 32, 32),
-    ("s32", 32, 32),
-    ("u64", 64, 64),
-    ("s64", 64, 64),
-    ("f16", 16, 16),
-    ("f32", 32, 32),
-    ("f32.ftz", 32, 32),
-    ("f64", 64, 64),
-    ("bf16", 16, 16),
-    ("tf32", 32, 32),
-    ("tf32.ftz", 32, 32),
-    ("b4x16", 4, 4),
-    ("b4x16_p64", 4, 8),
-    ("b6x16_p32", 6, 8),
-)
+    ("u8", 8, 8), ("u16", 16, 16), ("u32", 32, 32), ("s32", 32, 32), ("u64", 64, 64), ("s64", 64, 64),
+    ("f16", 16, 16), ("f32", 32, 32), ("f32.ftz", 32, 32), ("f64", 64, 64), ("bf16", 16, 16), ("tf32", 32, 32),
+    ("tf32.ftz", 32, 32), ("b4x16", 4, 4), ("b4x16_p64", 4, 8), ("b6x16_p32", 6, 8),
+)  # fmt: skip
+"""Element type, bits of an element in global memory, bits in shared memory; the index is the code."""
 INTERLEAVES = (0, 16, 32)
 SWIZZLE_SPANS = (0, 32, 64, 128, 96)
 SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")
@@ -80,7 +64,7 @@ _CODES = {
     "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
     "fill": len(FILLS),
 }
-# Field of tensormap.replace -> field of `TensorMapFields`, and the number of values that fit.
+# Field that a kernel can replace -> field of `TensorMapFields`, and the number of values that fit.
 _REPLACEABLE = {
     "global_address": ("global_address", 1 << 64),
     "rank": ("rank", 5),
@@ -218,15 +202,6 @@ class TensorMapFields:
         """
         return tuple(_errors(self))
 
-    def unsupported_on(self, architecture: int) -> tuple[str, ...]:
-        """Return one sentence for each feature of the map that an architecture (90 for sm_90) lacks.
-
-        Source: maps that the driver refuses on an H200.
-        """
-        if self.element_bits < 8 and architecture < 100:
-            return (f"elements of {self.element_type} on sm_{architecture}; expected sm_100 or newer",)
-        return ()
-
 
 def _errors(fields: TensorMapFields) -> list[str]:
     found: list[str] = []
@@ -318,20 +293,9 @@ def _dimension(axis: int) -> str:
 
 
 _TYPE_OF_DTYPE = {
-    "bool": "u8",
-    "int8": "u8",
-    "uint8": "u8",
-    "int16": "u16",
-    "uint16": "u16",
-    "int32": "s32",
-    "uint32": "u32",
-    "int64": "s64",
-    "uint64": "u64",
-    "float16": "f16",
-    "float32": "f32",
-    "float64": "f64",
-    "bfloat16": "bf16",
-}
+    "bool": "u8", "int8": "u8", "uint8": "u8", "int16": "u16", "uint16": "u16", "int32": "s32", "uint32": "u32",
+    "int64": "s64", "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16",
+}  # fmt: skip
 _WHOLE_BYTE_TYPES = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 == 0)
 
 
@@ -432,7 +396,10 @@ class TensorMap(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Array under a tensor map. Slices of channels, the last axis of an interleaved array, are no dimension."""
+    """Array under a tensor map.
+
+    Slices of channels, the last axis of an interleaved array, are no dimension.
+    """
 
     array: Strided
     interleave: int  # the code

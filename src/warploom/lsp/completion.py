@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from warploom.check.header import find_target
 from warploom.diagnostics import Span
-from warploom.isa.model.availability import Target, Version, available, latest_version, word_lack
+from warploom.isa.model.availability import Target, Version, latest_version, unmet_by_row, unmet_by_words
 from warploom.isa.model.form import LONGEST_OPCODE, Form, forms_of, heads
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.isa.model.syntax import Word
@@ -73,7 +73,7 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
     known = [form for head in heads() for form in forms_of(head)] if not words else forms_of(words[0])
     for form in dict.fromkeys(known):
         for word in dict.fromkeys(_following(form, words, target, ptx)):
-            if word_lack([word], target, ptx) is None:
+            if unmet_by_words([word], target, ptx) is None:
                 found.setdefault(word, []).append(form.name)
     return {
         word: ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
@@ -88,7 +88,7 @@ def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
 
 def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version) -> Iterator[str]:
     for row in form.rows:
-        if available(row, target, ptx) is not None:
+        if unmet_by_row(row, target, ptx) is not None:
             continue
         for order in form.orders:
             yield from _in_row(form, row, order, words)

@@ -107,7 +107,10 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def _reciprocal_root(x: Array) -> Array:
-    """Return the expansion of rsqrt.f64 by ptxas: an approximate root and one iteration of third order."""
+    """Return the reciprocal root of f64 as ptxas expands it.
+
+    An approximate root is refined by one iteration of third order.
+    """
     small = quietly(np.less, np.abs(x), 2.0**-1022)
     scaled = floats.mul(x, np.where(small, 2.0**54, 1.0))
     estimate = _upper_word(sfu.rsqrt_upper, scaled)

@@ -1,4 +1,6 @@
-"""Compiled read-modify-write operations, one lane after another: each lane reads what the lanes before it wrote.
+"""Compiled read-modify-write operations, lane after lane.
+
+Each lane reads what the lanes before it wrote.
 
 `index` holds byte offsets into `words` for the lanes of `mask`. The old contents are written to `out`. The results are
 those of the operations of the same name on arrays; a test compares them.
@@ -115,7 +117,10 @@ _KERNELS = {
 def integers(
     words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
 ) -> None:
-    """Apply an operation of `OPERATIONS` to unsigned words; cas stores `values` if a word equals `compares`."""
+    """Apply an operation of `OPERATIONS` to unsigned words.
+
+    cas stores `values` if a word equals `compares`.
+    """
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
 

@@ -6,24 +6,18 @@ Shapes: any of one or more dimensions, broadcast together. Operands without a si
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from warploom.numerics.formats import Array
 from warploom.numerics.integers import as_signed, as_unsigned
+from warploom.numerics.lazy_module import LazyModule
 
+bit_kernels = LazyModule("warploom.numerics.bit_kernels")
 Mode = Literal["wrap", "clamp"]
 
 _BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
-
-
-@cache
-def _compiled() -> Any:
-    from warploom.numerics import bit_kernels
-
-    return bit_kernels
 
 
 def _bits(a: Array) -> int:
@@ -50,7 +44,7 @@ def clz(a: Array) -> Array:
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Return the position of the highest bit that differs from the sign, as u32; all ones if there is none.
+    """Return the position of the highest bit that differs from the sign, as u32, or all ones.
 
     With `shiftamt`, return the left shift that moves this bit to the top instead.  Source: bfind.
     """
@@ -230,7 +224,7 @@ def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     if chosen.size == 1:
         # Broadcasting in NumPy is faster than in the kernel.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
-    return _compiled().permuted(x, y, chosen)
+    return bit_kernels.permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:
@@ -257,7 +251,10 @@ def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.
 
 
 def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
-    """Return a half of the 64 bits of `high` and `low`, shifted: l the upper half, r the lower.  Source: shf."""
+    """Return a half of the 64 shifted bits of `high` and `low`.
+
+    l returns the upper half, r the lower. Source: shf.
+    """
     amount = as_unsigned(count).astype(np.uint64)
     amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
     both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))

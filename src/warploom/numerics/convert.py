@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from warploom.numerics import floats, formats, packed
 from warploom.numerics.formats import BF16, E2M1, F16, FORMATS, TF32, Array, Format, Rounding
+from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
+convert_kernels = LazyModule("warploom.numerics.convert_kernels")
+half_kernels = LazyModule("warploom.numerics.half_kernels")
 IntegralRounding = Literal["rni", "rzi", "rmi", "rpi"]
 
 INTEGERS: dict[str, np.dtype[Any]] = {
@@ -28,20 +31,6 @@ _ROUNDINGS: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi":
 _MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
-@cache
-def _compiled() -> Any:
-    from warploom.numerics import half_kernels
-
-    return half_kernels
-
-
-@cache
-def _kernels() -> Any:
-    from warploom.numerics import convert_kernels
-
-    return convert_kernels
-
-
 def half_from_float(
     x: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False, satfinite: bool = False
 ) -> Array:
@@ -49,11 +38,9 @@ def half_from_float(
     if x.dtype.itemsize != 4 or satfinite:
         return formats.encode(x, fmt, rounding, satfinite, relu)
     if rounding == "rn":
-        kernels = _compiled()
-        result = (kernels.f16_from_f32 if fmt is F16 else kernels.bf16_from_f32)(x)
+        result = (half_kernels.f16_from_f32 if fmt is F16 else half_kernels.bf16_from_f32)(x)
     else:
-        kernels = _kernels()
-        kernel = kernels.f16_directed if fmt is F16 else kernels.bf16_directed
+        kernel = convert_kernels.f16_directed if fmt is F16 else convert_kernels.bf16_directed
         result = kernel(x, _MODES[rounding])
     # A NaN is canonical here and has no sign, so relu replaces every pattern with a sign.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
@@ -64,8 +51,7 @@ def pair_from_floats(
 ) -> Array:
     """Return f16x2 or bf16x2 patterns of two f32 values."""
     if rounding == "rn" and not satfinite:
-        kernels = _compiled()
-        result = (kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2)(high, low)
+        result = (half_kernels.pack_f16x2 if fmt is F16 else half_kernels.pack_bf16x2)(high, low)
         return packed.rectify(result) if relu else result
     return packed.pair(
         half_from_float(low, fmt, rounding, relu, satfinite), half_from_float(high, fmt, rounding, relu, satfinite)
@@ -91,7 +77,10 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the saturated narrow pattern of every f16 or bf16 pattern, as upper and as lower part of a pair."""
+    """Return the saturated narrow pattern of every f16 or bf16 pattern.
+
+    The two results are those of the upper and the lower part of a pair.
+    """
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
         return table << np.uint8(4), table
@@ -102,7 +91,7 @@ def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tu
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
     """Return pairs of narrow numbers from f32 values, with saturation: uint16, or uint8 for e2m1."""
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
-    index = _kernels().odd_bf16
+    index = convert_kernels.odd_bf16
     return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
 
 
@@ -142,12 +131,12 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
         x = floats.flush(x)
     mode = _MODES[_ROUNDINGS[rounding]]
     if dtype == np.uint64:
-        return _kernels().unsigned_integer(x, mode)
+        return convert_kernels.unsigned_integer(x, mode)
     limits = np.iinfo(dtype)
     wide = x.dtype.itemsize == 8 or limits.bits == 64
     # Truncated to the target, this is the integer with only its highest bit set.
     nan = -1 << (limits.bits - 1) if wide else 0
-    whole = _kernels().integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
+    whole = convert_kernels.integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
     return whole.astype(dtype, copy=False)
 
 
@@ -230,7 +219,10 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """Return f32 values or f16 or bf16 patterns from f64; a NaN keeps its sign and the upper bits of its payload."""
+    """Return f32 values or f16 or bf16 patterns from f64.
+
+    A NaN keeps its sign and the upper bits of its payload.
+    """
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)
@@ -246,7 +238,10 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 
 
 def _widened_to_double(x: Array) -> Array:
-    """Return f64 values from f32 values or f16 patterns; a NaN becomes quiet and keeps its sign and payload."""
+    """Return f64 values from f32 values or f16 patterns.
+
+    A NaN becomes quiet and keeps its sign and payload.
+    """
     if x.dtype == np.uint16:
         result = formats.decode(x, F16)
         fraction, pattern = 10, x

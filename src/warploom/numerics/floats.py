@@ -13,24 +13,18 @@ Source: floating-point instructions of the PTX ISA.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from warploom.numerics.formats import Array, Rounding
+from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
+float_kernels = LazyModule("warploom.numerics.float_kernels")
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _ONE: Array = np.array(1, dtype=np.float32)
 _ONE64: Array = np.array(1, dtype=np.float64)
-
-
-@cache
-def _compiled() -> Any:
-    from warploom.numerics import float_kernels
-
-    return float_kernels
 
 
 def _mode(rounding: Rounding) -> int:
@@ -45,18 +39,18 @@ def _is_double(a: Array) -> bool:
 
 def canonical(x: Array) -> Array:
     """Return f32 values with every NaN replaced by 0x7FFFFFFF."""
-    return _compiled().canonical32(x)
+    return float_kernels.canonical32(x)
 
 
 def flush(x: Array) -> Array:
     """Return f32 values with subnormals replaced by zeros of their sign."""
-    return _compiled().flush32(x)
+    return float_kernels.flush32(x)
 
 
 def saturate(x: Array) -> Array:
     """Return values clamped to [0, 1]; NaN and -0 become +0.  Source: the sat modifier."""
     if x.dtype.itemsize == 4:
-        return _compiled().saturate32(x)
+        return float_kernels.saturate32(x)
     return np.where(x > 0, np.minimum(x, 1.0), 0.0)
 
 
@@ -76,7 +70,10 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """Return f64 values with zeros of their sign for those that are subnormal in f32 once rounded to 24 bits."""
+    """Return f64 values with signed zeros for those that are subnormal in f32.
+
+    The test applies after rounding to 24 bits.
+    """
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
         return x
@@ -94,19 +91,19 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool,
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
         # Rounding down is rounding the negation up. An exact cancellation then gives -0.
-        result = canonical(-_finish(_compiled().fma_odd(-a, b, -c), "rp", ftz, False))
+        result = canonical(-_finish(float_kernels.fma_odd(-a, b, -c), "rp", ftz, False))
         return saturate(result) if sat else result
-    return _finish(_compiled().fma_odd(a, b, c), rounding, ftz, sat)
+    return _finish(float_kernels.fma_odd(a, b, c), rounding, ftz, sat)
 
 
 def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
     """Return a + b.  Source: add (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return _compiled().add64(a, b)
-        return _compiled().fma64_directed(a, _ONE64, b, _mode(rounding))
+            return float_kernels.add64(a, b)
+        return float_kernels.fma64_directed(a, _ONE64, b, _mode(rounding))
     if rounding == "rn":
-        result = (_compiled().add32_ftz if ftz else _compiled().add32)(a, b)
+        result = (float_kernels.add32_ftz if ftz else float_kernels.add32)(a, b)
         return saturate(result) if sat else result
     return _fma32_directed(a, _ONE, b, rounding, ftz, sat)
 
@@ -116,8 +113,8 @@ def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if rounding != "rn":
         return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
     if _is_double(a):
-        return _compiled().sub64(a, b)
-    result = (_compiled().sub32_ftz if ftz else _compiled().sub32)(a, b)
+        return float_kernels.sub64(a, b)
+    result = (float_kernels.sub32_ftz if ftz else float_kernels.sub32)(a, b)
     return saturate(result) if sat else result
 
 
@@ -125,10 +122,10 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     """Return a * b.  Source: mul (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return _compiled().mul64(a, b)
-        return _compiled().mul64_directed(a, b, _mode(rounding))
+            return float_kernels.mul64(a, b)
+        return float_kernels.mul64_directed(a, b, _mode(rounding))
     if rounding == "rn":
-        result = (_compiled().mul32_ftz if ftz else _compiled().mul32)(a, b)
+        result = (float_kernels.mul32_ftz if ftz else float_kernels.mul32)(a, b)
         return saturate(result) if sat else result
     if ftz:
         a, b = flush(a), flush(b)
@@ -140,10 +137,10 @@ def fma(a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = Fal
     """Return a * b + c, rounded once.  Source: fma (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return _compiled().fma64(a, b, c)
-        return _compiled().fma64_directed(a, b, c, _mode(rounding))
+            return float_kernels.fma64(a, b, c)
+        return float_kernels.fma64_directed(a, b, c, _mode(rounding))
     if rounding == "rn":
-        result = (_compiled().fma32_ftz if ftz else _compiled().fma32)(a, b, c)
+        result = (float_kernels.fma32_ftz if ftz else float_kernels.fma32)(a, b, c)
         return saturate(result) if sat else result
     return _fma32_directed(a, b, c, rounding, ftz, sat)
 
@@ -152,8 +149,8 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
     """Return a / b, rounded once.  Source: div (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
-            return _compiled().div64(a, b)
-        return _compiled().div64_directed(a, b, _mode(rounding))
+            return float_kernels.div64(a, b)
+        return float_kernels.div64_directed(a, b, _mode(rounding))
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient of 24-bit significands that is not an f32 or a midpoint is at least 2**-53 away from one.
@@ -169,8 +166,8 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     """Return the square root, rounded once.  Source: sqrt (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
-            return _compiled().sqrt64(a)
-        return _compiled().sqrt64_directed(a, _mode(rounding))
+            return float_kernels.sqrt64(a)
+        return float_kernels.sqrt64_directed(a, _mode(rounding))
     if ftz:
         a = flush(a)
     # A root that is not an f32 or a midpoint is at least 2**-51 away from one.
@@ -185,12 +182,7 @@ def _extreme(kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bo
     if xorsign_abs:
         sign = np.signbit(a) != np.signbit(b)
         a, b = np.abs(a), np.abs(b)
-    kernels = _compiled()
-    if kind == "max":
-        kernel = kernels.max64 if double else kernels.max32
-    else:
-        kernel = kernels.min64 if double else kernels.min32
-    result: Array = kernel(a, b)
+    result: Array = getattr(float_kernels, f"{kind}{64 if double else 32}")(a, b)
     if nan:
         result = np.where(np.isnan(a) | np.isnan(b), NAN32, result)
     if sign is not None:
@@ -217,7 +209,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
     An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU adds to zero.
     """
     if _is_double(a):
-        return _compiled().abs64(a)
+        return float_kernels.abs64(a)
     result = np.abs(a)
     return canonical(flush(result) if ftz else result)
 
@@ -225,7 +217,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
 def negate(a: Array, ftz: bool = False) -> Array:
     """Return the negation; a NaN is treated as by `absolute`.  Source: neg (floating point)."""
     if _is_double(a):
-        return _compiled().neg64(a)
+        return float_kernels.neg64(a)
     result = np.negative(a)
     return canonical(flush(result) if ftz else result)
 

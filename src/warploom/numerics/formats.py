@@ -24,7 +24,7 @@ Specials = Literal["ieee", "nan", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Binary floating-point format: sign, exponent and mantissa fields, from the most significant bit down.
+    """Binary floating-point format: sign, exponent and mantissa fields, from the most significant bit.
 
     A *code* is the number formed by these fields. A *pattern* is the stored word: the code, shifted left by
     ``padding`` unused bits (tf32 occupies the upper 19 bits of 32). ``nan_code`` is the pattern that PTX
@@ -109,7 +109,10 @@ FORMATS: dict[str, Format] = {f.name: f for f in (F32, TF32, F16, BF16, E5M2, E4
 FP8 = frozenset({"e4m3", "e5m2"})
 F8F6F4 = FP8 | {"e3m2", "e2m3", "e2m1"}
 INTEGERS: dict[str, DTypeLike] = {"s8": np.int8, "u8": np.uint8, "s4": np.int8, "u4": np.uint8}
-"""Integer element types of matrices, and the NumPy type of one element (4-bit elements are extended to 8 bits)."""
+"""Integer element types of matrices, and the NumPy type of one element.
+
+4-bit elements are extended to 8 bits.
+"""
 
 STORAGE: dict[str, np.dtype[Any]] = {
     **{name: np.dtype(fmt.pattern_dtype) for name, fmt in FORMATS.items()},
@@ -119,6 +122,11 @@ STORAGE: dict[str, np.dtype[Any]] = {
     "s32": np.dtype(np.int32),
 }
 """NumPy type of a matrix operand, by its element type."""
+
+
+def element_format(type_word: str) -> Format:
+    """Return the format of a number, or of each number of a pair, by its PTX type."""
+    return FORMATS[type_word.removesuffix("x2")]
 
 
 def _decode_magnitudes(codes: NDArray[np.int64], fmt: Format) -> NDArray[np.float64]:
@@ -159,7 +167,10 @@ def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def translation(fmt: Format, target: Format) -> Array:
-    """Return the pattern in `target` of every pattern of a format of at most 16 bits, rounded to nearest even."""
+    """Return the pattern in `target` of every pattern of a format of at most 16 bits.
+
+    Rounding is to nearest even.
+    """
     return encode(_table(fmt), target)
 
 

@@ -38,7 +38,10 @@ _UNROLL = 4
 _BLOCK = 16
 """Number of terms below 2**27 (F = 25) whose sum fits in 32 bits."""
 _ZERO, _SPECIAL, _FAR = -6000, 12000, 4000
-"""Codes for the exponents of zero and of special values, and the bound that separates them from exponent sums."""
+"""Codes for the exponents of zero and of special values.
+
+The last value is the bound that separates them from exponent sums.
+"""
 
 _I1, _I16, _I32, _I64 = ir.IntType(1), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
@@ -331,7 +334,10 @@ def _decode(words: Words, values: Floats, layout: Layout) -> None:
 
 @njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """Write the exponents of `values` with the codes of the tile, times `factor` (0x10001 fills both halves)."""
+    """Write the exponents of `values` with the codes of the tile, times `factor`.
+
+    The factor 0x10001 fills both halves.
+    """
     for i in range(len(values)):
         bits = np.int32(_as_bits(values[i]) & 0x7FFFFFFF)
         exponent = max(np.int32(np.int32(bits >> 23) - 127), np.int32(emin))
@@ -448,7 +454,10 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Return the widths of strips, the fastest first: a vector of 512 bits holds the exponents of 32 columns."""
+    """Return the widths of strips, the fastest first.
+
+    A vector of 512 bits holds the exponents of 32 columns.
+    """
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 
@@ -460,7 +469,9 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Fill d with f32 values, and return the flat positions of the outputs that `fused_exact` must compute.
+    """Fill d with f32 values, and return the positions that `fused_exact` must compute.
+
+    The positions are flat indices of outputs.
 
     c may be d itself; the outputs at these positions then keep their addends.
 

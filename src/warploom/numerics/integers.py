@@ -103,7 +103,7 @@ def sub_sat(a: Array, b: Array) -> Array:
 
 
 def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Return the sum, with an optional carry-in, and the carry-out (boolean).  Source: add.cc, addc."""
+    """Return the sum, with an optional carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.add(x, y)
     out = total < x
@@ -115,7 +115,10 @@ def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Ar
 
 
 def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, Array]:
-    """Return the difference, with an optional borrow-in, and the borrow-out (boolean).  Source: sub.cc, subc."""
+    """Return the difference, with an optional borrow-in, and the borrow-out (boolean).
+
+    Source: PTX ISA 9.7.2.
+    """
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.subtract(x, y)
     out = x < y
@@ -129,7 +132,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return one half of the product plus c and the carry-out (boolean).  Source: mad.cc, madc."""
+    """Return one half of the product plus c and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
@@ -230,7 +233,9 @@ def _words(parts: Array) -> Array:
 
 
 def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply an operation to the bytes of 32-bit words, exactly, and clamp (`sat`) or truncate the results to bytes.
+    """Apply an operation to the bytes of 32-bit words, exactly.
+
+    The results are clamped (`sat`) or truncated to bytes.
 
     The bytes of a and b have the signedness of their dtypes; `signed` is that of the result.
 

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 Lane = Any
-"""Value of an operand in every lane: an array of shape (warps, 32), or of shape (1, 1) if all lanes agree."""
+"""Value of an operand in every lane.
+
+It is an array of shape (warps, 32), or of shape (1, 1) if all lanes agree.
+"""
 
 BITWISE: Mapping[str, Callable[[Lane, Lane], Lane]] = {
     "and": np.bitwise_and,

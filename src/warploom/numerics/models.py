@@ -14,7 +14,10 @@ from typing import Literal
 from warploom.numerics.formats import F8F6F4, FP8, INTEGERS
 
 UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]
-"""Kind of matrix instruction: by a warp, by a warp on tiles of undefined layout, by a warpgroup, in tensor memory."""
+"""Kind of matrix instruction.
+
+It is executed by a warp, by a warp on tiles of undefined layout, by a warpgroup, or in tensor memory.
+"""
 Scale = Literal["ue8m0", "ue4m3"]
 Accumulator = Literal["f32", "e8m13"]
 
@@ -185,7 +188,10 @@ _SPECIAL_UNITS = {
     "warpgroup": ("Hopper", "Hopper warpgroup", "sm_90a"),
     "tensor memory": ("Blackwell", "Blackwell tensor memory", "sm_100a"),
 }
-"""Kinds with their own unit: the only generation that has the unit, its name, and an architecture with it."""
+"""Kinds with a unit in one generation only.
+
+The values are the generation, the name of the unit, and an architecture that has it.
+"""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",

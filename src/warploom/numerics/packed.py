@@ -1,4 +1,6 @@
-"""f16 and bf16 arithmetic on patterns (uint16 for a number, uint32 for a pair), and f32x2 arithmetic on uint64.
+"""Arithmetic of f16, bf16 and f32x2 on bit patterns.
+
+Patterns of f16 and bf16 are uint16 for a number and uint32 for a pair; those of f32x2 are uint64.
 
 Shapes: any, broadcast together; the NumPy type of the first operand decides between numbers and pairs.
 
@@ -12,24 +14,17 @@ Source: half-precision and mixed-precision instructions of the PTX ISA.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from warploom.numerics import floats
 from warploom.numerics.formats import BF16, F16, F32, Array, Format, Rounding, translation
+from warploom.numerics.lazy_module import LazyModule
 
+half_kernels = LazyModule("warploom.numerics.half_kernels")
 _SIGNS = np.uint32(0x80008000)
 _BOTH = np.uint32(0x00010001)
 _SHIFT = np.uint32(16)
-
-
-@cache
-def _compiled() -> Any:
-    from warploom.numerics import half_kernels
-
-    return half_kernels
 
 
 def float_from_half(patterns: Array, fmt: Format) -> Array:
@@ -110,8 +105,7 @@ def _apply(
 
 def add(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
     """Return a + b.  Source: add (half precision)."""
-    kernels = _compiled()
-    return _apply(kernels.add_f16x2 if fmt is F16 else kernels.add_bf16x2, (a, b), fmt, ftz, sat)
+    return _apply(half_kernels.add_f16x2 if fmt is F16 else half_kernels.add_bf16x2, (a, b), fmt, ftz, sat)
 
 
 def sub(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
@@ -122,15 +116,13 @@ def sub(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -
 
 def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
     """Return a * b.  Source: mul (half precision)."""
-    kernels = _compiled()
-    kernel = (kernels.mul_f16x2_ftz if ftz else kernels.mul_f16x2) if fmt is F16 else kernels.mul_bf16x2
+    kernel = (half_kernels.mul_f16x2_ftz if ftz else half_kernels.mul_f16x2) if fmt is F16 else half_kernels.mul_bf16x2
     return _apply(kernel, (a, b), fmt, ftz, sat)
 
 
 def fma(a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool = False, relu: bool = False) -> Array:
     """Return a * b + c, rounded once.  Source: fma (half precision)."""
-    kernels = _compiled()
-    kernel = (kernels.fma_f16x2_ftz if ftz else kernels.fma_f16x2) if fmt is F16 else kernels.fma_bf16x2
+    kernel = (half_kernels.fma_f16x2_ftz if ftz else half_kernels.fma_f16x2) if fmt is F16 else half_kernels.fma_bf16x2
     return _apply(kernel, (a, b, c), fmt, ftz, sat, relu)
 
 
@@ -159,15 +151,13 @@ def minimum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = Fals
 
     Source: min.
     """
-    kernels = _compiled()
-    kernel = kernels.min_f16x2 if fmt is F16 else kernels.min_bf16x2
+    kernel = half_kernels.min_f16x2 if fmt is F16 else half_kernels.min_bf16x2
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
 
 
 def maximum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
     """Return the larger operand, by the rules of `minimum`.  Source: max."""
-    kernels = _compiled()
-    kernel = kernels.max_f16x2 if fmt is F16 else kernels.max_bf16x2
+    kernel = half_kernels.max_f16x2 if fmt is F16 else half_kernels.max_bf16x2
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
 
 
@@ -204,5 +194,8 @@ def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding 
 
 
 def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
-    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma with types f32.f16 and f32.bf16."""
+    """Return a * b + c with f16 or bf16 factors and f32 addend.
+
+    Source: fma with types f32.f16 and f32.bf16.
+    """
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

@@ -1,4 +1,6 @@
-"""Compiled copies between the registers of warps and matrices, a few warps at a time so that both stay in cache.
+"""Compiled copies between registers of warps and matrices.
+
+A few warps are copied at a time, so that both sides stay in cache.
 
 Indices are unsigned. For signed indices Numba tests for negative values, which costs as much as the copy.
 """

@@ -1,4 +1,4 @@
-"""Special function unit of sm_90: tables and quadratic interpolation that return the bits of the hardware.
+"""Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
 
 A function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With the offset `t`
 into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its square keeps the
@@ -11,23 +11,18 @@ The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from warploom.numerics.formats import Array
+from warploom.numerics.lazy_module import LazyModule
 
+sfu_kernels = LazyModule("warploom.numerics.sfu_kernels")
 _BITS = 17
 _CUT = 19
-
-
-@cache
-def _kernels() -> Any:
-    from warploom.numerics import sfu_kernels
-
-    return sfu_kernels
 
 
 @cache
@@ -52,58 +47,36 @@ def _squares() -> Array:
     return (total >> np.uint64(_CUT)).astype(np.uint16)
 
 
-def _evaluated(function: str, x: Array, table: str, more: int | Array = 0) -> Array:
-    bits = np.ascontiguousarray(x).view(np.uint32)
-    result = np.empty_like(bits)
-    getattr(_kernels(), function)(bits.ravel(), result.ravel(), _table(table), _squares(), more)
-    return result.view(x.dtype)
+def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], Array]:
+    """Return a function of arrays: a compiled one with its table, and with a number or a second table."""
+
+    def evaluate(x: Array) -> Array:
+        bits = np.ascontiguousarray(x).view(np.uint32)
+        result = np.empty_like(bits)
+        further = _table(more) if isinstance(more, str) else more
+        getattr(sfu_kernels, name)(bits.ravel(), result.ravel(), _table(table), _squares(), further)
+        return result.view(x.dtype)
+
+    return evaluate
 
 
-def rcp(x: Array) -> Array:
-    """Return the reciprocal of f32 numbers."""
-    return _evaluated("rcp", x, "rcp")
-
-
-def rsqrt(x: Array) -> Array:
-    """Return the reciprocal square root of f32 numbers."""
-    return _evaluated("rsqrt", x, "rsqrt")
-
-
-def sqrt(x: Array) -> Array:
-    """Return the square root of f32 numbers."""
-    return _evaluated("sqrt", x, "sqrt")
-
-
-def ex2(x: Array) -> Array:
-    """Return 2 to the power of f32 numbers."""
-    return _evaluated("ex2", x, "ex2")
-
-
-def lg2(x: Array) -> Array:
-    """Return the binary logarithm of f32 numbers."""
-    return _evaluated("lg2", x, "lg2")
-
-
-def sin(x: Array) -> Array:
-    """Return the sine of f32 radians."""
-    return _evaluated("sine", x, "sin", 0)
-
-
-def cos(x: Array) -> Array:
-    """Return the cosine of f32 radians."""
-    return _evaluated("sine", x, "sin", 1)
-
-
-def tanh(x: Array) -> Array:
-    """Return the hyperbolic tangent of f32 numbers; operands below 2**-8 are returned unchanged."""
-    return _evaluated("tanh", x, "tanh", _table("tanh_rows"))
-
-
-def rcp_upper(x: Array) -> Array:
-    """Return the upper word (uint32) of an f64 reciprocal, from the upper word of the operand."""
-    return _evaluated("rcp_upper", x, "rcp")
-
-
-def rsqrt_upper(x: Array) -> Array:
-    """Return the upper word (uint32) of an f64 reciprocal square root, from the upper word of the operand."""
-    return _evaluated("rsqrt_upper", x, "rsqrt")
+rcp = _function("rcp", "rcp")
+"""Reciprocal of f32 numbers."""
+rsqrt = _function("rsqrt", "rsqrt")
+"""Reciprocal square root of f32 numbers."""
+sqrt = _function("sqrt", "sqrt")
+"""Square root of f32 numbers."""
+ex2 = _function("ex2", "ex2")
+"""Power of 2 of f32 numbers."""
+lg2 = _function("lg2", "lg2")
+"""Binary logarithm of f32 numbers."""
+sin = _function("sine", "sin", 0)
+"""Sine of f32 radians."""
+cos = _function("sine", "sin", 1)
+"""Cosine of f32 radians."""
+tanh = _function("tanh", "tanh", "tanh_rows")
+"""Hyperbolic tangent of f32 numbers; operands below 2**-8 are returned unchanged."""
+rcp_upper = _function("rcp_upper", "rcp")
+"""Upper word (uint32) of an f64 reciprocal, from the upper word of the operand."""
+rsqrt_upper = _function("rsqrt_upper", "rsqrt")
+"""Upper word (uint32) of an f64 reciprocal square root, from the upper word of the operand."""

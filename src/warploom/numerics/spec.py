@@ -136,7 +136,9 @@ def _signed(negative: bool, code: int, type: str) -> Float:
 
 
 def fused_step(terms: Sequence[Term], fraction: int, result: str, emin: int | None) -> Float:
-    """Return d = round(sum(truncated(term, E - F)) * 2**(E - F)), E = the largest exponent of a nonzero term.
+    """Return d = round(sum(truncated(term, E - F)) * 2**(E - F)).
+
+    E is the largest exponent of a nonzero term.
 
     E is at least `emin`. The truncated terms are added exactly. A zero result is +0.
     """
@@ -309,7 +311,10 @@ def paired_sum(a: Sequence[Float], b: Sequence[Float], c: Float) -> Float:
 
 
 def integer_dot(a: Sequence[int], b: Sequence[int], c: int, *, satfinite: bool = False) -> int:
-    """Return d = c + a[0]*b[0] + ... + a[K-1]*b[K-1], exact; then wrapped, or clamped if `satfinite`, to s32."""
+    """Return d = c + a[0]*b[0] + ... + a[K-1]*b[K-1], exact.
+
+    The result is wrapped, or clamped if `satfinite`, to s32.
+    """
     total = c + sum(x * y for x, y in zip(a, b, strict=True))
     if satfinite:
         return max(-(1 << 31), min((1 << 31) - 1, total))

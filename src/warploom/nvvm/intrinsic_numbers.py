@@ -1,6 +1,5 @@
 """Numbers of the intrinsics of NVIDIA's compiler, as the reference text gives them.
 
-    identify("warpgroup", n=16, d="f32", a="f16", b="f16", registers=False)    # 5332
     describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
 
 The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some ranges
@@ -102,12 +101,3 @@ def describe(number: int) -> Identifier:
     if N_FIRST <= number <= N_LAST:
         raise UsageError(f"{number} is in the table of N, which names only the first two numbers of each N")
     raise UsageError(f"unknown intrinsic {number}")
-
-
-def identify(family: str, **words: object) -> int:
-    """Return the number of an intrinsic. Errors: UsageError for an intrinsic without a known number."""
-    wanted = _named(family, **words)
-    for number, found in identifiers().items():
-        if found.family == family and set(found.words) == set(wanted.words):
-            return number
-    raise UsageError(f"unknown intrinsic {wanted}")

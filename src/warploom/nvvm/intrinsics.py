@@ -34,28 +34,6 @@ _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
 """Separator before the word of a slot, by kind of piece."""
-_SPELLING = {
-    "arrive_drop": "arrive.drop",
-    "complete_tx": "complete.tx",
-    "cp_mask": "bytemask",
-    "cta_group::1": "cg1",
-    "cta_group::2": "cg2",
-    "expect_tx": "expect.tx",
-    "fence::after_thread_sync": "fence.after.thread.sync",
-    "fence::before_thread_sync": "fence.before.thread.sync",
-    "kind::mxf4": "mxf4",
-    "kind::mxf4nvf4": "mxf4nvf4",
-    "kind::mxf8f6f4": "mxf8f6f4",
-    "launch_dependents": "launch.dependents",
-    "multicast::cluster": "mc",
-    "scale_vec::1X": "scale.1x",
-    "scale_vec::2X": "scale.2x",
-    "scale_vec::4X": "scale.4x",
-    "sp::ordered_metadata": "sp.ordered.metadata",
-    "warpx2::01_23": "warpx2_01_23",
-    "warpx2::02_13": "warpx2_02_13",
-}
-"""Words of forms as names spell them. In all other words, a period replaces `::`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +62,7 @@ class Intrinsic:
 
 
 @dataclass(frozen=True)
-class _Pattern:
+class Pattern:
     """Pattern of the names of a form's intrinsics. intrinsics.toml describes the fields."""
 
     form: Form
@@ -133,7 +111,7 @@ class _Pattern:
 
     def spelled(self, word: str) -> str:
         """Return a word as the name spells it."""
-        return self.spelling.get(word) or _SPELLING.get(word) or word.replace("::", ".")
+        return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
         """Return the word of a slot that a name spells."""
@@ -185,8 +163,10 @@ class _Pattern:
 
 
 @cache
-def _table() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
+def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the general spelling of words, and the entries of intrinsics.toml by key."""
+    entries = tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
+    return entries.pop("spelling"), entries
 
 
 def _forms_of(key: str) -> Sequence[Form]:
@@ -196,14 +176,16 @@ def _forms_of(key: str) -> Sequence[Form]:
 
 
 @cache
-def _patterns() -> tuple[_Pattern, ...]:
-    return tuple(
-        pattern
-        for key, entry in _table().items()
+def patterns() -> tuple[Pattern, ...]:
+    """Return the patterns of all names in the order of intrinsics.toml."""
+    spelling, entries = _table()
+    every = (
+        Pattern(form, **{**fields, "spelling": spelling | fields.get("spelling", {})})
+        for key, entry in entries.items()
         for form in _forms_of(key)
         for fields in _expanded(entry["names"])
-        if set((pattern := _Pattern(form, **fields)).slots) <= form.slot_names
     )
+    return tuple(pattern for pattern in every if set(pattern.slots) <= pattern.form.slot_names)
 
 
 def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -224,9 +206,8 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 @cache
 def signatures() -> dict[Form, str]:
     """Return the signature of each form's intrinsics. A form is absent if no public compiler calls them."""
-    return {
-        form: entry["signature"] for key, entry in _table().items() if "signature" in entry for form in _forms_of(key)
-    }
+    _, entries = _table()
+    return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
 
 
 # Names ------------------------------------------------------------------------------------------------------
@@ -238,33 +219,17 @@ def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str
     Errors: UsageError if LLVM has no such intrinsic
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
-    for pattern in _patterns():
+    for pattern in patterns():
         if pattern.form is form and pattern.fits(slots):
             return pattern.written(slots, marked=marked)
     listed = " ".join(f"{slot}={word}" for slot, word in words.items() if word) or "no words"
     raise UsageError(f"LLVM has no intrinsic of {form.name} with {listed}")
 
 
-def all_names() -> Iterator[str]:
-    """Yield the name of every intrinsic, including those of NVIDIA's compiler."""
-    for pattern in _patterns():
-        form = pattern.form
-        for row in form.rows:
-            cells = dict(row.cells)
-            for word in form.syntax.words:
-                if word.slot and word.slot == word.literal:
-                    cells.setdefault(word.slot, ("", word.literal))
-            for chosen in product(*cells.values()):
-                slots = slots_of(form, {slot: word for slot, word in zip(cells, chosen, strict=True) if word})
-                if pattern.fits(slots):
-                    for marked in (True, False):
-                        yield pattern.written(slots, marked=marked)
-
-
 def read_name(name: str) -> Intrinsic:
     """Return the intrinsic of a name. Errors: UsageError for an unknown name."""
     plain = _POINTERS.sub("", name)
-    for pattern in _patterns():
+    for pattern in patterns():
         if (found := pattern.regex.fullmatch(plain)) is None:
             continue
         words = {slot: pattern.word(slot, found[slot] or "") for slot in pattern.slots}

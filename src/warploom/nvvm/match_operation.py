@@ -301,7 +301,7 @@ def _is_variadic(operand: OperandDef) -> bool:
 
 def _has_results(binding: Binding) -> bool:
     """Return True if the instruction writes a register."""
-    return any(each.operand != _SINK for each in binding.operands.values() if each.place.access == "write")
+    return any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
@@ -310,7 +310,7 @@ def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
         if isinstance(each.operand, Address):
             if each.operand.extra:
                 yield [i32] * len(items_of(each.operand))
-        elif isinstance(each.operand, Vector) and each.place.access == "read":
+        elif isinstance(each.operand, Vector) and each.spec.access == "read":
             yield [register_type_of(name, binding.slots)] * len(each.operand.items)
 
 
@@ -347,7 +347,7 @@ _SCALARS = (*(IntegerType(width) for width in (1, 32, 64)), *map(pointer_to, (*_
 def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute, int]]:
     """Yield the register type and the number of registers of each operand that is read, or written."""
     for name, each in binding.operands.items():
-        if each.place.access == access and not isinstance(each.operand, Address | Integer):
+        if each.spec.access == access and not isinstance(each.operand, Address | Integer):
             yield register_type_of(name, binding.slots), len(items_of(each.operand))
 
 
@@ -446,8 +446,8 @@ def _positions(
                 return None
             continue
         if operand is None or operand == _SINK:
-            place = binding.form.operands.get(name)
-            if place is None or place.access == "write" or isinstance(each, Discarded):
+            spec = binding.form.operands.get(name)
+            if spec is None or spec.access == "write" or isinstance(each, Discarded):
                 continue
             return None
         if (positions := _operand_positions(name, each, operand)) is None or positions.keys() & found.keys():

@@ -177,8 +177,8 @@ class _Raiser:
         operands = list(instruction.operands)
         for each in binding.operands.values():
             role = "r"
-            if each.place.access in _WRITES:
-                role = "rw" if guard is not None or each.place.access == "both" else "w"
+            if each.spec.access in _WRITES:
+                role = "rw" if guard is not None or each.spec.access == "both" else "w"
             at, *part = each.at
             operands[at] = text.renamed(operands[at], role, part[0] if part else None)
         printed_guard = None
@@ -280,7 +280,7 @@ def _written(binding: Binding) -> list[str]:
     return [
         name
         for each in binding.operands.values()
-        if each.place.access in _WRITES
+        if each.spec.access in _WRITES
         for name in _register_names(each.operand)
     ]
 

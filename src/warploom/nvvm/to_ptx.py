@@ -21,7 +21,7 @@ from warploom.diagnostics import Diagnostic, UsageError
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.compose import compose
 from warploom.isa.instructions import compare, control, convert, integer, memory, move
-from warploom.isa.model.availability import FIRST_VERSION, Target, Version, is_version, lacking, read_target
+from warploom.isa.model.availability import FIRST_VERSION, Target, Version, is_version, read_target, unmet_by_rows
 from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import Immediate, LabelTemplate, Temporary
@@ -114,7 +114,7 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
     least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else (1, 0))
     known = {*FIRST_VERSION.values(), *(row.ptx for binding in bindings for row in binding.form.rows)}
     for version in sorted({least, *(version for version in known if version >= least)}):
-        if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
+        if all(unmet_by_rows(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
     return max(
         target.first_version, *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings)

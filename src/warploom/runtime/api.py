@@ -183,7 +183,10 @@ def _cause(found: Diagnostic) -> object:
 def load_launch(
     kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
 ) -> tuple[LoadedKernel, Geometry]:
-    """Return a kernel with the geometry of its launch. Errors: UsageError launch.*, ptx.*, emulator.kernel."""
+    """Return a kernel with the geometry of its launch.
+
+    Errors: UsageError launch.*, ptx.*, emulator.kernel.
+    """
     loaded = load_kernel(kernel, name)
     block, shared = loaded.block if block is None else block, loaded.shared if shared is None else shared
     return loaded, read_geometry(loaded.signature, grid, block, cluster, shared)

@@ -1,4 +1,4 @@
-"""Arguments of a launch: Python values as kernel parameters, with device buffers for the arrays among them."""
+"""Arguments of a launch: Python values as kernel parameters, with device buffers for arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
-from warploom.isa.model.parameters import Parameter, aligned, encode, is_scalar, refused
+from warploom.isa.model.parameters import Parameter, aligned, argument_error, encode, is_scalar
 from warploom.isa.model.signature import Signature
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
@@ -143,16 +143,16 @@ class Arguments:
         """Check an argument or a field of one, and give its arrays buffers."""
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
-                raise refused(number, parameter, value, _expected(parameter))
+                raise argument_error(number, parameter, value, _expected(parameter))
             array = self._buffer(number, parameter, value.array, "the tensor of ")
             return value if array is value.array else replace(value, array=array)
         if isinstance(value, Struct):
             if not parameter.is_array:
-                raise refused(number, parameter, value, _expected(parameter))
+                raise argument_error(number, parameter, value, _expected(parameter))
             return value.map(lambda part: self._adopt(number, part.parameter(parameter), part.value))
         if _is_array_list(value):
             if not parameter.takes_address:
-                raise refused(number, parameter, value, _expected(parameter))
+                raise argument_error(number, parameter, value, _expected(parameter))
             name = parameter.name
             entries = [replace(parameter, name=f"{name}[{k}]", type=_POINTER) for k in range(len(value))]
             table = _PointerTable([self._adopt(number, *pair) for pair in zip(entries, value, strict=True)])
@@ -207,7 +207,7 @@ class Arguments:
             for part in value.fields:
                 place, end = part.parameter(parameter), part.offset + part.size
                 if end > parameter.size:
-                    raise refused(number, place, part.value, f"a field within the {parameter.size} bytes")
+                    raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
                 found = resolve(place, part.value)
                 block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
             return bytes(block)
@@ -224,7 +224,7 @@ class Arguments:
             elif isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
                 data = value
             else:
-                raise refused(number, parameter, self.values[number], _expected(parameter))
+                raise argument_error(number, parameter, self.values[number], _expected(parameter))
             block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
 
@@ -241,12 +241,12 @@ def _expected(parameter: Parameter) -> str:
 def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     """Refuse an array that the kernel cannot use through its address. Errors: UsageError launch.argument."""
     if not parameter.takes_address:
-        raise refused(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
+        raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     found = strided(array)
     if found.dtype.hasobject:
-        raise refused(number, parameter, array, "an array of numbers")
+        raise argument_error(number, parameter, array, "an array of numbers")
     if not found.dtype.isnative:
-        raise refused(number, parameter, array, "an array in this machine's byte order")
+        raise argument_error(number, parameter, array, "an array in this machine's byte order")
     if not found.is_contiguous:
         raise UsageError(
             f"argument {number} ({parameter.name}) is an array of shape {found.shape} that is not contiguous",

@@ -17,25 +17,12 @@ from warploom.runtime.toml import Table, refuse_file
 Array = NDArray[Any]
 Refuse = Callable[[str, str, str], NoReturn]
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    name: np.dtype(kind)
-    for name, kind in {
-        "float64": np.float64,
-        "float32": np.float32,
-        "float16": np.float16,
-        "bfloat16": ml_dtypes.bfloat16,
-        "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
-        "float8_e5m2": ml_dtypes.float8_e5m2,
-        "int64": np.int64,
-        "int32": np.int32,
-        "int16": np.int16,
-        "int8": np.int8,
-        "uint64": np.uint64,
-        "uint32": np.uint32,
-        "uint16": np.uint16,
-        "uint8": np.uint8,
-    }.items()
-}
+_NAMES = (
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8",
+)  # fmt: skip
+DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
+"""Element types by name."""
 MEMORY_LIMIT = 4 << 30
 
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {

@@ -24,7 +24,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Comparison of a result: its largest error, the bound at that element, and the elements outside their bounds.
+    """Comparison of a result: the largest error, its bound, and the elements outside their bounds.
 
     Units: `largest_error` and `bound_there` are absolute. `largest_share` is the largest ratio of an error to its
     bound, or None if only equality is allowed.

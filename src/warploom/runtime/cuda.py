@@ -74,7 +74,10 @@ def run(signature: Signature, geometry: Geometry, arguments: Arguments, options:
 def _assembled(
     number: int, file: str, text: str, name: str, parameters: tuple[Parameter, ...], assembler: AssemblerName
 ) -> Kernel:
-    """Return a kernel that is loaded on a GPU. The last ones are kept, because most kernels are launched often."""
+    """Return a kernel that is loaded on a GPU.
+
+    The last ones are kept, because most kernels are launched often.
+    """
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)
 
 

@@ -58,7 +58,9 @@ class _Entry:
 
 
 def write(module: Module, kernel: str | None, path: str) -> str:
-    """Return the text of a launch file. `path` is the PTX file's path relative to the launch file's folder.
+    """Return the text of a launch file.
+
+    `path` is the PTX file's path relative to the launch file's folder.
 
     Errors: UsageError emulator.kernel.
     """

@@ -31,18 +31,9 @@ from warploom.runtime.references import ACCUMULATORS, MULTIPLICANDS, REFERENCES,
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
-    "u8": np.uint8,
-    "u16": np.uint16,
-    "u32": np.uint32,
-    "u64": np.uint64,
-    "s8": np.int8,
-    "s16": np.int16,
-    "s32": np.int32,
-    "s64": np.int64,
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-}
+    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "s8": np.int8, "s16": np.int16,
+    "s32": np.int32, "s64": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+}  # fmt: skip
 _SCHEDULE = re.compile(r"eager|lazy|random:\d+")
 ONE = (1, 1, 1)
 

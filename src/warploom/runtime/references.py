@@ -72,7 +72,10 @@ class Reference:
 
 
 def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the relative and absolute error of rounding to a type: half its epsilon, half its smallest subnormal."""
+    """Return the relative and absolute error of rounding to a type.
+
+    They are half its epsilon and half its smallest subnormal.
+    """
     if is_integer(dtype):
         return 0.0, 0.0
     info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
+from warploom.isa.model.effects import Access, Flow, word
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
@@ -31,31 +32,6 @@ from warploom.ptx import (
 )
 from warploom.ptx.scopes import Scope
 
-_MOVES = {
-    "move.mov": "a",
-    "memory.cvta": "a",
-    "memory.cvta_to": "a",
-    "integer.add": "ab",
-    "integer.addc": "ab",
-    "integer.mad": "c",
-    "integer.madc": "c",
-    "integer.min": "ab",
-    "compare.selp": "ab",
-    "convert.integer": "a",
-    "logic.bitwise": "ab",
-}
-"""Forms whose result may be an address in one of these operands, perhaps with an offset."""
-
-_CARRIES = frozenset(
-    {
-        "move.mov", "move.pack1", "move.pack2", "move.pack4", "move.unpack1", "move.unpack2", "move.unpack4",
-        "compare.selp", "warp.shfl_sync", "warp.shfl", "bits.prmt",
-    }
-)  # fmt: skip
-"""Forms that pass elements of any type unchanged."""
-
-_SCALES = frozenset(["integer.mul", "integer.mad", "integer.madc", "bits.shift"])
-_COMPARES = frozenset(["compare.setp", "compare.set", "integer.min"])
 _MULTIPLICANDS = ("A", "B")
 _BESIDE = ("metadata", "scale A", "scale B")
 
@@ -132,6 +108,7 @@ class Uses:
 @dataclass(slots=True)
 class _Step:
     binding: Binding
+    flow: Flow
     reads: list[tuple[str, BoundOperand, list[Key]]]
     writes: list[Key]
     coordinates: list[Key]
@@ -185,16 +162,16 @@ class _Reading:
                     self.uses.unknown.add(statement.opcode)
 
     def _step(self, binding: Binding, scope: _Names) -> _Step:
-        step = _Step(binding, [], [], [])
+        step = _Step(binding, binding.form.flow, [], [], [])
         for name, bound in binding.operands.items():
             keys = list(self._keys(bound.operand, scope))
-            if bound.place.access in ("write", "both"):
+            if bound.spec.access in ("write", "both"):
                 step.writes += keys
-            if bound.place.access != "write":
+            if bound.spec.access != "write":
                 step.reads.append((name, bound, keys))
             if isinstance(bound.operand, Address):
                 step.coordinates += (key for extra in bound.operand.extra for key in self._keys(extra, scope))
-            self._element(binding, bound, keys)
+            self._element(step, bound, keys)
         self._note_instruction(step)
         return step
 
@@ -224,12 +201,13 @@ class _Reading:
         binding = step.binding
         self.uses.warpgroups |= binding.form.collective == "warpgroup"
         self.uses.calls |= binding.form.control == "call"
-        if binding.form.name in _CARRIES:
-            keys = [*step.writes, *(key for _, _, found in step.reads for key in found)]
+        if step.flow.elements:
+            copied = (found for name, _, found in step.reads if name in step.flow.elements)
+            keys = [*step.writes, *(key for found in copied for key in found)]
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            layout = bound.place.layout
+            layout = bound.spec.layout
             if layout is None or not binding.form.multiplies:
                 continue
             if layout.operand in _MULTIPLICANDS:
@@ -240,11 +218,11 @@ class _Reading:
 
     # Elements ---------------------------------------------------------------------------------------------------
 
-    def _element(self, binding: Binding, bound: BoundOperand, keys: list[Key]) -> None:
+    def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
         """Record the element type that an operand's position implies."""
-        if bound.place.kind not in ("register", "any"):
+        if bound.spec.kind not in ("register", "any"):
             return
-        element = _element_of(bound.type, bound.place, binding)
+        element = _element_of(bound.type, bound.spec, step)
         if element:
             for key in keys:
                 self.types.setdefault(key, set()).add(element)
@@ -278,18 +256,20 @@ class _Reading:
                 for key, part in zip(step.writes, loaded)
             ]
             return any(found)
-        if any(bound.place.kind == "address" for _, bound, _ in step.reads):
+        if any(bound.spec.kind == "address" for _, bound, _ in step.reads):
             return False  # a value from memory is not a parameter
         points: set[Part] = set()
         holds: set[Part] = set()
         numbers: set[Part] = set()
-        moved = _MOVES.get(step.binding.form.name, "")
         for name, bound, keys in step.reads:
             numbers.update(*(self.numbers.get(key, ()) for key in keys))
-            if name in moved:
+            if name in step.flow.address:
                 points.update(*(self.points.get(key, ()) for key in keys))
                 holds.update(self._named(bound.operand), *(self.holds.get(key, ()) for key in keys))
-        holds = {_moved(part, step.binding) for part in holds}
+        if step.flow.offset:
+            constants = [bound.operand for _, bound, _ in step.reads if isinstance(bound.operand, Integer)]
+            change = sum(constant.value for constant in constants)
+            holds = {Part(part.parameter, part.offset + change) for part in holds}
         found = [
             _add(table, key, parts)
             for table, parts in ((self.points, points), (self.holds, holds), (self.numbers, numbers))
@@ -311,9 +291,9 @@ class _Reading:
         """Return the part of a parameter that an instruction loads, or None."""
         for _, bound, keys in step.reads:
             address = bound.operand
-            if bound.place.kind != "address" or not isinstance(address, Address):
+            if bound.spec.kind != "address" or not isinstance(address, Address):
                 continue
-            if bound.place.space_word(step.binding.slots).partition("::")[0] != "param":
+            if bound.spec.space_word(step.binding.slots).partition("::")[0] != "param":
                 continue
             named = [*self._named(address.base), *(part for key in keys for part in self.holds.get(key, ()))]
             if len(named) == 1:
@@ -334,59 +314,61 @@ class _Reading:
         return self.uses.parts.setdefault(part, Use())
 
     def _convert(self, step: _Step) -> None:
-        """Record operands that are converted to global addresses as certain addresses."""
-        form, slots = step.binding.form.name, step.binding.slots
-        conversions = {"memory.cvta_to": ("space", "global"), "tensormap.replace": ("field", "global_address")}
-        if form not in conversions or slots.get(conversions[form][0]) != conversions[form][1]:
+        """Record operands that certainly point to global memory as certain addresses."""
+        if word(step.flow.space, step.binding.slots) != "global":
             return
-        for _, bound, keys in step.reads:
+        for name, _, keys in step.reads:
             pointed = {part for key in keys for part in self.points.get(key, ())}
-            if bound.place.kind != "address" and len(pointed) == 1:
+            if name in step.flow.address and len(pointed) == 1:
                 self._use(pointed.pop()).strong = True
 
     def _note_uses(self, step: _Step) -> None:
-        word = step.binding.slots.get("type", "")
+        loaded = step.binding.slots.get("type", "")
         for part in self._loaded(step) or ():
             use = self._use(part)
-            use.type, use.bytes, use.loaded = word, TYPES[word].bytes, True
+            use.type, use.bytes, use.loaded = loaded, TYPES[loaded].bytes, True
         for part in (part for key in step.coordinates for part in self.numbers.get(key, ())):
             self._use(part).is_coordinate = True
-        form = step.binding.form
         for name, bound, keys in step.reads:
-            if bound.place.kind == "address":
+            if bound.spec.kind == "address":
                 self._access(step, name, bound, keys)
-            elif form.name in _SCALES or form.name in _COMPARES:
+            elif step.flow.numbers:
                 for part in (part for key in keys for part in self.numbers.get(key, ())):
-                    self._use(part).is_scale |= form.name in _SCALES
-                    self._use(part).is_compared |= form.name in _COMPARES
-            elif form.control == "call":
+                    self._use(part).is_scale |= "scaled" in step.flow.numbers
+                    self._use(part).is_compared |= "compared" in step.flow.numbers
+            elif step.binding.form.control == "call":
                 for key in keys:
                     for part in self.points.get(key, ()):
                         self._use(part).is_passed = True
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
-        space = bound.place.space_word(binding.slots).partition("::")[0]
+        space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
             if space == "param":
                 self._passed(step, name)
             return
         held = {part for key in keys for part in self.holds.get(key, ())}
         pointed = {part for key in keys for part in self.points.get(key, ())}
-        if name == "tensorMap":
+        accesses = [access for access in binding.form.effects_of(Access) if access.address == name]
+        read = any(access.kind == "read" for access in accesses)
+        written = any(access.kind != "read" for access in accesses)
+        if any(access.proxy == "tensormap" for access in accesses):
             rank = int(binding.slots["dim"][0])
             for part in held or pointed:
                 use = self._use(part)
                 use.ranks.add(rank)
                 use.holds_maps |= not held
                 use.weak |= not held
-                use.read |= binding.form.name.startswith(("tensor.load", "tensor.gather", "tensor.prefetch"))
-                use.written |= binding.form.name.startswith(("tensor.store", "tensor.scatter", "tensor.reduce"))
+                use.read |= read
+                use.written |= written
             return
         sure = {part for part in pointed if self._use(part).strong}
         for part in sure or pointed:
             use = self._use(part)
             use.weak = True
+            use.read |= read or (written and bool(step.writes))
+            use.written |= written
             self._describe(use, step, name)
 
     def _passed(self, step: _Step, name: str) -> None:
@@ -396,19 +378,14 @@ class _Reading:
                     self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """Record the element type and the direction of an access to global memory."""
-        binding = step.binding
+        """Record the element type of an access to global memory."""
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
-        copied = sum(bound.place.kind == "address" for bound, _ in others) > 0
-        stored = any(bound.place.kind == "register" and keys for bound, keys in others)
-        use.read |= bool(step.writes) or (copied and name in ("src", "srcMem"))
-        use.written |= (stored and not copied) or (copied and name in ("dst", "dstMem"))
-        word = binding.slots.get("type", "")
-        if word not in TYPES or copied:
+        accessed = step.binding.slots.get("type", "")
+        if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):
             return
-        use.widths.add(TYPES[word].bits)
-        if TYPES[word].kind not in ("bits", "unsigned"):  # compilers load halves as unsigned
-            use.elements.add(word)
+        use.widths.add(TYPES[accessed].bits)
+        if TYPES[accessed].kind not in ("bits", "unsigned"):  # compilers load halves as unsigned
+            use.elements.add(accessed)
             return
         self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
 
@@ -428,18 +405,10 @@ def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:
     return len(held) > before
 
 
-def _moved(part: Part, binding: Binding) -> Part:
-    """Return a part of a parameter after the addition of a constant."""
-    if binding.form.name != "integer.add":
-        return part
-    constants = [bound.operand for bound in binding.operands.values() if isinstance(bound.operand, Integer)]
-    return Part(part.parameter, part.offset + sum(constant.value for constant in constants))
-
-
-def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
+def _element_of(name: str, spec: OperandSpec, step: _Step) -> str:
     """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if place.layout is not None and place.is_fragment:
-        return binding.slots.get(f"{place.layout.operand.lower()}type", "")
-    if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:
+    if spec.layout is not None and spec.is_fragment:
+        return step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
+    if name not in TYPES or TYPES[name].kind not in ("float", "packed") or step.flow.elements:
         return ""
-    return word.removesuffix("x2").removesuffix("x4")
+    return name.removesuffix("x2").removesuffix("x4")

@@ -33,7 +33,7 @@ Make = Callable[[str, patterns.Raw], Array]
 
 def copy_experiments(form: Form) -> Iterator[Experiment]:
     """Yield the experiments on a form that copies matrices; none on other forms."""
-    kinds = [place.kind for place in form.operands.values()]
+    kinds = [spec.kind for spec in form.operands.values()]
     if kinds.count("address") != 1 or form.collective != "warp":
         return
     for slots in slots_of(form):
@@ -45,8 +45,8 @@ def _copy_experiment(form: Form, slots: Slots, *, strided: bool) -> Experiment:
     kernel = Kernel(form, slots, WARP)
     kernel.operands["memory"] = Operand("u8", (_COPY_MEMORY // 8,), (_COPY_MEMORY // 8,), lambda _, raw: raw)
     texts: list[str] = []
-    for place in present_operands(form, slots, optional=strided):
-        name = place.first
+    for pattern in present_operands(form, slots, optional=strided):
+        name = pattern.first
         if form.operands[name].kind == "address":
             space = slots["ss"].partition("::")[0] or "generic"
             make = _common_start if "stride" in form.operands else _row_of_each_lane
@@ -145,8 +145,8 @@ def _multiply_experiment(form: Form, slots: Slots, constants: Mapping[str, int])
     kernel = Kernel(form, slots, _WARPGROUP)
     kernel.operands["memory"] = _operand_memory(slots["btype"])
     texts: list[str] = []
-    for place in present_operands(form, slots, optional=False):
-        name = place.first
+    for pattern in present_operands(form, slots, optional=False):
+        name = pattern.first
         if name in constants:
             texts.append(str(constants[name]))
         elif name.endswith("_desc"):

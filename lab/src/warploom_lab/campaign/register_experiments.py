@@ -7,7 +7,7 @@ from itertools import islice, product
 
 import numpy as np
 
-from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.availability import read_target, unmet_by_row
 from warploom.isa.model.effects import Collective, Flow, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
@@ -29,11 +29,11 @@ def slots_of(form: Form) -> Iterator[Slots]:
     """Yield the slots of a form that are legal on the target; none if the form is not executable."""
     target = read_target(ARCH)
     assert target is not None
-    if form.execution is None:
+    if not form.is_executable:
         return
     seen: set[str] = set()
     for row in form.rows:
-        if available(row, target, PTX) is not None:
+        if unmet_by_row(row, target, PTX) is not None:
             continue
         for slots in combinations_of(form, row):
             opcode = ".".join(opcode_words(form, slots))
@@ -44,7 +44,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
 
 def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, int]]:
     """Yield choices of the immediate operands; another `number` gives other choices."""
-    names = [name for name, place in form.operands.items() if place.kind == "immediate"]
+    names = [name for name, spec in form.operands.items() if spec.kind == "immediate"]
     allowed = [list(islice(form.operands[name].constants(slots) or range(256), 256)) for name in names]
     every = list(islice(product(*allowed), 4096))
     step = max(1, len(every) // _VARIANTS) | 1
@@ -54,9 +54,9 @@ def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, in
 
 def element(form: Form, name: str, slots: Slots) -> str:
     """Return the element type of an operand."""
-    place = form.operands[name]
-    is_factor = place.is_fragment and form.multiplies
-    word = slots.get(f"{name[0]}type", "f16") if is_factor else place.type_word(slots)
+    spec = form.operands[name]
+    is_factor = spec.is_fragment and form.multiplies
+    word = slots.get(f"{name[0]}type", "f16") if is_factor else spec.type_word(slots)
     return patterns.element_of(word)
 
 
@@ -72,7 +72,9 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
     lanes = np.broadcast_to(words[:, None], (16, max(found.lanes) + 1))
     ordered = slots.get("spvariant") != "sp"
-    legal = np.flatnonzero(found.is_defined(lanes, ordered=ordered).all(axis=(1, 2))).astype(np.uint64)
+    legal = np.flatnonzero(found.defined_nibbles(ordered=ordered)[found.nibbles(lanes)].all(axis=(1, 2))).astype(
+        np.uint64
+    )
 
     def make(_: str, raw: patterns.Raw) -> Array:
         places = np.arange(8, dtype=np.uint64) * np.uint64(4)
@@ -83,12 +85,12 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 
 
 def filler(
-    place: OperandSpec, element_word: str, slots: Slots
+    spec: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
     """Return the shape of the random words for one register, and the maker of its bits."""
-    if place.type_word(slots) == "pred":
+    if spec.type_word(slots) == "pred":
         return (), lambda _, raw: (raw & np.uint64(1)).astype(np.uint8)
-    bits = max(bits_of(place.type_word(slots)), 8)
+    bits = max(bits_of(spec.type_word(slots)), 8)
     per_register = max(bits // patterns.container_bits(element_word), 1)
 
     def make(kind: str, raw: patterns.Raw) -> Array:
@@ -151,19 +153,19 @@ class Kernel:
 def add_register(kernel: Kernel, name: str) -> str:
     """Add a register operand whose values suit its element type and return its text."""
     form, slots = kernel.form, kernel.slots
-    place = form.operands[name]
-    draws, make = filler(place, element(form, name, slots), slots)
+    spec = form.operands[name]
+    draws, make = filler(spec, element(form, name, slots), slots)
     if name in ("e", "sp_meta") and "atype" in slots and form.operands[name].type == "b32":
         draws, make = (), metadata(form, slots)
-    type_word = declared(place.type_word(slots))
-    count = place.registers(slots)
-    return kernel.add(name, access=place.access, type_word=type_word, count=count, draws=draws, make=make)
+    type_word = declared(spec.type_word(slots))
+    count = spec.registers(slots)
+    return kernel.add(name, access=spec.access, type_word=type_word, count=count, draws=draws, make=make)
 
 
 def experiments(form: Form) -> Iterator[Experiment]:
     """Yield the experiments on a form; none if it has other operands or is not executable."""
-    kinds = {place.kind for place in form.operands.values()}
-    moved = {place.access for place in form.operands.values()}
+    kinds = {spec.kind for spec in form.operands.values()}
+    moved = {spec.access for spec in form.operands.values()}
     at_once = all(isinstance(each, (Collective, Flow, Multiply)) for each in form.effects)
     if not at_once or not kinds <= {"register", "predicate", "immediate"} or not moved & {"write", "both"}:
         return
@@ -176,14 +178,14 @@ def _experiment(form: Form, slots: Slots, constants: Mapping[str, int]) -> Exper
     kernel = Kernel(form, slots, WARP)
     texts = {
         name: str(constants[name]) if name in constants else add_register(kernel, name)
-        for place in present_operands(form, slots, optional=False)
-        for name in place.names
+        for pattern in present_operands(form, slots, optional=False)
+        for name in pattern.names
     }
     texts_in_order: list[str] = []
-    for place in present_operands(form, slots, optional=False):
-        words = [texts[name] for name in place.names]
+    for pattern in present_operands(form, slots, optional=False):
+        words = [texts[name] for name in pattern.names]
         texts_in_order.append(
-            f"{{{', '.join(words)}}}" if place.parts else words[0] if place.second_optional else "|".join(words)
+            f"{{{', '.join(words)}}}" if pattern.parts else words[0] if pattern.second_optional else "|".join(words)
         )
     statement = instruction(opcode_words(form, slots), texts_in_order)
     text = part(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
 
-from warploom.isa.instructions.reductions import of_tensors
+from warploom.isa.instructions.reductions import tensor_map_types
 from warploom.layout import TensorMapFields, box_bytes, shared_bytes
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, pad_to_five
 from warploom_lab.campaign.patterns import KINDS
@@ -176,7 +176,7 @@ def _kind(rng: Random, made: TensorMapFields, action: Action) -> str:
 
 
 def _reduction(rng: Random, made: TensorMapFields) -> str:
-    legal = [word for word in _REDUCTIONS if made.element_type in of_tensors(word)]
+    legal = [word for word in _REDUCTIONS if made.element_type in tensor_map_types(word)]
     return rng.choice(legal if legal and rng.random() < 0.85 else _REDUCTIONS)
 
 

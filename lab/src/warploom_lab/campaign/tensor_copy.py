@@ -92,7 +92,9 @@ def _refusal(made: TensorMapFields, device: str) -> str:
     """Return the message with which a device refuses a tensor map, or "" if it accepts the map."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
-        return "; ".join((*placed.validate(), *placed.unsupported_on(_SM)))
+        # The driver of an H200 refuses elements narrower than a byte, which come with sm_100.
+        narrow = [f"elements of {made.element_type} on sm_{_SM}; expected sm_100 or newer"] * (made.element_bits < 8)
+        return "; ".join((*placed.validate(), *narrow))
     try:
         with Gpu():
             encode_tensor_map(placed)

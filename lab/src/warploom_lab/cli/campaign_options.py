@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warploom.cli import _workers
-from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError
+from warploom_lab.cli.status import counting
 
 if TYPE_CHECKING:
     from warploom.integrations.dask.compatibility import Requirements

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _workers
-from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor
-from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, counting, print_table
 
 if TYPE_CHECKING:
     from warploom_lab.campaign import Outcome

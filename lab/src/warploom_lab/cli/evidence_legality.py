@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom.cli import _workers
-from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options
-from warploom_lab.cli.status import DIFFERENT, OK, SHOWN
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, counting
 
 if TYPE_CHECKING:
     from warploom_lab.ptxas import CachedAssemblers

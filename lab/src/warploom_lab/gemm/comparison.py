@@ -171,7 +171,7 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the tile and schedule of the given partition, or those that the case selects."""
+        """Return the dispatch with the tile and schedule of a partition, or those that the case selects."""
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:

@@ -1,4 +1,4 @@
-"""Tables of the reference text on cicc's builtins, with corrections, and the pages of `docs/nvvm` about them.
+"""Tables of the reference text on cicc's builtins, with corrections, and their pages in `docs/nvvm`.
 
 The tables are in `cicc.toml`: the rows of the text, corrections by row and column, and reasons.
 """

@@ -34,8 +34,8 @@ def _signature(name: str, candidate: Candidate) -> str:
     form = candidate.form
     operands = [f"{python_name(n)}: {kind}" for n, kind in _operands(candidate)]
     words = [f"{key}: {kind} = ..." for key, kind in _words(candidate)]
-    results = [p for p in form.syntax.places if form.operands[p.names[0]].access == "write"]
-    many = sum(1 if place.second_optional else len(place.names) for place in results)
+    results = [p for p in form.syntax.operands if form.operands[p.names[0]].access == "write"]
+    many = sum(1 if result.second_optional else len(result.names) for result in results)
     result = "None" if not many else "Any" if many > 1 or form.operands[results[0].names[0]].count else "Register"
     keywords = ["*", *words] if words else []
     head = f"def {name}({', '.join([*operands, *keywords])}) -> {result}:"
@@ -45,12 +45,12 @@ def _signature(name: str, candidate: Candidate) -> str:
 def _operands(candidate: Candidate) -> Iterator[tuple[str, str]]:
     form = candidate.form
     optional = False
-    for name in form.syntax.places:
-        place = form.operands[name.names[0]]
-        if place.kind == "sink" or (place.access == "write" and place.kind != "tuple"):
+    for name in form.syntax.operands:
+        spec = form.operands[name.names[0]]
+        if spec.kind == "sink" or (spec.access == "write" and spec.kind != "tuple"):
             continue
-        kind = _KINDS.get(place.kind, "Sequence[Value]" if place.count else "Value")
-        optional = optional or name.optional or bool(place.when)
+        kind = _KINDS.get(spec.kind, "Sequence[Value]" if spec.count else "Value")
+        optional = optional or name.optional or bool(spec.when)
         yield name.names[0], f"{kind} = ..." if optional else kind
 
 

@@ -1,4 +1,7 @@
-"""Tables of the reference text on NVVM's wgmma operations, with corrections from MLIR 22 and ptxas 13.1."""
+"""Tables of the reference text on NVVM's wgmma operations.
+
+Corrections come from MLIR 22 and ptxas 13.1.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Row of a table: its subject, the statement of the text, the correct statement if it differs, and its evidence."""
+    """Row of a table: subject, statement of the text, correct statement if it differs, and evidence."""
 
     subject: str
     statement: str

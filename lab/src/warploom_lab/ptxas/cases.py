@@ -13,7 +13,7 @@ from functools import cache
 from itertools import islice
 
 from warploom.diagnostics import UsageError
-from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.availability import read_target, unmet_by_row
 from warploom.isa.model.form import Form, forms, forms_of
 from warploom.isa.model.table import Row
 from warploom_lab.ptxas import operand_changes
@@ -185,7 +185,7 @@ def _points_of_change(row: Row) -> tuple[Point, ...]:
 
 def _has(name: str, row: Row) -> bool:
     target = read_target(name)
-    return target is not None and available(row, target, last_version(name)) is None
+    return target is not None and unmet_by_row(row, target, last_version(name)) is None
 
 
 # One word changed -----------------------------------------------------------------------------------------
@@ -265,11 +265,11 @@ def _isa_words(chance: random.Random) -> list[str]:
 
 def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
     """Return the key of the operand changes: two instructions with the same key get the same changes."""
-    places = form.operands.values()
-    vectors = tuple(min(place.registers(slots), 2) for place in places)
-    constants = tuple(str(place.constants(slots)) for place in places)
-    types = tuple(place.type_word(slots) for place in places)
-    return types, vectors, constants, tuple(slots.get(place.when, "") != "" for place in places)
+    specs = form.operands.values()
+    vectors = tuple(min(spec.registers(slots), 2) for spec in specs)
+    constants = tuple(str(spec.constants(slots)) for spec in specs)
+    types = tuple(spec.type_word(slots) for spec in specs)
+    return types, vectors, constants, tuple(slots.get(spec.when, "") != "" for spec in specs)
 
 
 # One operand changed --------------------------------------------------------------------------------------

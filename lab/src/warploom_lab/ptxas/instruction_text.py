@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import PlaceName, Word
+from warploom.isa.model.syntax import OperandPattern, Word
 from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
 from warploom_lab.ptxas.probe import TABLES
@@ -37,22 +37,22 @@ class Writer:
             return f"%{prefix}{first}"
         return f"{{%{prefix}[{first}:{first + count}]}}" if count > 1 else f"{{%{prefix}{first}}}"
 
-    def place(self, place: OperandSpec, slots: Mapping[str, str]) -> str:
+    def operand(self, spec: OperandSpec, slots: Mapping[str, str]) -> str:
         """Return the simplest legal operand."""
-        count = place.registers(slots)
-        constants = place.constants(slots)
-        match place.kind:
+        count = spec.registers(slots)
+        constants = spec.constants(slots)
+        match spec.kind:
             case "address":
-                base = self.registers(prefix_of(place.type_word(slots)))
+                base = self.registers(prefix_of(spec.type_word(slots)))
                 return f"[{base}, {self.registers('r', count)}]" if count else f"[{base}]"
             case "immediate":
                 return str(next(iter(constants))) if constants else "1"
             case "label":
                 return "L0"
             case "symbol":
-                if self.indirect and "function" in place.allowed(slots):
+                if self.indirect and "function" in spec.allowed(slots):
                     return self.registers("rd")
-                return _symbol(place)
+                return _symbol(spec)
             case "tuple":
                 return "()"
             case "sink":
@@ -61,13 +61,13 @@ class Writer:
                 return self.registers("p")
             case "register" | "any":
                 length = ANY_LENGTH if count == -1 else count
-                wide = place.accepts(slots) == "wide"
-                return self.registers(prefix_of(place.type_word(slots), wide=wide), length)
+                wide = spec.accepts(slots) == "wide"
+                return self.registers(prefix_of(spec.type_word(slots), wide=wide), length)
 
 
-def _symbol(place: OperandSpec) -> str:
+def _symbol(spec: OperandSpec) -> str:
     """Return the name in a probe that denotes the kind of symbol."""
-    return next((name for name, (directive, _) in TABLES.items() if directive in place.allowed({})), "callee")
+    return next((name for name, (directive, _) in TABLES.items() if directive in spec.allowed({})), "callee")
 
 
 def prefix_of(type_word: str, *, wide: bool = True) -> str:
@@ -83,28 +83,28 @@ def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = Fal
     present = present_operands(form, slots, optional=optional)
     symbols = [name for name in present if form.operands[name.names[0]].kind == "symbol"]
     writer = Writer(indirect=len(symbols) > 1)
-    return [write_place(form, name, slots, writer) for name in present]
+    return [write_operand(form, name, slots, writer) for name in present]
 
 
-def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[PlaceName]:
+def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[OperandPattern]:
     """Return the operands that are present for the slots; `optional` adds those that no slot decides."""
-    found: list[PlaceName] = []
-    for name in form.syntax.places:
-        place = form.operands[name.names[0]]
-        stands = slots.get(place.when, "") != "" if place.when else optional or not name.optional
-        if stands and (place.kind != "immediate" or place.constants(slots) != range(0)):
+    found: list[OperandPattern] = []
+    for name in form.syntax.operands:
+        spec = form.operands[name.names[0]]
+        stands = slots.get(spec.when, "") != "" if spec.when else optional or not name.optional
+        if stands and (spec.kind != "immediate" or spec.constants(slots) != range(0)):
             found.append(name)
     return found
 
 
-def write_place(form: Form, name: PlaceName, slots: Mapping[str, str], writer: Writer) -> str:
+def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], writer: Writer) -> str:
     """Return the text of one operand of the syntax line."""
     if name.parts:
-        return "{" + ", ".join(writer.place(form.operands[part], slots) for part in name.parts) + "}"
+        return "{" + ", ".join(writer.operand(form.operands[part], slots) for part in name.parts) + "}"
     if name.second and not name.second_optional:
-        first, second = (writer.place(form.operands[part], slots) for part in name.names)
+        first, second = (writer.operand(form.operands[part], slots) for part in name.names)
         return f"{first}|{second}"
-    return writer.place(form.operands[name.first], slots)
+    return writer.operand(form.operands[name.first], slots)
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:

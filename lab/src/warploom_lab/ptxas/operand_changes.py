@@ -7,7 +7,7 @@ from itertools import islice
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.syntax import OperandPattern
 from warploom_lab.ptxas.instruction_text import ANY_LENGTH, Slots, Writer, prefix_of, present_operands, write_operands
 from warploom_lab.ptxas.probe import TABLES
 
@@ -36,11 +36,11 @@ _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%cloc
 
 def of(form: Form, slots: Slots, *, optional: bool) -> Iterator[Change]:
     """Yield operand lists with one operand changed: (operand, change, operands)."""
-    places = present_operands(form, slots, optional=optional)
+    patterns = present_operands(form, slots, optional=optional)
     plain = write_operands(form, slots, optional=optional)
     if optional and len(plain) == len(write_operands(form, slots)):
         return
-    for k, name in enumerate(places):
+    for k, name in enumerate(patterns):
         label = name.names[0]
         rest, after = plain[:k], plain[k + 1 :]
         yield label, "missing", rest + after
@@ -54,7 +54,7 @@ def of(form: Form, slots: Slots, *, optional: bool) -> Iterator[Change]:
         yield "", f"and {extra}", [*plain, extra]
 
 
-def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[tuple[str, str]]:
+def _changed(form: Form, name: OperandPattern, slots: Slots, plain: str) -> Iterator[tuple[str, str]]:
     if name.parts:
         for part in name.parts:
             for prefix in _PREFIXES:
@@ -65,44 +65,44 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
         yield "longer", plain[:-1] + ", %h90}"
         yield "bare", plain.strip("{}").partition(",")[0]
         return
-    place = form.operands[name.first]
-    if place.kind == "symbol":
+    spec = form.operands[name.first]
+    if spec.kind == "symbol":
         yield from ((f"{text} there", text) for text in (*TABLES, "callee1"))
-    if place.kind == "tuple":
+    if spec.kind == "tuple":
         yield from ((f"{text} there", text) for text in _LISTS)
     if name.second:
         yield "without its pair", plain.partition("|")[0]
         first, second = form.operands[name.first], form.operands[name.second]
         for prefix in _PREFIXES:
-            yield f"of {prefix}", f"%{prefix}90|{Writer().place(second, slots)}"
-            yield f"pair of {prefix}", f"{Writer().place(first, slots)}|%{prefix}91"
+            yield f"of {prefix}", f"%{prefix}90|{Writer().operand(second, slots)}"
+            yield f"pair of {prefix}", f"{Writer().operand(first, slots)}|%{prefix}91"
         for sunk in ("_|%p90", "%r90|_", "_|_"):
             yield sunk, sunk
         return
-    if place.kind == "address":
-        yield from _addresses(place, slots)
+    if spec.kind == "address":
+        yield from _addresses(spec, slots)
         return
-    yield from _lengths(place, slots)
-    yield from _types(place, slots)
-    yield from _values(place, slots)
+    yield from _lengths(spec, slots)
+    yield from _types(spec, slots)
+    yield from _values(spec, slots)
     yield from ((f"{text} there", text) for text in _NAMES)
-    if place.constraint.selector:
+    if spec.constraint.selector:
         yield from ((f"part {part}", f"{plain}.{part}") for part in _PARTS)
-    if place.access == "write":
+    if spec.access == "write":
         yield "paired", f"{plain}|%p90"
     yield "address there", "[%rd90]"
     yield "negated", "!%p90"
     yield "minus", "-%r90"
 
 
-def _with_part(form: Form, name: PlaceName, slots: Slots, part: str, text: str) -> str:
+def _with_part(form: Form, name: OperandPattern, slots: Slots, part: str, text: str) -> str:
     writer = Writer()
-    parts = (text if other == part else writer.place(form.operands[other], slots) for other in name.parts)
+    parts = (text if other == part else writer.operand(form.operands[other], slots) for other in name.parts)
     return "{" + ", ".join(parts) + "}"
 
 
-def _addresses(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
-    count = place.registers(slots)
+def _addresses(spec: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
+    count = spec.registers(slots)
     coordinates = f", {Writer().registers('r', count)}" if count else ""
     for base in _BASES:
         if count and base == _UNANSWERABLE:
@@ -122,23 +122,23 @@ def _addresses(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
     yield "offset", f"[%rd90+16, {Writer().registers('r', count)}]"
 
 
-def _lengths(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
-    if place.kind not in {"register", "any"}:
+def _lengths(spec: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
+    if spec.kind not in {"register", "any"}:
         return
-    count = place.registers(slots)
+    count = spec.registers(slots)
     plain = ANY_LENGTH if count == -1 else count
-    prefix = prefix_of(place.type_word(slots))
+    prefix = prefix_of(spec.type_word(slots))
     for length in dict.fromkeys((0, 1, 2, 4, 8, plain - 1, plain + 1, plain * 2, plain // 2)):
         if 0 <= length != count:
             yield f"{length} registers", Writer().registers(prefix, length)
 
 
-def _types(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
-    count = max(place.registers(slots), 0) if place.kind in {"register", "any"} else 0
+def _types(spec: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
+    count = max(spec.registers(slots), 0) if spec.kind in {"register", "any"} else 0
     for prefix in _PREFIXES:
         yield f"of {prefix}", Writer().registers(prefix, count)
     if count > 1:
-        plain = prefix_of(place.type_word(slots))
+        plain = prefix_of(spec.type_word(slots))
         items = [f"%{plain}{k}" for k in range(count)]
         for prefix in ("rd", "h", "p", "f", "r", "d"):
             yield f"last of {prefix}", "{" + ", ".join([*items[:-1], f"%{prefix}90"]) + "}"
@@ -147,8 +147,8 @@ def _types(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
         yield "one register twice", "{" + ", ".join([*items[:-1], items[0]]) + "}"
 
 
-def _values(place: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
-    constants = place.constants(slots)
+def _values(spec: OperandSpec, slots: Slots) -> Iterator[tuple[str, str]]:
+    constants = spec.constants(slots)
     edges: set[int] = set()
     if constants:
         ends = (constants[0], constants[-1]) if isinstance(constants, range) else constants

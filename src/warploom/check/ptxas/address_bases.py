@@ -1,6 +1,6 @@
 """Registers that ptxas refuses as the base of an address, by form and operand.
 
-Source: ptxas 12.9 to 13.5, asked for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ from warploom.isa.instructions import (
     atomic,
     bulk,
     matrix,
-    mbarrier,
     memory,
     multimem,
     tcgen05,
     tensor,
-    tensormap,
     wmma,
 )  # fmt: skip
-from warploom.isa.model.form import Form
+from warploom.isa.model.form import Form, forms_of
 from warploom.isa.model.operands import Slots
 
 NARROW = (8, 16)
-"""Widths of registers that ptxas cannot move to where an address belongs."""
+"""Widths of registers that ptxas cannot move to an address."""
 
 Widths = Collection[int] | Callable[[Slots, int], Collection[int]]
 
@@ -50,7 +48,10 @@ _NAMED_PARAMETERS = 75
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
-    """Refuse 32 bits for generic and global addresses, and registers for function parameters on later targets."""
+    """Refuse 32 bits for generic and global addresses.
+
+    On later targets, refuse all registers for function parameters.
+    """
     space = slots.get("ss", slots.get("space", ""))
     if space == "param::func" and target >= _NAMED_PARAMETERS:
         return (8, 16, 32, 64)
@@ -83,116 +84,51 @@ def _prefetched(slots: Slots, target: int) -> Collection[int]:
     return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
 
 
+_ASYNC_STORES = (memory_forms.ASYNC_STORE, memory_forms.ASYNC_STORE_ONE, memory_forms.ASYNC_STORE_MANY)
+_LOADS = (memory.LD, memory.LD_ORDERED, memory.LD_VOLATILE, memory.LD_MMIO, memory.LD_NC, memory.LDU)
+_STORES = (memory.ST, memory.ST_ORDERED, memory.ST_VOLATILE, memory.ST_MMIO)
+_ATOMICS = (atomic.ATOM, atomic.CAS, atomic.RED, atomic.ATOM_VECTOR, atomic.RED_VECTOR, memory_forms.ATOM_THIRD)
+_MATRICES = (matrix.LDMATRIX, matrix.LDMATRIX_WIDENED, matrix.STMATRIX)
+_MANY_MATRICES = (*forms.MANY_LOADED, *forms.MANY_WIDENED, *forms.MANY_STORED)
+_FRAGMENTS = (wmma.LOAD, wmma.STORE, forms.WIDE_SUBBYTE_LOAD, forms.WIDE_SUBBYTE_STORE, forms.LOAD_UNTYPED)
+_SINGLE_ASYNC = (
+    *_ASYNC_STORES, memory.ST_ASYNC, memory.ST_ASYNC_RELEASE, atomic.RED_ASYNC, atomic.RED_ASYNC_RELEASE,
+    memory_forms.ASYNC_STORE_ALONE, memory_forms.ASYNC_STORE_GLOBAL, memory_forms.ASYNC_RED,
+    memory_forms.ASYNC_RED_GLOBAL,
+)  # fmt: skip
+_WIDE_LOADS = (multimem.LD_REDUCE, multimem.LD_REDUCE_FLOAT, forms.ROW_PREDICATE)
+_CACHE_HINTS = (memory.PREFETCHU, memory.APPLYPRIORITY, memory.DISCARD)
+
 _refuse_bases(
     _narrow_if_generic,
     {
+        **dict.fromkeys((memory.ST_ASYNC, *_ASYNC_STORES), "mbar"),
+        **dict.fromkeys((*_MATRICES, *_MANY_MATRICES), "p"),
         async_copy.ARRIVE: "addr",
-        matrix.LDMATRIX: "p",
-        matrix.LDMATRIX_WIDENED: "p",
-        matrix.STMATRIX: "p",
-        memory.ST_ASYNC: "mbar",
-        memory_forms.ASYNC_STORE: "mbar",
-        memory_forms.ASYNC_STORE_ONE: "mbar",
-        memory_forms.ASYNC_STORE_MANY: "mbar",
-        **dict.fromkeys((*forms.MANY_LOADED, *forms.MANY_WIDENED, *forms.MANY_STORED), "p"),
     },
 )
-_refuse_bases(
-    _generic_or_global,
-    {
-        atomic.ATOM: "a",
-        atomic.CAS: "a",
-        atomic.RED: "a",
-        atomic.ATOM_VECTOR: "a",
-        atomic.RED_VECTOR: "a",
-        memory.LD: "a",
-        memory.LD_ORDERED: "a",
-        memory.LD_VOLATILE: "a",
-        memory.LD_MMIO: "a",
-        memory.LD_NC: "a",
-        memory.LDU: "a",
-        memory.ST: "a",
-        memory.ST_ORDERED: "a",
-        memory.ST_VOLATILE: "a",
-        memory.ST_MMIO: "a",
-        memory_forms.NARROW_EIGHT_LOADED: "a",
-        memory_forms.NARROW_EIGHT_STORED: "a",
-        memory_forms.ATOM_THIRD: "a",
-    },
-)
+_refuse_bases(_generic_or_global, dict.fromkeys((*_ATOMICS, *_LOADS, *_STORES), "a"))
+_refuse_bases(_generic_or_global, {memory_forms.NARROW_EIGHT_LOADED: "a", memory_forms.NARROW_EIGHT_STORED: "a"})
 _refuse_bases(
     NARROW,
     {
-        atomic.RED_ASYNC: "a mbar",
-        atomic.RED_ASYNC_RELEASE: "a",
-        bulk.COPY_IN_CLUSTER: "mbar",
-        bulk.ZERO: "a",
-        bulk.ZERO_NARROW: "a",
-        memory.ST_ASYNC: "a",
-        memory.ST_ASYNC_RELEASE: "a",
-        memory.CREATEPOLICY_RANGE: "a",
+        **dict.fromkeys((*_SINGLE_ASYNC, bulk.ZERO, bulk.ZERO_NARROW, memory.CREATEPOLICY_RANGE), "a"),
+        **dict.fromkeys(_FRAGMENTS, "p"),
+        **{form: "addr" for form in (*forms_of("tensormap"), forms.ROW_FIFTH_STRIDE) if "addr" in form.operands},
+        **dict.fromkeys((bulk.COPY_IN_CLUSTER, tcgen05.COMMIT), "mbar"),
         tcgen05.ALLOC: "dst",
-        tcgen05.COMMIT: "mbar",
-        tensormap.REPLACE: "addr",
-        tensormap.REPLACE_RANK: "addr",
-        tensormap.REPLACE_ENTRY: "addr",
-        tensormap.REPLACE_CODE: "addr",
-        tensormap.REPLACE_NEW_CODE: "addr",
-        wmma.LOAD: "p",
-        wmma.STORE: "p",
-        forms.WIDE_SUBBYTE_LOAD: "p",
-        forms.WIDE_SUBBYTE_STORE: "p",
-        forms.LOAD_UNTYPED: "p",
-        forms.ROW_FIFTH_STRIDE: "addr",
-        memory_forms.ASYNC_STORE: "a",
-        memory_forms.ASYNC_STORE_ONE: "a",
-        memory_forms.ASYNC_STORE_MANY: "a",
-        memory_forms.ASYNC_STORE_ALONE: "a",
-        memory_forms.ASYNC_STORE_GLOBAL: "a",
-        memory_forms.ASYNC_RED: "a",
-        memory_forms.ASYNC_RED_GLOBAL: "a",
     },
 )
+_refuse_bases(NARROW, {atomic.RED_ASYNC: "mbar"})
 _refuse_bases(
     _loads_into_cluster,
     {
         bulk.LOAD: "dstMem srcMem",
-        tensor.LOAD: "dstMem tensorMap mbar",
-        tensor.GATHER: "dstMem tensorMap mbar",
-        tensor.LOAD_IM2COL: "dstMem tensorMap mbar",
+        **dict.fromkeys((tensor.LOAD, tensor.GATHER, tensor.LOAD_IM2COL), "dstMem tensorMap mbar"),
     },
 )
 _refuse_bases(_barrier_of_load, {bulk.LOAD: "mbar"})
-_refuse_bases(
-    _object,
-    {
-        mbarrier.INIT: "addr",
-        mbarrier.INVAL: "addr",
-        mbarrier.TRANSACTIONS: "addr",
-        mbarrier.ARRIVE: "addr",
-        mbarrier.ARRIVE_DISCARD: "addr",
-        mbarrier.ARRIVE_COUNT: "addr",
-        mbarrier.ARRIVE_REMOTE: "addr",
-        mbarrier.ARRIVE_NO_COMPLETE: "addr",
-        mbarrier.ARRIVE_NO_COMPLETE_DISCARD: "addr",
-        mbarrier.ARRIVE_EXPECT: "addr",
-        mbarrier.ARRIVE_EXPECT_REMOTE: "addr",
-        mbarrier.TEST_WAIT: "addr",
-        mbarrier.TRY_WAIT: "addr",
-    },
-)
+_refuse_bases(_object, {form: "addr" for form in forms_of("mbarrier") if "addr" in form.operands})
 _refuse_bases(_prefetched, {memory.PREFETCH: "a"})
-_refuse_bases(
-    (32,),
-    {
-        memory.PREFETCHU: "a",
-        memory.APPLYPRIORITY: "a",
-        memory.DISCARD: "a",
-        multimem.LD_REDUCE: "a",
-        multimem.LD_REDUCE_FLOAT: "a",
-        multimem.ST: "a",
-        multimem.ST_FLOAT: "a",
-        forms.ROW_PREDICATE: "a",
-    },
-)
+_refuse_bases((32,), dict.fromkeys((*_CACHE_HINTS, *_WIDE_LOADS, multimem.ST, multimem.ST_FLOAT), "a"))
 _refuse_bases((8, 16, 32), {multimem.RED: "a", forms.ROW_MULTIMEM: "a"})

@@ -1,4 +1,4 @@
-"""Forms that the manual does not have and ptxas accepts. Nothing executes them."""
+"""Forms that ptxas accepts and the manual does not have. The emulator does not execute them."""
 
 from __future__ import annotations
 

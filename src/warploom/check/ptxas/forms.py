@@ -1,13 +1,13 @@
-"""Forms that the manual does not have and assemblers take. Nothing executes them.
+"""Forms that ptxas accepts and the manual does not have. The emulator does not execute them.
 
-Source: ptxas 12.9 to 13.5, asked
+Source: answers of ptxas 12.9 to 13.5.
 """
 
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
+from warploom.isa.instructions import mma, sparse
 from warploom.isa.instructions.bulk import SIZES
-from warploom.isa.instructions.fragments import fragment
 from warploom.isa.instructions.matrix import ROWS
 from warploom.isa.instructions.multimem import EIGHTS
 from warploom.isa.instructions.sparse import METADATA
@@ -16,7 +16,7 @@ from warploom.isa.model.operands import OperandSpec, Slots, address, immediate, 
 
 
 def _eighth(slots: Slots) -> int:
-    """Registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
+    """Return the registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
     return 4 if slots["atype"] == "tf32" else 2
 
 
@@ -79,8 +79,8 @@ WIDE_DOUBLE = ExtensionForm(
     source="PTX ISA 9.7.14.4.5",
 )
 
-_DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
-_SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
+_DENSE = mma.HALF.operands
+_SPARSE = {name: sparse.FLOAT.operands[name] for name in "abcd"}
 
 KIND_DENSE = ExtensionForm(
     reason="kind",
@@ -225,10 +225,7 @@ WITHOUT_PROPERTY = ExtensionForm(
     reason="without",
     name="ptxas.without_property",
     syntax="testp.type  p, a;",
-    rows="""
-        type     ptx
-        f32,f64  2.0
-    """,
+    rows="type ptx\nf32,f64 2.0",
     operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )
@@ -264,10 +261,7 @@ WITH_FLUSH = ExtensionForm(
     reason="with",
     name="ptxas.with_flush",
     syntax="rcp.rnd.ftz.f64  d, a;",
-    rows="""
-        rnd          ptx
-        rn,rz,rm,rp  2.0
-    """,
+    rows="rnd ptx\nrn,rz,rm,rp 2.0",
     operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.13",
 )

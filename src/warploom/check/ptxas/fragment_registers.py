@@ -1,10 +1,10 @@
-"""Which registers hold the fragments of matrix instructions, and what else may stand among them.
+"""Registers and other items that ptxas accepts in the fragments of matrix instructions.
 
-Assemblers judge the registers of a vector together (`registers.inferred_type`) by a class of their own for each
-element type. Where a target has no unit for an instruction, software takes its place, and reads the registers in
-ways that a unit does not: then predicates, special registers or constants among them are refused.
+ptxas judges the registers of a vector together (`registers.inferred_type`), by a class for each element type. On a
+target without a unit for an instruction, software replaces the unit and reads the registers differently; then
+predicates, special registers or constants may be illegal.
 
-Source: ptxas 12.9 and 13.1, asked for each form, operand and target
+Source: answers of ptxas 12.9 and 13.1 for each form, operand and target.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from warploom.isa.model.operands import Slots
 
 @dataclass(frozen=True, slots=True)
 class FragmentRegisters:
-    """Registers that ptxas accepts in the vector of a fragment: those of a type, and what `words` names.
+    """Registers that ptxas accepts in the vector of a fragment: those of a type, and the items in `words`.
 
-    "predicate": one among registers of 32 bits; "special": special registers; "integer", "float" and "coded" (of 32
-    bits): constants among registers; "constants": constants alone; "sink": an unwanted result. `extensions` are kinds
-    of syntax beyond the manual. The registers are judged together, and again in groups of `group` (0: no groups), up
-    to the first `judged` (0: all).
+    The words are "predicate" (one among 32-bit registers), "special" (special registers), "integer", "float" and
+    "coded" (constants among registers; coded ones have 32 bits), "constants" (constants only), and "sink" (an unwanted
+    result). `extensions` are kinds of syntax beyond the manual. The registers are judged together, and again in groups
+    of `group` (0: no groups), up to the first `judged` (0: all).
     """
 
     type: str
@@ -49,52 +49,52 @@ _DOUBLES = _CONSTANTS | {"constants"}
 _NOTHING = frozenset[str]()
 
 
-def _hold(held: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
-    """Where predicates go for bits they may stand alone, and constants where integers are added."""
-    if held == "s32" and letter == "c":
+def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
+    """Return the registers of a fragment, with constants for integer sums and predicates for bits."""
+    if type_word == "s32" and letter == "c":
         words |= {"constants"}
     extensions = {"predicate", "bare"} if bare else {"predicate"}
-    is_extended = held == "b32" and "predicate" in words
-    return FragmentRegisters(held, words, frozenset(extensions if is_extended else ()))
+    is_extended = type_word == "b32" and "predicate" in words
+    return FragmentRegisters(type_word, words, frozenset(extensions if is_extended else ()))
 
 
 # Products of whole fragments --------------------------------------------------------------------------------
 
 
-def product(letter: str, *, sparse: bool = False) -> FragmentRule:
-    """What holds operand "a", "b", "c" or "d" of a multiplication whose fragments are documented."""
+def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
+    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with documented fragments."""
 
-    def hold(slots: Slots, target: int) -> FragmentRegisters:
+    def rule(slots: Slots, target: int) -> FragmentRegisters:
         if slots["atype"] == "f64":
             return _double(letter, slots, target)
-        words = _within(letter, slots, target, sparse)
+        words = _legal_items(letter, slots, target, sparse)
         pair = int(slots["shape"].rpartition("k")[2]) <= (64 if slots["atype"] in _FEW_BITS else 32)
         bare = sparse and letter == "a" and slots["atype"] in _INTEGERS and (pair or target < 90)
-        whole = _hold(_held(letter, slots, target, sparse), words, letter, bare=bare)
-        return replace(whole, group=1) if _is_apart(letter, slots, target, sparse) else whole
+        whole = _registers(_register_type(letter, slots, target, sparse), words, letter, bare=bare)
+        return replace(whole, group=1) if _is_split(letter, slots, target, sparse) else whole
 
-    return hold
+    return rule
 
 
-def sparse_product(letter: str) -> FragmentRule:
+def sparse_multiplication(letter: str) -> FragmentRule:
     """Return the rule for operand "a", "b", "c" or "d" of a multiplication with a sparse A."""
-    return product(letter, sparse=True)
+    return multiplication(letter, sparse=True)
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """What holds the metadata of a sparse A."""
+    """Return the registers of the metadata of a sparse A."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
-    """Whether a target has no unit for a multiplication."""
+    """Return True if the target has no unit for a multiplication."""
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
     if element in _FEW_BITS:
-        return target >= _last_unit(slots)
+        return target >= _first_without_unit(slots)
     if sparse:
         return target >= 100 and _is_unordered(slots)
     if element in _BYTES:
@@ -102,16 +102,16 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
     return element == "f16" and slots["shape"] == "m8n8k4" and target >= 80
 
 
-def _is_apart(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Whether software reads or writes each register of sums by itself."""
+def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
+    """Return True if software reads or writes each register of sums separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
     return of_bytes or (slots["atype"] in _EIGHT_BITS and letter in "cd")
 
 
-def _last_unit(slots: Slots) -> int:
-    """The first number of targets without a unit for elements of few bits: Hopper has one, for AND."""
+def _first_without_unit(slots: Slots) -> int:
+    """Return the first target without a unit for elements of few bits. Hopper has a unit for AND only."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
@@ -119,7 +119,7 @@ def _is_unordered(slots: Slots) -> bool:
     return slots["spvariant"] == "sp" and slots["atype"] in {"f16", *_BYTES}
 
 
-def _held(letter: str, slots: Slots, target: int, sparse: bool) -> str:
+def _register_type(letter: str, slots: Slots, target: int, sparse: bool) -> str:
     element, multiplied = slots[f"{letter}type"], slots["atype"]
     if sparse and multiplied in ("f16", "bf16", "tf32") and element != "f16":
         return "b32"
@@ -130,7 +130,7 @@ def _held(letter: str, slots: Slots, target: int, sparse: bool) -> str:
     return _TYPES.get(element, "b32")
 
 
-def _within(letter: str, slots: Slots, target: int, sparse: bool) -> frozenset[str]:
+def _legal_items(letter: str, slots: Slots, target: int, sparse: bool) -> frozenset[str]:
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return _RESULT if letter == "d" else _SOURCE
     element = slots["atype"]
@@ -158,27 +158,27 @@ def _double(letter: str, slots: Slots, target: int) -> FragmentRegisters:
 # The older instructions, whose fragments are opaque ---------------------------------------------------------
 
 
-def opaque_product(letter: str) -> FragmentRule:
-    """What holds operand "a", "b", "c" or "d" of a multiplication whose fragments are opaque."""
+def opaque_multiplication(letter: str) -> FragmentRule:
+    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with opaque fragments."""
 
-    def hold(slots: Slots, target: int) -> FragmentRegisters:
+    def rule(slots: Slots, target: int) -> FragmentRegisters:
         multiplied = slots.get("atype", "f16")
         if multiplied == "f64":
             if letter in "ab":
                 return FragmentRegisters("f64", frozenset({"float", "constants"}))
             return FragmentRegisters("b64", _DOUBLES if letter == "c" else frozenset({"sink"}))
         element = slots.get(f"{letter}type", "f16")
-        held = "s32" if multiplied in _INTEGERS else _TYPES[element]
+        type_word = "s32" if multiplied in _INTEGERS else _TYPES[element]
         words = _of_integers if multiplied in _INTEGERS else _of_floats
-        whole = _hold(held, words(letter, slots, target), letter)
+        whole = _registers(type_word, words(letter, slots, target), letter)
         group, judged = _groups(letter, slots, target)
         return replace(whole, group=group, judged=judged)
 
-    return hold
+    return rule
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """How many registers go together into each of the smaller products that make one, and how many go at all."""
+    """Return the registers in each smaller multiplication, and the number of registers that are used."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -229,31 +229,31 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
             return frozenset({"special"})
         return frozenset({"predicate", "special"}) if (letter, shape) == ("b", "m16n16k16") else _SOURCE
     if letter == "c":
-        return _CONSTANTS if target >= _last_unit(slots) else _SOURCE
+        return _CONSTANTS if target >= _first_without_unit(slots) else _SOURCE
     if multiplied == "b1":
-        return frozenset({"special"}) if 90 <= target < _last_unit(slots) else _NOTHING
+        return frozenset({"special"}) if 90 <= target < _first_without_unit(slots) else _NOTHING
     return frozenset({"integer", "constants"}) if target >= 90 else _NOTHING
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """What holds an opaque fragment that is loaded."""
+    """Return the registers of an opaque fragment that is loaded."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
-        return _hold(_moved(element), _RESULT)
-    return FragmentRegisters(_moved(element), frozenset({"sink"}), group=int(element == "f64"))
+        return _registers(_moved_type(element), _RESULT)
+    return FragmentRegisters(_moved_type(element), frozenset({"sink"}), group=int(element == "f64"))
 
 
 def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
-    """What holds an opaque fragment that is stored."""
+    """Return the registers of an opaque fragment that is stored."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
-        return _hold(_moved(element), _SOURCE)
+        return _registers(_moved_type(element), _SOURCE)
     others = {"f64": frozenset({"float"}), "s32": frozenset({"integer", "coded", "constants"})}
     words = others.get(element, frozenset({"integer", "coded"}))
-    return FragmentRegisters(_moved(element), words, group=int(element == "f64"))
+    return FragmentRegisters(_moved_type(element), words, group=int(element == "f64"))
 
 
-def _moved(element: str) -> str:
+def _moved_type(element: str) -> str:
     if element == "f64":
         return "f64"
     return "s32" if element in _BYTES else _TYPES.get(element, "b32")
@@ -263,10 +263,10 @@ def _moved(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """What holds matrices that are loaded from shared memory."""
+    """Return the registers of matrices that are loaded from shared memory."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """What holds matrices that are stored there."""
+    """Return the registers of matrices that are stored to shared memory."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

@@ -1,8 +1,6 @@
-"""Words that assemblers pass over on instructions that do not have them.
+"""Words that ptxas ignores on instructions that do not have them. It refuses all other such words.
 
-Every other word that an instruction does not have is refused.
-
-Source: ptxas 12.9 to 13.1, asked for each form and each word of the language
+Source: answers of ptxas 12.9 to 13.1 for each form and each word of the language.
 """
 
 from __future__ import annotations
@@ -12,86 +10,87 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from warploom.isa.binding.nearest import name_of, named_words
+from warploom.isa.binding.nearest import count_name_words, instruction_name
 from warploom.isa.model.form import forms_of
 from warploom.isa.model.types import TYPES
 
 
 @dataclass(frozen=True, slots=True)
-class Spare:
-    """A class of words: how many of them are passed over together (0: any number), and on which instructions.
+class IgnoredWords:
+    """Class of words that ptxas ignores.
 
-    Without `names` they are passed over on every instruction none of whose forms has one of them.
+    At most `limit` of them are ignored together (0: any number). They are ignored on the instructions in `names`, or,
+    without names, on every instruction of which no form has one of the words.
     """
 
     words: frozenset[str]
-    most: int
+    limit: int
     names: frozenset[str] = frozenset()
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Whether it holds on the instruction of an opcode."""
-        name = name_of(words)
+        """Return True if the words are ignored on the instruction of an opcode."""
+        name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    """The words that stand in slots of the forms of an instruction."""
+    """Return the words in the slots of all forms of an instruction."""
     words = tuple(name.split("."))
-    named = (form for form in forms_of(words[0]) if named_words(form, words) == len(words))
+    named = (form for form in forms_of(words[0]) if count_name_words(form, words) == len(words))
     return frozenset[str]().union(*(found for form in named for found in form.vocabulary.values()))
 
 
-def _spare(words: str, most: int = 0, names: str = "") -> Spare:
-    return Spare(frozenset(words.split()), most, frozenset(names.split()))
+def _ignored(words: str, limit: int = 0, names: str = "") -> IgnoredWords:
+    return IgnoredWords(frozenset(words.split()), limit, frozenset(names.split()))
 
 
-_SPARE = (
-    _spare("finite infinite number notanumber normal subnormal", most=1),
-    _spare(
+_IGNORED = (
+    _ignored("finite infinite number notanumber normal subnormal", limit=1),
+    _ignored(
         "global_address global_dim global_stride box_dim rank element_stride elemtype fill_mode"
         " interleave_layout swizzle_mode swizzle_atomicity",
-        most=1,
+        limit=1,
     ),
-    _spare("acc::f16 acc::f32", most=1),
-    _spare("b8x16 b6x16_p32 b4x16_p64"),
-    _spare(
+    _ignored("acc::f16 acc::f32", limit=1),
+    _ignored("b8x16 b6x16_p32 b4x16_p64"),
+    _ignored(
         "pred",
         names="abs add sub mul fma neg min max rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp cvt cvt.pack atom red"
         " cp.reduce.async.bulk wgmma.mma_async wmma.mma",
     ),
-    _spare(
+    _ignored(
         "row col",
-        most=2,
+        limit=2,
         names="ldmatrix stmatrix movmatrix wgmma.mma_async tcgen05.ld tcgen05.ld.red tcgen05.st tcgen05.cp",
     ),
-    _spare("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
-    _spare("cta cluster gpu sys", most=1, names="cp.async.bulk"),
-    _spare("any all", most=1, names="bar"),
-    _spare("any", most=1, names="bar.arrive bar.red"),
+    _ignored("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
+    _ignored("cta cluster gpu sys", limit=1, names="cp.async.bulk"),
+    _ignored("any all", limit=1, names="bar"),
+    _ignored("any", limit=1, names="bar.arrive bar.red"),
 )
 
 
-_TAILS = re.compile(r"::(?:ld|st|before_thread_sync|after_thread_sync)$")
-_WITH_TAILS = frozenset({"tcgen05", "griddepcontrol"})
-"""What assemblers pass over at the end of any word, and the instructions where it belongs to a word."""
+_SUFFIX = re.compile(r"::(?:ld|st|before_thread_sync|after_thread_sync)$")
+_WITH_SUFFIXES = frozenset({"tcgen05", "griddepcontrol"})
+"""Instructions whose words have suffixes of their own. On others ptxas ignores the suffix of a word."""
 
-SAYS_LENGTH = frozenset({"mma", "wmma", "wgmma"})
-"""Instructions that may say how many registers their vectors have, as loads do."""
-
-
-def bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of an opcode without the tails that are passed over."""
-    return words if words[0] in _WITH_TAILS else (words[0], *(_TAILS.sub("", word) for word in words[1:]))
+MAY_STATE_LENGTH = frozenset({"mma", "wmma", "wgmma"})
+"""Instructions that may state the length of their vectors, as loads do."""
 
 
-def without_spare(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words of an opcode without those that are passed over, where there are any."""
-    left = bare(words)
-    for spare in _SPARE:
-        found = [word for word in left[1:] if word in spare.words]
-        if found and (not spare.most or len(found) <= spare.most) and spare.is_for(words):
-            left = (left[0], *(word for word in left[1:] if word not in spare.words))
+def without_suffixes(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of an opcode without ignored suffixes."""
+    return words if words[0] in _WITH_SUFFIXES else (words[0], *(_SUFFIX.sub("", word) for word in words[1:]))
+
+
+def without_ignored(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of an opcode without ignored words, if the opcode contains any."""
+    left = without_suffixes(words)
+    for ignored in _IGNORED:
+        found = [word for word in left[1:] if word in ignored.words]
+        if found and (not ignored.limit or len(found) <= ignored.limit) and ignored.is_for(words):
+            left = (left[0], *(word for word in left[1:] if word not in ignored.words))
     if left != words:
         yield left
     yield from _without_narrow(left)
@@ -106,28 +105,28 @@ def _bits(word: str) -> int:
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words of a matrix opcode without the narrow types that assemblers do not count.
+    """Yield the words of a matrix opcode without narrow types that ptxas does not count.
 
-    They look at the first types alone (four of a product, one of a move), and at the widths of most of them;
-    that there are more is seen where single bits, bf16 or tf32 are multiplied, and a sparse A by integers.
+    ptxas checks the first types only (four of a multiplication, one of a load or store), and only the widths of most
+    types. It counts all types of multiplications of single bits, bf16 or tf32, and of integers with a sparse A.
     """
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
-    spare = [k for k in at if words[k] in _NARROW]
+    ignored = [k for k in at if words[k] in _NARROW]
     counted = 4 if words[0] == "mma" else 1 if words[:2] in _MOVES else 0
-    if not spare or not counted:
+    if not ignored or not counted:
         return
-    for dropped in (spare, [k for k in spare if k in at[counted - 1 :]]):
+    for dropped in (ignored, [k for k in ignored if k in at[counted - 1 :]]):
         left = [words[k] for k in at if k not in dropped]
-        seen = zip((words[k] for k in at[:counted]), left, strict=False)
+        compared = zip((words[k] for k in at[:counted]), left, strict=False)
         if (
             dropped
             and len(left) >= counted
             and not (_ALWAYS_COUNTED & {*left} or (words[1][:2] == "sp" and left[0] == "s32"))
-            and (left[0] == "f64" or all(_bits(found) == _bits(read) for found, read in seen))
-            and (words[:2] not in _MOVES or _FEW_BITS & {*words})
+            and (left[0] == "f64" or all(_bits(found) == _bits(read) for found, read in compared))
+            and (words[:2] not in _MOVES or _NARROW_SHAPES & {*words})
         ):
             yield tuple(word for k, word in enumerate(words) if k not in dropped)
 
 
 _MOVES = (("wmma", "load"), ("wmma", "store"))
-_FEW_BITS = frozenset({"m8n8k32", "m8n8k128"})
+_NARROW_SHAPES = frozenset({"m8n8k32", "m8n8k128"})

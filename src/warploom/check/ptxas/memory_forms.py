@@ -1,13 +1,12 @@
-"""Loads, stores, moves and atomics that the manual does not have and assemblers take. Nothing executes them.
+"""Loads, stores, moves and atomics that ptxas accepts and the manual does not have.
 
-Source: ptxas 12.9 to 13.5, asked
+Source: answers of ptxas 12.9 to 13.5.
 """
 
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
-from warploom.isa.instructions.atomic import of_integers
-from warploom.isa.model.operands import OperandSpec, address, inp, out
+from warploom.isa.model.operands import address, bits_as_unsigned, inout, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
 _FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
@@ -160,7 +159,7 @@ ASYNC_RED_GLOBAL = ExtensionForm(
     rows="\n".join(
         ("scope space op type ptx target", *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS))
     ),
-    operands={"a": address(), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(bits_as_unsigned)},
     source="PTX ISA 9.7.13.7",
 )
 
@@ -175,12 +174,7 @@ ATOM_THIRD = ExtensionForm(
         {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  and,or,xor,exch  b32   3.1  sm_32
         {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  exch             b128  8.3  sm_90
     """,
-    operands={
-        "d": out("type", allows=("sink",)),
-        "a": address(),
-        "b": inp("type"),
-        "c": OperandSpec("register", "both", "type"),
-    },
+    operands={"d": out("type", allows=("sink",)), "a": address(), "b": inp("type"), "c": inout("type")},
     source="PTX ISA 9.7.13.5",
 )
 

@@ -1,6 +1,6 @@
-"""Operands that ptxas judges otherwise than the manual, by form and operand.
+"""Operands for which ptxas deviates from the manual, by form and operand.
 
-Source: ptxas 12.9 to 13.5, asked for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ from warploom.check.ptxas import forms, memory_forms, tensor_memory_forms
 from warploom.check.ptxas import fragment_registers as registers
 from warploom.check.ptxas.fragment_registers import FragmentRule
 from warploom.isa.instructions import (
-    approximate,
     atomic,
     barrier,
     bits,
     bulk,
-    cluster_launch,
-    compare,
     convert,
     floating,
-    half,
     integer,
     logic,
     matrix,
@@ -41,17 +37,18 @@ from warploom.isa.instructions import (
     wmma,
 )  # fmt: skip
 from warploom.isa.model.form import Form, forms_of
+from warploom.isa.model.form import forms as all_forms
 from warploom.isa.model.operands import Slots
 from warploom.isa.model.types import TYPES
 
 FUNCTION = frozenset({"function"})
-"""The address of a function stands for a value."""
+"""Extension: the address of a function is legal as a value."""
 PACKED = frozenset({"packed"})
-"""A register of `f16x2` stands for a predicate."""
+"""Extension: a register of `f16x2` is legal as a predicate."""
 PREDICATE = frozenset({"predicate"})
-"""A predicate stands for a register of 32 bits."""
+"""Extension: a predicate is legal as a 32-bit register."""
 VECTORS = frozenset({"vectors"})
-"""A vector of any length stands for a register."""
+"""Extension: a vector of any length is legal as a register."""
 Extensions = Collection[str] | Callable[[Slots, int], Collection[str]]
 
 _EXTENSIONS: dict[tuple[Form, str], Extensions] = {}
@@ -98,6 +95,11 @@ def _from_target(number: int, words: frozenset[str]) -> Extensions:
     return lambda slots, target: words if target >= number else ()
 
 
+def _vote(words: frozenset[str]) -> Extensions:
+    """Return the extensions of votes with a predicate as the result."""
+    return lambda slots, target: words if target >= 90 and slots["type"] == "pred" else ()
+
+
 def _division(slots: Slots, target: int) -> Collection[str]:
     """Return the extensions of divisions, which are routines except in 32 bits."""
     return FUNCTION | PACKED if TYPES[slots["type"]].bits == 32 else ()
@@ -131,73 +133,61 @@ def _scaled_source(slots: Slots, target: int) -> Collection[str]:
 
 # Extensions -----------------------------------------------------------------------------------------------
 
+_ARITHMETIC = ("approximate", "bits", "compare", "floating", "half", "integer", "logic")
+_PLAIN_SOURCES = {
+    bits.SHIFT: "b",
+    bits.FUNNEL: "c",
+    bits.BFE: "b c",
+    bits.BFI: "c d",
+    bits.SZEXT: "b",
+    bits.BMSK: "a b",
+    integer.DP4A: "c",
+    integer.DP2A: "c",
+}
+"""Sources of arithmetic without extensions.
+
+They are shift amounts, bit fields, and the addends of dot products.
+"""
+
+
+def _arithmetic_sources(form: Form) -> str:
+    plain = _PLAIN_SOURCES.get(form, "").split()
+    sources = (name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("register", "read"))
+    return " ".join(name for name in sources if name not in plain)
+
+
+_LOADS = (memory.LD, memory.LD_ORDERED, memory.LD_VOLATILE, memory.LD_MMIO, memory.LD_NC, memory.LDU)
+_STORES = (memory.ST, memory.ST_ORDERED, memory.ST_VOLATILE, memory.ST_MMIO, memory.ST_ASYNC)
+_ASYNC_STORES = (
+    memory_forms.ASYNC_STORE, memory_forms.ASYNC_STORE_ONE, memory_forms.ASYNC_STORE_ALONE,
+    memory_forms.ASYNC_STORE_GLOBAL, memory_forms.ASYNC_RED, memory_forms.ATOM_THIRD,
+)  # fmt: skip
+_TENSOR_LOADS = (tensor.LOAD, tensor.GATHER, tensor.LOAD_IM2COL)
+_TENSOR_STORES = (
+    tensor.STORE, tensor.REDUCE, tensor.SCATTER, tensor.STORE_IM2COL, tensor.REDUCE_IM2COL, forms.ROW_SCATTER,
+)  # fmt: skip
+_TENSOR_PREFETCHES = (tensor.PREFETCH, tensor.PREFETCH_ROWS, tensor.PREFETCH_IM2COL)
+
+_COUNTED_ARRIVALS = (
+    mbarrier.ARRIVE_COUNT, mbarrier.ARRIVE_REMOTE, mbarrier.ARRIVE_NO_COMPLETE, mbarrier.ARRIVE_NO_COMPLETE_DISCARD,
+)  # fmt: skip
+
+_extend(FUNCTION | PACKED, {form: _arithmetic_sources(form) for form in all_forms() if form.family in _ARITHMETIC})
 _extend(
     FUNCTION | PACKED,
     {
-        approximate.FUNCTION: "a",
-        approximate.RCP64: "a",
-        approximate.TANH: "a",
-        approximate.HALF: "a",
-        approximate.DIV: "a b",
-        approximate.DIV_FULL: "a b",
         atomic.ATOM: "b",
         atomic.CAS: "b c",
         atomic.RED: "b",
         atomic.RED_ASYNC: "b",
-        bits.SHIFT: "a",
-        bits.FUNNEL: "a b",
-        bits.COUNT: "a",
-        bits.BFIND: "a",
-        bits.FNS: "mask base offset",
-        bits.BREV: "a",
-        bits.BFE: "a",
-        bits.BFI: "a b",
-        bits.SZEXT: "a",
-        bits.PRMT: "a b c",
-        compare.SETP: "a b",
-        compare.SETP_HALF: "a b",
-        compare.SETP_PAIR: "a b",
-        compare.SET: "a b",
-        compare.SELP: "a b",
-        compare.SLCT: "a b c",
+        convert.HALVES: "b",
+        convert.HALVES_STOCHASTIC: "b",
+        convert.TF32: "a",
         convert.NARROW: "a b",
         convert.FIXED: "a b",
         convert.FIXED_HALVES: "a",
         convert.PACK: "a b",
         convert.PACK_ONTO: "a b c",
-        floating.ADD: "a b",
-        floating.FMA: "a b c",
-        floating.ADD2: "a b",
-        floating.FMA2: "a b c",
-        floating.ABS: "a",
-        floating.MIN: "a b",
-        floating.MIN3: "a b c",
-        floating.COPYSIGN: "a b",
-        floating.TESTP: "a",
-        half.ADD: "a b",
-        half.FMA: "a b c",
-        half.FMA_OOB: "a b c",
-        half.ABS: "a",
-        half.MIN: "a b",
-        half.MIXED_ADD: "a c",
-        half.MIXED_FMA: "a b c",
-        integer.ADD: "a b",
-        integer.MUL: "a b",
-        integer.MAD: "a b c",
-        integer.MUL24: "a b",
-        integer.MAD24: "a b c",
-        integer.SAD: "a b c",
-        integer.ABS: "a",
-        integer.MIN: "a b",
-        integer.DP4A: "a b",
-        integer.DP2A: "a b",
-        integer.ADD_CARRY: "a b",
-        integer.MAD_CARRY: "a b c",
-        logic.BITWISE: "a b",
-        logic.NOT: "a",
-        logic.CNOT: "a",
-        logic.LOP3: "a b c",
-        logic.LOP3_BOOL: "a b c",
         memory.CVTA_TO: "a",
         move.MOV_PREDICATE: "a",
         stack.ALLOCA: "size",
@@ -207,66 +197,28 @@ _extend(
         forms.WITHOUT_PAIR: "a b",
         forms.ROW_FMA: "a b c",
         forms.WITH_FLUSH: "a",
-        convert.HALVES: "b",
-        convert.HALVES_STOCHASTIC: "b",
-        convert.TF32: "a",
     },
 )
 _extend(
     FUNCTION,
     {
-        cluster_launch.IS_CANCELED: "response",
-        cluster_launch.FIRST_CTA: "response",
-        cluster_launch.FIRST_CTA_COORDINATE: "response",
-        memory.ST: "b",
-        memory.ST_ORDERED: "b",
-        memory.ST_VOLATILE: "b",
-        memory.ST_MMIO: "b",
-        memory.ST_ASYNC: "b",
-        memory.MAPA: "a",
-        memory.GETCTARANK: "a",
-        move.MOV: "a",
-        move.UNPACK1: "a",
-        move.UNPACK2: "a",
-        move.UNPACK4: "a",
-        multimem.ST: "b",
-        multimem.ST_FLOAT: "b",
-        multimem.RED: "b",
-        tensormap.REPLACE_RANK: "new_val",
-        tensormap.REPLACE_ENTRY: "new_val",
-        video.ARITHMETIC: "a b",
-        video.ARITHMETIC_MERGED: "a b c",
-        video.SHIFT: "a b",
-        video.SHIFT_MERGED: "a b c",
-        video.MAD: "a b c",
-        video.MAD_NEGATED: "a b c",
-        video.MAD_PLUS_ONE: "a b c",
-        video.SET: "a b",
-        video.SET_MERGED: "a b",
+        **dict.fromkeys((*_STORES, *_ASYNC_STORES, multimem.ST, multimem.ST_FLOAT, multimem.RED), "b"),
+        **dict.fromkeys((move.MOV, move.UNPACK1, move.UNPACK2, move.UNPACK4, memory.MAPA, memory.GETCTARANK), "a"),
+        **dict.fromkeys((tensormap.REPLACE_RANK, tensormap.REPLACE_ENTRY, forms.ROW_FIFTH_STRIDE), "new_val"),
+        **{form: "response" for form in forms_of("clusterlaunchcontrol") if "response" in form.operands},
+        **dict.fromkeys((video.ARITHMETIC, video.SET, video.SET_MERGED), "a b"),
+        **dict.fromkeys((video.ARITHMETIC_MERGED, video.MAD, video.MAD_NEGATED), "a b c"),
         warp.REDUX_FLOAT: "a",
-        forms.ROW_FIFTH_STRIDE: "new_val",
-        memory_forms.ASYNC_STORE: "b",
-        memory_forms.ASYNC_STORE_ONE: "b",
-        memory_forms.ASYNC_STORE_ALONE: "b",
-        memory_forms.ASYNC_STORE_GLOBAL: "b",
-        memory_forms.ASYNC_RED: "b",
-        memory_forms.ATOM_THIRD: "b",
     },
 )
 _extend(PACKED, {barrier.BARRIER_RED: "d", logic.BITWISE: "d", logic.NOT: "d", move.MOV_PREDICATE: "d"})
 _extend(
     PREDICATE,
     {
-        matrix.LDMATRIX: "r",
-        matrix.LDMATRIX_WIDENED: "r",
+        **dict.fromkeys((matrix.LDMATRIX, matrix.LDMATRIX_WIDENED, *forms.MANY_LOADED, *forms.MANY_WIDENED), "r"),
+        **dict.fromkeys((wgmma.INTEGER_REGISTERS, wgmma.BIT_REGISTERS, wgmma.SPARSE_INTEGER_REGISTERS), "a"),
+        **dict.fromkeys((forms.KIND_DENSE, forms.FOUR_BITS, forms.KIND_SPARSE), "a b c d"),
         matrix.MOVMATRIX: "d a",
-        wgmma.INTEGER_REGISTERS: "a",
-        wgmma.BIT_REGISTERS: "a",
-        wgmma.SPARSE_INTEGER_REGISTERS: "a",
-        forms.KIND_DENSE: "a b c d",
-        forms.FOUR_BITS: "a b c d",
-        forms.KIND_SPARSE: "a b c d",
-        **dict.fromkeys((*forms.MANY_LOADED, *forms.MANY_WIDENED), "r"),
     },
 )
 _extend(
@@ -277,67 +229,30 @@ _extend(
         sparse.INTEGER: "e",
         sparse.SCALED: "e scale_a_data scale_b_data",
         forms.KIND_SPARSE: "e",
+        **{form: "sp_meta" for form in forms_of("wgmma") if "sp_meta" in form.operands},
     },
 )
 _extend(
     frozenset({"vector"}),
     {
-        bulk.STORE: "byteMask",
-        mbarrier.ARRIVE_COUNT: "count",
-        mbarrier.ARRIVE_REMOTE: "count",
-        mbarrier.ARRIVE_NO_COMPLETE: "count",
-        mbarrier.ARRIVE_NO_COMPLETE_DISCARD: "count",
-        multimem.COPY: "byteMask",
-        forms.COPY_MASKED: "byteMask",
+        **dict.fromkeys(_COUNTED_ARRIVALS, "count"),
+        **dict.fromkeys((bulk.STORE, multimem.COPY, forms.COPY_MASKED), "byteMask"),
     },
 )
 _extend(
     frozenset({"special"}),
     {
-        memory.LD: "a",
-        memory.LD_ORDERED: "a",
-        memory.LD_VOLATILE: "a",
-        memory.LD_MMIO: "a",
-        memory.LD_NC: "a",
-        memory.LDU: "a",
-        memory.ST_ASYNC: "a",
-        memory.ST_ASYNC_RELEASE: "a",
-        memory.CREATEPOLICY_RANGE: "a",
-        tcgen05_mma.MMA: "disable_output_lane",
-        tcgen05_mma.MMA_TENSOR: "disable_output_lane",
+        **dict.fromkeys((*_LOADS, memory.ST_ASYNC_RELEASE, memory.CREATEPOLICY_RANGE), "a"),
+        **{
+            form: "disable_output_lane"
+            for form in (tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR, *tensor_memory_forms.FORMS)
+            if "disable_output_lane" in form.operands
+        },
     },
 )
-_extend(
-    frozenset({"bare"}),
-    {
-        tensor.LOAD: "dstMem mbar",
-        tensor.STORE: "srcMem",
-        tensor.REDUCE: "srcMem",
-        tensor.GATHER: "dstMem mbar",
-        tensor.SCATTER: "srcMem",
-        tensor.LOAD_IM2COL: "dstMem mbar",
-        tensor.STORE_IM2COL: "srcMem",
-        tensor.REDUCE_IM2COL: "srcMem",
-        forms.ROW_SCATTER: "srcMem",
-    },
-)
-_extend(
-    frozenset({"untyped"}),
-    {
-        tensor.LOAD: "tensorMap",
-        tensor.STORE: "tensorMap",
-        tensor.REDUCE: "tensorMap",
-        tensor.PREFETCH: "tensorMap",
-        tensor.GATHER: "tensorMap",
-        tensor.SCATTER: "tensorMap",
-        tensor.PREFETCH_ROWS: "tensorMap",
-        tensor.LOAD_IM2COL: "tensorMap",
-        tensor.STORE_IM2COL: "tensorMap",
-        tensor.REDUCE_IM2COL: "tensorMap",
-        tensor.PREFETCH_IM2COL: "tensorMap",
-        forms.ROW_SCATTER: "tensorMap",
-    },
-)
+_EXTENSIONS[memory.ST_ASYNC, "a"] = frozenset({"special"})
+_extend(frozenset({"bare"}), {**dict.fromkeys(_TENSOR_LOADS, "dstMem mbar"), **dict.fromkeys(_TENSOR_STORES, "srcMem")})
+_extend(frozenset({"untyped"}), dict.fromkeys((*_TENSOR_LOADS, *_TENSOR_STORES, *_TENSOR_PREFETCHES), "tensorMap"))
 _extend(frozenset({"base"}), {barrier.FENCE_PROXY_TENSORMAP: "addr"})
 _extend(
     _of_bf16(FUNCTION),
@@ -350,13 +265,8 @@ _extend(_division, {integer.DIV: "a b"})
 _extend(_half_word, {memory.ST_ASYNC_RELEASE: "b"})
 _extend(_scaled_source, {forms.WITH_SCALE: "a"})
 _extend(_from_target(90, FUNCTION), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"})
-_extend(_from_target(90, PACKED), {warp.VOTE_SYNC: "d"})
-_extend(_from_target(90, FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
-_extend(VECTORS | PREDICATE, {form: "sp_meta" for form in forms_of("wgmma") if "sp_meta" in form.operands})
-_extend(
-    frozenset({"special"}),
-    {form: "disable_output_lane" for form in tensor_memory_forms.LOOSE if "disable_output_lane" in form.operands},
-)
+_extend(_vote(PACKED), {warp.VOTE_SYNC: "d"})
+_extend(_vote(FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
 
 
 # Fragments ------------------------------------------------------------------------------------------------
@@ -366,10 +276,12 @@ _DENSE = (
     mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, forms.KIND_DENSE, forms.FOUR_BITS,
 )  # fmt: skip
 
-_hold_fragments(registers.product, dict.fromkeys(_DENSE, "a b c d"))
-_hold_fragments(registers.sparse_product, dict.fromkeys(_SPARSE, "a b c d"))
+_hold_fragments(registers.multiplication, dict.fromkeys(_DENSE, "a b c d"))
+_hold_fragments(registers.sparse_multiplication, dict.fromkeys(_SPARSE, "a b c d"))
 _hold_fragments(lambda _: registers.metadata, dict.fromkeys(_SPARSE, "e"))
-_hold_fragments(registers.opaque_product, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d"))
+_hold_fragments(
+    registers.opaque_multiplication, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d")
+)
 _hold_fragments(lambda _: registers.opaque_load, {wmma.LOAD: "r"})
 _hold_fragments(lambda _: registers.opaque_store, {wmma.STORE: "r"})
 _hold_fragments(
@@ -382,14 +294,8 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 # Operands without sinks, predicates and addresses of variables ---------------------------------------------
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
-_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.LOOSE)
+_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.FORMS)
 _REGISTERS_ONLY.update((form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands)
 _REGISTERS_ONLY.update((form, "r") for form in forms_of("tcgen05") if "r" in form.operands)
-_REGISTERS_ONLY.update(
-    [
-        (mbarrier.TEST_WAIT, "phase"),
-        (mbarrier.TRY_WAIT, "phase"),
-        (mbarrier.PENDING_COUNT, "state"),
-        (tcgen05.COMMIT, "ctaMask"),
-    ]
-)
+_REGISTERS_ONLY.update([(mbarrier.TEST_WAIT, "phase"), (mbarrier.TRY_WAIT, "phase")])
+_REGISTERS_ONLY.update([(mbarrier.PENDING_COUNT, "state"), (tcgen05.COMMIT, "ctaMask")])

@@ -1,8 +1,8 @@
-"""Multiplications in tensor memory that ptxas accepts beyond the manual.
+"""Multiplications in tensor memory that ptxas accepts and the manual does not have.
 
 ptxas accepts a predicate in place of the lane masks, and scaled integers.
 
-Source: ptxas 12.9 to 13.5, asked.
+Source: answers of ptxas 12.9 to 13.5.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warploom.isa.instructions.tcgen05_mma import GROUPS, INTEGER, KEPT, SHIFTED
 
 _REASONS = {"lane": "lanes", "scale": "scale-input-d"}
 
-_LOOSE = (
+_VARIANTS = (
     ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
     ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", INTEGER),
     ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", INTEGER),
@@ -20,7 +20,7 @@ _LOOSE = (
     ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", INTEGER),
 )
 
-LOOSE = tuple(
+FORMS = tuple(
     ExtensionForm(
         reason=_REASONS[what],
         name=f"ptxas.{what}_{k}{a.strip('[]')[1:]}",
@@ -34,6 +34,6 @@ LOOSE = tuple(
         operands=multiplication_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
         source=f"{SOURCE}.1",
     )
-    for k, (what, last, sp, kinds, targets) in enumerate(_LOOSE)
+    for k, (what, last, sp, kinds, targets) in enumerate(_VARIANTS)
     for a in ("a-desc", "[a-tmem]")
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.integrations.dask.grid import run_grid as run_grid
-from warploom.integrations.dask.tasks import map_tasks as map_tasks
+from warploom.integrations.dask.grid import run_grid
+from warploom.integrations.dask.tasks import map_tasks
 
 __all__ = ["map_tasks", "run_grid"]

@@ -1,4 +1,4 @@
-"""From an instruction of the tree to a bound form: which form, which slots, which operand in which place."""
+"""Binding of instructions to Forms: the Form, the slots, and the operand of each specification."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from warploom.isa.binding.operands import (
     unparenthesised,
     wrong_constants,
 )
-from warploom.isa.binding.unjudged import is_unjudged
-from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, heads, match_opcode
+from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # legal words of one slot that operands are laid beside
@@ -28,7 +27,7 @@ _WAYS = 16  # legal words of one slot that operands are laid beside
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """An instruction bound to a form. `slots` maps each slot to its word ("" when absent)."""
+    """Instruction bound to a Form. `slots` maps each slot to its word ("" if absent)."""
 
     form: Form
     slots: Mapping[str, str]
@@ -36,10 +35,11 @@ class Binding:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any
-    order.
+    """Bind an instruction, or return the diagnostic that explains why no Form matches.
 
-    Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
+    The words after the instruction's name may be in any order.
+
+    Errors: isa.unknown (unknown opcode), <form>/<slot> (a modifier that no row allows), <form>/<operand>.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
     if (known := _BOUND.get(outline)) is not None:
@@ -52,7 +52,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
         if not isinstance(bound, list) and not problems:
             binding = Binding(match.form, match.slots, bound)
-            if all(place.legal.values is None for place in match.form.operands.values()):
+            if all(spec.legal.values is None for spec in match.form.operands.values()):
                 _BOUND[outline] = binding
             return binding
         if (rank := (isinstance(bound, list), len(problems))) < least:
@@ -63,11 +63,11 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 _BOUND: dict[tuple[object, ...], Binding] = {}
-"""The first binding of each opcode with operands of each outline, where no constant is judged by its value."""
+"""First binding of each opcode and outline of operands, for Forms that do not restrict constants."""
 
 
 def _outline(operand: Operand) -> object:
-    """What decides where an operand may stand."""
+    """Return the properties of an operand that decide which specifications it fits."""
     match operand:
         case Name(text):
             return text == "_"
@@ -84,7 +84,7 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """A binding as one of the same opcode and outlines was made."""
+    """Return the binding of operands with the opcode and outlines of a known binding."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
@@ -93,9 +93,9 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
             operand = operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
-        if like.place.kind != "tuple":
+        if like.spec.kind != "tuple":
             operand = unparenthesised(operand)
-        bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
+        bound[name] = BoundOperand(operand, like.spec, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
 
 
@@ -106,22 +106,33 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 # Opcodes ----------------------------------------------------------------------------------------------------
 
 
-def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
-    """Why no row of any form allows an opcode. `misfits` counts how badly the operands, as they are declared,
-    suit a form that is as near as another.
+_TEXTURES = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
+"""First words of instructions without Forms: textures and surfaces (PTX ISA 9.7.10, 9.7.11)."""
 
-    Errors: isa.unknown, <form>/<slot>
+
+def is_unjudged(opcode: str) -> bool:
+    """Return True if an opcode begins like a PTX instruction that has no Form."""
+    head = opcode.partition(".")[0]
+    return head in _TEXTURES and not forms_of(head)
+
+
+def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
+    """Return the problem of an opcode that no row of any Form allows.
+
+    `misfits` counts how badly the declared operands fit a Form; it decides between equally near Forms.
+
+    Errors: isa.unknown, <form>/<slot>.
     """
     opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
-        return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
+        return Problem("isa.unjudged", f"unsupported instruction '{opcode}'", ("opcode",))
     if len(opcode) > LONGEST_OPCODE:
         opcode = ".".join(word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS])
     found = nearest_fixes(opcode, operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
-        return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
+        return Problem("isa.unknown", f"unknown instruction '{opcode}'", ("opcode",), hint)
     if misfits is not None and len({fix.match.form.name for fix in found}) > 1:
         found = sorted(found, key=lambda fix: min(map(misfits, _ways(fix))))
     fix = found[0]
@@ -129,35 +140,33 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
     hint = ""
     others = dict.fromkeys(_expectation(other) for other in found[1:] if other.slot != fix.slot)
     if fix.nearest:
-        hint = f"the nearest that is legal: {fix.nearest}"
+        hint = f"the nearest legal opcode is {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
     return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""What is explained of an opcode that no form could have."""
+"""Maximum number of words of an opcode that are explained, and the maximum length of each."""
 
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
-    best.
-    """
+    """Return the changes that make an opcode legal and after which the operands fit best."""
     found = fixes(opcode)
-    likest = max((fix.likeness for fix in found), default=0.0)
+    greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(_misfit(fix, operands), fix) for fix in found]
     ranked = [
         (misfit, fix)
         for misfit, fix in misfits
-        if fix.is_known or fix.likeness >= likest - 0.5 or (fix.kind == "missing" and misfit == 0)
+        if fix.is_known or fix.similarity >= greatest - 0.5 or (fix.kind == "missing" and misfit == 0)
     ]
     least = min((misfit for misfit, _ in ranked), default=0)
     return [fix for misfit, fix in ranked if misfit == least]
 
 
 def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """How badly operands fit the opcode after a change, with the legal word that suits them best."""
+    """Return how badly operands fit the opcode after a change, with the most suitable legal word."""
     return min(_misfit_of(match, operands) for match in _ways(fix))
 
 
@@ -178,7 +187,7 @@ def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """The slot at fault; of a word too much the one that has it already, or "extra" where none may have it."""
+    """Return the slot at fault. An additional word has the slot that already has this word, or "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -230,7 +239,7 @@ def _like(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """The legal opcodes that differ from one in the word of one slot, and how a message names the change."""
+    """Yield the legal opcodes that differ in the word of one slot, with the text of each change."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         words = dict.fromkeys(word for row in form.rows for word in row.cells[column])

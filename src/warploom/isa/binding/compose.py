@@ -1,4 +1,4 @@
-"""From a Form to an instruction of the tree: opcode from slots, operands in the order of the syntax line."""
+"""Composition of instructions from Forms: the opcode from slots, and operands in syntax order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 @cache
 def form_named(name: str) -> Form:
-    """The form of a name. Errors: FormError where there is none, for the author of the name only."""
+    """Return the Form of a name.
+
+    Errors: FormError for an unknown name.
+    """
     for form in forms():
         if form.name == name:
             return form
@@ -21,9 +24,9 @@ def form_named(name: str) -> Form:
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Every slot of a form: those given, "" for the others, composite words spelled from their parts.
+    """Return all slots of a Form: the given words, "" for the others, and composite words.
 
-    Errors: FormError for a word of a slot that the form does not have.
+    Errors: FormError for a slot that the Form does not have.
     """
     slots = {word.slot: "" for word in form.syntax.words if word.slot} | dict.fromkeys(form.columns, "")
     if unknown := words.keys() - slots.keys():
@@ -32,8 +35,9 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """The first of some forms that has a row for the words; the first of those that know every one of the
-    slots where none has; the first of all where none does.
+    """Return the first Form that has a row for the words.
+
+    Without such a row, return the first Form that has all the slots, and without such a Form the first of all.
     """
     fitting: list[Form] = []
     for form in forms:
@@ -49,9 +53,9 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """The rows of some forms that allow the words, whatever their other columns say.
+    """Return the rows of some Forms that allow the words, regardless of their other columns.
 
-    A form without the column of a word has no such row, but for optional words, which any row may have.
+    A Form without the column of a word has no such row, except for optional words, which every row allows.
     """
     return [
         row
@@ -62,7 +66,7 @@ def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
 
 
 def _optional(form: Form, slot: str) -> tuple[str, ...]:
-    """What may stand in the place of an optional word: it, or nothing."""
+    """Return the values of an optional word: the word, or ""."""
     return next(
         (("", word.literal) for word in form.syntax.words if word.optional and word.literal == slot == word.slot), ()
     )
@@ -75,20 +79,20 @@ def compose(
     guard: Guard | None = None,
     late: Sequence[str] = (),
 ) -> Instruction:
-    """The instruction of a form: `words` by slot, `operands` by place; the words of the `late` slots stand last,
-    in their order, as some compilers write them.
+    """Return the instruction of a Form with some words by slot and operands by name.
 
-    Places that are not given stand nowhere, and operands that the form has no place for are left out.
+    The words of the `late` slots stand last, in this order, as some compilers write them. Operands may be absent;
+    operands that the Form does not have are ignored.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)
     opcode = ".".join(text for word in ordered if (text := slots[word.slot] if word.slot else word.literal))
     placed: list[Operand] = []
-    for place in form.syntax.places:
-        parts = [operands[name] for name in place.names if name in operands]
+    for pattern in form.syntax.operands:
+        parts = [operands[name] for name in pattern.names if name in operands]
         if not parts:
             continue
-        if place.parts:
+        if pattern.parts:
             placed.append(Vector(tuple(parts)))
         elif len(parts) == 2:
             placed.append(Pair(parts[0], parts[1]))

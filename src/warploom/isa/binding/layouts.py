@@ -1,4 +1,4 @@
-"""The layouts of an instruction's operands, asked for as people write instructions."""
+"""Layouts of the operands of an instruction, by opcode and operand name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLa
 from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
-_SPOKEN = {
+_FIELD_NAMES = {
     "selector": "a sparsity selector",
     "byte_id": "a byte id",
     "thread_id": "a thread id",
@@ -29,20 +29,23 @@ _LONGEST = 8 * LONGEST_OPCODE  # with all its operands, of which some have 128 r
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand whose layout is known: what it is called, its place in the syntax line, and how it lies."""
+    """Operand with a known layout. `key` is its name in the syntax line."""
 
     opcode: str
-    place: str
+    key: str
     slots: Mapping[str, str]
     layout: OperandLayout
 
     @property
     def name(self) -> str:
-        """What it is called: A, B, C, D, metadata, scale A, scale B, R or box."""
+        """Name of the matrix: A, B, C, D, metadata, scale A, scale B, R or box."""
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
-        """Its map. Errors: UsageError for what no layout is known of."""
+        """Return the map of the operand's elements.
+
+        Errors: UsageError if no layout is known for the inputs.
+        """
         return self.layout.map(self.slots, given)
 
 
@@ -59,56 +62,59 @@ def layout(
     tensor_map: TensorMapFields | None = None,
     idesc: InstructionDescriptor | int | None = None,
 ) -> LayoutMap:
-    """Where the elements of an operand lie: (lane, item) -> (row, col), in shared memory (row, col) -> byte, in
-    tensor memory (row, col) -> CTA, lane, column and bit.
+    """Return the map from the elements of an operand to registers, shared memory or tensor memory.
 
-    `instruction` is an opcode, with operands or without. `operand` is "A", "B", "C", "D", "metadata", "scale A",
-    "scale B", "R" (what a matrix load, store or move has in registers), "box" (what a tensor copy has in shared
-    memory), or the operand's name in the syntax line ("a-desc"). Where A may be in registers, or in tensor
-    memory, and behind a descriptor it is not that behind the descriptor, unless a descriptor, a swizzle or a
-    major is given.
+    In registers, the map is (lane, item) -> (row, col); in shared memory, (row, col) -> byte; in tensor memory, (row,
+    col) -> CTA, lane, column and bit.
 
-    Of metadata `selector`, of scale factors `byte_id` and `thread_id` name who has them. A tile in shared memory
-    lies as its `descriptor` says, or without one packed from address 0 with a `swizzle` of 0, 32, 64 or 128 bytes;
-    `major` is "K" or "MN". A box lies as the fields of its `tensor_map` say. Of a multiplication in tensor memory
-    shape, types and majors are in its instruction descriptor, `idesc`.
+    `instruction` is an opcode, with or without operands. `operand` is "A", "B", "C", "D", "metadata", "scale A", "scale
+    B", "R" (the registers of a matrix load, store or move), "box" (the shared memory of a tensor copy), or the
+    operand's name in the syntax line ("a-desc"). If A may be in registers or tensor memory as well as behind a
+    descriptor, the second is chosen only if a descriptor, a swizzle or a major is given.
 
-    Errors: UsageError for an instruction or an operand that there is not, and for what is given to an operand
-        that does not depend on it.
+    `selector` chooses the lanes that hold metadata; `byte_id` and `thread_id` choose those that hold scale factors. A
+    tile in shared memory follows its `descriptor`. Without one it is packed from address 0 with a `swizzle` of 0, 32,
+    64 or 128 bytes, and `major` is "K" or "MN". A box follows the fields of its `tensor_map`. The shape, types and
+    majors of a multiplication in tensor memory are in its instruction descriptor, `idesc`.
+
+    Errors: UsageError for an unknown instruction or operand, and for an input that the operand does not depend on.
     """
     given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
-    return operand_called(operands_of(instruction), operand, given).map(given)
+    return find_operand(operands_of(instruction), operand, given).map(given)
 
 
 def operands_of(instruction: str) -> tuple[Operand, ...]:
-    """Every operand of an instruction whose layout is known, in the order of its syntax line.
+    """Return the operands of an instruction that have known layouts, in the order of the syntax line.
 
-    Errors: UsageError for an opcode that there is not, and one that has no such operand.
+    Errors: UsageError for an unknown opcode, and for an opcode without such operands.
     """
     opcode, values = _split(instruction)
     matches = match_opcode(opcode)
     if not matches:
-        raise UsageError(f"there is no instruction {opcode!r}", hint=_nearest(opcode))
+        raise UsageError(f"unknown instruction {opcode!r}", hint=_nearest(opcode))
     fitting = [match for match in matches if values is None or _fits(match, values)] or matches
     found = {
-        (name, place.layout.operand): Operand(opcode, name, match.slots, place.layout)
+        (name, spec.layout.operand): Operand(opcode, name, match.slots, spec.layout)
         for match in fitting
-        for named in match.form.syntax.places
+        for named in match.form.syntax.operands
         for name in named.names
-        if (place := match.form.operands[name]).layout is not None and (not place.when or match.slots.get(place.when))
+        if (spec := match.form.operands[name]).layout is not None and (not spec.when or match.slots.get(spec.when))
     }
     if not found:
-        with_layouts = ", ".join(sorted({form.family for form in forms() if _lies(form)}))
+        with_layouts = ", ".join(sorted({form.family for form in forms() if _has_layout(form)}))
         raise UsageError(f"no operand of {opcode} has a layout that its words fix; those of {with_layouts} have")
     return tuple(found.values())
 
 
-def operand_called(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """The operand of a name. Errors: UsageError where there is none, or where it depends on nothing given."""
+def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
+    """Return the operand of a name.
+
+    Errors: UsageError for an unknown name, and for an input that the operand does not depend on.
+    """
     operands = tuple(operands)
-    wanted = _plain(name)
-    called = [each for each in operands if _plain(each.name) == wanted] or [
-        each for each in operands if _plain(each.place) == wanted
+    wanted = _normalized(name)
+    called = [each for each in operands if _normalized(each.name) == wanted] or [
+        each for each in operands if _normalized(each.key) == wanted
     ]
     if not called:
         legal = ", ".join(dict.fromkeys(each.name for each in operands))
@@ -117,44 +123,44 @@ def operand_called(operands: Iterable[Operand], name: str, given: LayoutInputs) 
     fitting = [each for each in called if set(changed) <= set(each.layout.needs)]
     if not fitting:
         unused = next(field for field in changed if field not in called[0].layout.needs)
-        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_SPOKEN[unused]}")
-    return max(fitting, key=lambda each: _suits(each, changed))
+        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_FIELD_NAMES[unused]}")
+    return max(fitting, key=lambda each: _relevance(each, changed))
 
 
-def all_with(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """One operand of each name, those that depend on what is given before those that do not.
+def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
+    """Return one operand of each name. Operands that depend on the inputs take precedence.
 
-    Errors: UsageError where none depends on something given.
+    Errors: UsageError for an input that no operand depends on.
     """
     operands = tuple(operands)
     for field in given.changed():
         if not any(field in each.layout.needs for each in operands):
-            raise UsageError(f"no operand of {operands[0].opcode} depends on {_SPOKEN[field]}")
+            raise UsageError(f"no operand of {operands[0].opcode} depends on {_FIELD_NAMES[field]}")
     changed = given.changed()
     chosen: dict[str, Operand] = {}
     for each in operands:
         before = chosen.get(each.name)
-        if before is None or _suits(each, changed) > _suits(before, changed):
+        if before is None or _relevance(each, changed) > _relevance(before, changed):
             chosen[each.name] = each
     return tuple(chosen.values())
 
 
-def _suits(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """How well an operand goes with what is given: it depends on much of it, and on little else."""
+def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
+    """Return a rank of an operand: the inputs that it depends on, and the fields that it lacks."""
     needs = operand.layout.needs
     return len(set(changed) & set(needs)), -len(needs)
 
 
-def _lies(form: Form) -> bool:
-    return any(place.layout is not None for place in form.operands.values())
+def _has_layout(form: Form) -> bool:
+    return any(spec.layout is not None for spec in form.operands.values())
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).lower()
 
 
 def _split(instruction: str) -> tuple[str, list[str] | None]:
-    """The opcode of an instruction, and the texts of its operands; None where there are none."""
+    """Return the opcode of an instruction, and the texts of its operands or None."""
     if not instruction.strip(" ;"):
         raise UsageError("no instruction was given; expected an opcode")
     if len(instruction) > _LONGEST:
@@ -167,24 +173,22 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
 
 
 def _fits(match: Match, values: list[str]) -> bool:
-    """Whether vectors stand in a text where a form has vectors, as far as both go."""
-    for named, value in zip(match.form.syntax.places, values):
-        place = match.form.operands[named.names[0]]
-        if place.kind == "register" and value.startswith("{") != (
-            bool(named.parts) or place.registers(match.slots) > 0
-        ):
+    """Return True if the vectors of a text stand at the vectors of a Form."""
+    for named, value in zip(match.form.syntax.operands, values):
+        spec = match.form.operands[named.names[0]]
+        if spec.kind == "register" and value.startswith("{") != (bool(named.parts) or spec.registers(match.slots) > 0):
             return False
     return True
 
 
 def _nearest(opcode: str) -> str:
-    """What was meant, as a question."""
+    """Return a hint with the nearest opcodes."""
     if len(opcode) > LONGEST_OPCODE:
         return ""
     head = opcode.split(".", maxsplit=1)[0]
     if not forms_of(head):
-        like = get_close_matches(head, heads(), 1, 0.5)
-        return f"did you mean {like[0]}?" if like else ""
+        similar = get_close_matches(head, heads(), 1, 0.5)
+        return f"did you mean {similar[0]}?" if similar else ""
     words = tuple(opcode.split("."))
     longer = [found for form in forms_of(head) if (found := _completed(form, words))]
     near = longer[:1] or [fix.nearest or spell(fix.match) for fix in fixes(opcode)[:2]]
@@ -192,7 +196,7 @@ def _nearest(opcode: str) -> str:
 
 
 def _completed(form: Form, words: tuple[str, ...]) -> str:
-    """The first opcode of a form that has some words in their order, and others between them; "" without one."""
+    """Return the first opcode of a Form that contains some words in their order, or ""."""
     for row in form.rows:
         slots: dict[str, str] = {column: cells[0] for column, cells in row.cells.items()}
         used = 0

@@ -1,7 +1,7 @@
-"""For an opcode that no row allows: the nearest one that is, and the word at fault.
+"""Nearest legal opcode of an illegal one, and the word at fault.
 
-First every single change that makes the opcode legal is tried: another word in one place, a word more, a word
-less. Where none does, the opcode is laid beside the syntax lines with as few changes as may be.
+First, every change of a single word is tried: another word, an additional word, or one word less. If no single change
+makes the opcode legal, the opcode is aligned with the syntax lines with as few changes as possible.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _KINDS = ("doubled", "missing", "word", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One change: what is wrong with an opcode, and what it would be without that.
+    """Change that makes an opcode legal.
 
-    `kind` is "word" (another word in its place), "missing", "extra" or "doubled". `slot` is the slot or the
-    literal word at fault, `position` the word's place in the opcode, `found` what stands there and `legal`
-    what may. `match` is the opcode after the change; `nearest` spells it where further changes were needed.
+    `kind` is "word" (another word), "missing", "extra" or "doubled". `slot` is the slot or the literal word at fault,
+    `position` the index of the word in the opcode, `found` the word and `legal` the legal words. `match` is the opcode
+    after the change. `nearest` is its text if further changes are necessary.
     """
 
     kind: str
@@ -43,28 +43,27 @@ class Fix:
 
     @property
     def is_known(self) -> bool:
-        """Whether the form knows every word in its slot, and only not beside the others."""
+        """True if the Form has the word in its slot, but not together with the other words."""
         form = self.match.form
         return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
 
     @property
-    def likeness(self) -> float:
-        """How like what was found is to the likest that is legal; more where other forms have it in such
-        a slot.
+    def similarity(self) -> float:
+        """Similarity of the found word to the most similar legal word.
+
+        It is larger if other Forms have the word in the slot.
         """
         if not self.found or self.kind != "word":
             return 0.0
-        alike = max((_alike(self.found, word) for word in self.legal if word), default=0.0)
+        similarity = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
         if self.legal == (self.slot,):
-            return alike / 2  # a word of its own is seldom what was meant
-        return alike + 2 * (self.found in _spoken().get(self.slot, ()))
+            return similarity / 2  # a literal word is seldom the intended one
+        return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))
 
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest
-    opcode.
-    """
+    """Return the single changes that make an opcode legal, the most likely first, or the nearest opcode."""
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
@@ -73,7 +72,7 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
     best: dict[tuple[str, str], Fix] = {}
-    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)):
+    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.similarity)):
         best.setdefault((fix.match.form.name, fix.slot), fix)
     forms: dict[str, list[Fix]] = {}
     for fix in best.values():
@@ -97,13 +96,13 @@ def reordered(
     return tuple({way[1].form.name: way for way in ways}.values())
 
 
-def name_of(words: tuple[str, ...]) -> str:
-    """The words of an opcode that name its instruction: as many as some form has in its name."""
-    return ".".join(words[: max((named_words(form, words) for form in forms_of(words[0])), default=1)])
+def instruction_name(words: tuple[str, ...]) -> str:
+    """Return the words of an opcode that name its instruction: the longest name of a matching Form."""
+    return ".".join(words[: max((count_name_words(form, words) for form in forms_of(words[0])), default=1)])
 
 
-def named_words(form: Form, words: tuple[str, ...]) -> int:
-    """How many words of an opcode are the name of a form; 0 where it is another's."""
+def count_name_words(form: Form, words: tuple[str, ...]) -> int:
+    """Return the number of words of an opcode that are the name of a Form, or 0 for another instruction."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
@@ -118,9 +117,9 @@ def named_words(form: Form, words: tuple[str, ...]) -> int:
     return count
 
 
-def is_named_alike(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether an opcode begins with the words that name a form in another, which follows it."""
-    count = named_words(form, other)
+def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return True if an opcode begins with the name of a Form that another opcode follows."""
+    count = count_name_words(form, other)
     return one[:count] == other[:count]
 
 
@@ -141,18 +140,18 @@ def _is_bit_operation(word: str) -> bool:
 
 
 _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
-"""Words of one of these kinds keep their order wherever they stand."""
+"""Kinds of words that keep their order in every spelling."""
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
-    """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
+    """Return the rank of a fix among those of a Form: the last of known words, or the most similar word."""
     kind = _KINDS.index(fix.kind)
-    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.likeness)
+    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
 
 
 @cache
-def _spoken() -> dict[str, frozenset[str]]:
-    """The words of each slot, of whatever form."""
+def _words_by_slot() -> dict[str, frozenset[str]]:
+    """Return the words of each slot, over all Forms."""
     found: dict[str, frozenset[str]] = {}
     for form in forms():
         for slot, words in form.vocabulary.items():
@@ -161,7 +160,7 @@ def _spoken() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Changes of one word that bring an opcode to a row of a form."""
+    """Yield the changes of one word that lead from an opcode to a row of a Form."""
     for change in _one_off(form, order, words):
         kind, pattern_at, position, slots = change
         word = order[pattern_at] if pattern_at >= 0 else None
@@ -183,7 +182,10 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 def _one_off(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...]
 ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Ways to lay words beside a pattern with at most one change: kind, pattern word, position, slots."""
+    """Yield the alignments of words with a pattern that need at most one change.
+
+    Each has the kind of change, the index of the pattern word, the position of the word, and the slots.
+    """
 
     def walk(
         p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
@@ -213,14 +215,14 @@ def _one_off(
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str]
 ) -> Iterator[Fix]:
-    """The columns whose word alone keeps slots from every row."""
+    """Yield the changes of one column that lead to a row."""
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
         if not legal:
             continue
         found = slots.get(column, "")
         position = _position(order, words, form, column)
-        chosen = {**slots, column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0)}
+        chosen = {**slots, column: max(legal, key=lambda word: _similarity(found, word) if found and word else 0.0)}
         kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
         yield Fix(kind, column, position, found, legal, match)
@@ -237,7 +239,7 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """What may stand at a word of the pattern, the other slots being as they are."""
+    """Return the legal words at a word of the pattern for the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
@@ -258,7 +260,7 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Slots whose composite words are spelled again from their parts."""
+    """Return slots with composite words formed from their parts."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
@@ -266,9 +268,7 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has
-    none.
-    """
+    """Return the index of the word of a column in an opcode, or the index at which the word belongs."""
     position = 0
     for place, word in enumerate(order):
         names = {word.slot, *(word.composite.groupindex if word.composite else ())}
@@ -290,7 +290,10 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """An opcode whose words would be legal in the order of the pattern; words of one kind keep theirs."""
+    """Yield the legal opcode that has the words in the order of the pattern.
+
+    Words of an ordered kind keep their order.
+    """
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -305,14 +308,14 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
         else:
             return
     rows = form.rows_of(slots)
-    if left or not rows or tuple(arranged) == words or not is_named_alike(form, words, tuple(arranged)):
+    if left or not rows or tuple(arranged) == words or not has_same_name(form, words, tuple(arranged)):
         return
     if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
         yield ".".join(arranged), Match(form, slots, rows)
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """The opcode laid beside a pattern with as few changes as may be, then beside the row that fits best."""
+    """Return the alignment of an opcode with a pattern and its best row: the cost, and the first fix."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -362,7 +365,7 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
     kind, slot, position, found = (faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")])[0]
     legal = _legal_in(form, slot, row)
     fix = Fix(kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen))
-    return total - fix.likeness / 100, fix
+    return total - fix.similarity / 100, fix
 
 
 def _legal_in(form: Form, slot: str, row: Row) -> tuple[str, ...]:
@@ -380,14 +383,14 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Slots as a row has them, and as they were wherever it allows that."""
+    """Return slots of a row that keep the given words where the row allows them."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")
         if found in words:
             chosen[column] = found
         else:
-            chosen[column] = max(words, key=lambda word: _alike(found, word) if found and word else not word)
+            chosen[column] = max(words, key=lambda word: _similarity(found, word) if found and word else not word)
     for word in form.syntax.words:
         if word.slot and word.optional and word.slot not in form.columns:
             chosen.setdefault(word.slot, "")
@@ -395,18 +398,18 @@ def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
-    """An opcode from its pattern and slots."""
+    """Return the opcode of a pattern and slots."""
     words = (slots.get(word.slot, "") if word.slot else word.literal for word in order)
     return ".".join(word for word in words if word)
 
 
 def spell(match: Match) -> str:
-    """The opcode of a match, as its syntax line has it."""
+    """Return the opcode of a match in the order of its syntax line."""
     return _spell(match.form.syntax.words, match.slots)
 
 
 @lru_cache(maxsize=4096)
-def _alike(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)

@@ -1,4 +1,4 @@
-"""Operands in the places of a form: which stands where, what keeps one from its place, and how that is said."""
+"""Assignment of operands to the specifications of a Form, and messages for operands that do not fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warploom.diagnostics import Diagnostic, Severity, Span
 from warploom.isa.binding.nearest import spell
 from warploom.isa.model.form import Match
 from warploom.isa.model.operands import VECTORS, OperandSpec
-from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.syntax import OperandPattern
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 Where = tuple[str | int, ...]
@@ -18,13 +18,14 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class BoundOperand:
-    """An operand in its place: `type` is the PTX type word, `registers` the vector length (0: bare).
+    """Operand bound to its specification.
 
-    `at` says where it stands: the operand's number, and its number in a pair or vector of named parts.
+    `type` is the PTX type word. `registers` is the vector length (0 for a single register). `at` holds the index of the
+    operand, and the index within a pair or a vector of named parts.
     """
 
     operand: Operand
-    place: OperandSpec
+    spec: OperandSpec
     type: str
     registers: int
     at: tuple[int, ...] = ()
@@ -32,10 +33,10 @@ class BoundOperand:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with an instruction, and where in it.
+    """Problem of an instruction, and its position.
 
-    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("guard",), ("opcode",)
-    or ("all",).
+    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("guard",), ("opcode",) or
+    ("all",).
     """
 
     code: str
@@ -46,14 +47,14 @@ class Problem:
     severity: Severity = Severity.ERROR
 
     def at(self, instruction: Instruction) -> Diagnostic:
-        """The diagnostic, placed in an instruction."""
-        place = span_of(instruction, self.where)
+        """Return the diagnostic of the problem in an instruction."""
+        spec = span_of(instruction, self.where)
         source = instruction.source
-        return Diagnostic(self.code, self.severity, self.message, source, place, self.hint, self.section)
+        return Diagnostic(self.code, self.severity, self.message, source, spec, self.hint, self.section)
 
 
 def span_of(instruction: Instruction, where: Where) -> Span | None:
-    """The place of a part of an instruction; None for one made by program."""
+    """Return the span of a part of an instruction, or None for an instruction without source text."""
     words = instruction.word_spans
     if not words or instruction.span is None:
         return None
@@ -73,7 +74,7 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def unparenthesised(operand: Operand) -> Operand:
-    """A constant in parentheses is that constant, but among the operands of a call."""
+    """Return an operand without parentheses around constants."""
     match operand:
         case Tuple((Integer() | Float() as constant,)):
             return constant
@@ -84,7 +85,10 @@ def unparenthesised(operand: Operand) -> Operand:
 
 
 Extensions = Callable[[str], Collection[str]]
-"""Function that returns the kinds of syntax beyond the manual that an operand may use: bare, vector, predicate."""
+"""Function that returns the kinds of syntax beyond the manual that an operand may use.
+
+The kinds are bare, predicate, vector and vectors.
+"""
 
 
 def no_extensions(operand: str) -> Collection[str]:
@@ -98,7 +102,7 @@ def place_operands(
     """Assign the operands of an instruction to those of a form, or return the problems that prevent it."""
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
-    for names in _assignments(match, form.syntax.places, len(operands)):
+    for names in _assignments(match, form.syntax.operands, len(operands)):
         placed = _fill_all(match, names, operands, extensions)
         if isinstance(placed, dict):
             return placed
@@ -108,28 +112,28 @@ def place_operands(
 
 
 def takes_count(match: Match, count: int) -> bool:
-    """Whether there can be so many operands."""
-    return any(True for _ in _assignments(match, match.form.syntax.places, count))
+    """Return True if an instruction of the match can have `count` operands."""
+    return any(True for _ in _assignments(match, match.form.syntax.operands, count))
 
 
-def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
-    """The ways to choose as many places as there are operands; optional places are filled where they can be."""
+def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
+    """Yield the selections of as many operand patterns as there are operands, optional ones first."""
     if not names:
         if count == 0:
             yield ()
         return
     name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
-    stands = not tied or match.slots.get(tied, "") != ""
-    if count and stands:
+    is_present = not tied or match.slots.get(tied, "") != ""
+    if count and is_present:
         for others in _assignments(match, rest, count - 1):
             yield (name, *others)
-    if not stands or (name.optional and not tied):
+    if not is_present or (name.optional and not tied):
         yield from _assignments(match, rest, count)
 
 
 def _fill_all(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], extensions: Extensions
+    match: Match, names: tuple[OperandPattern, ...], operands: tuple[Operand, ...], extensions: Extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
     problems: list[Problem] = []
@@ -143,7 +147,7 @@ def _fill_all(
 
 
 def _fill(
-    match: Match, name: PlaceName, operand: Operand, k: int, extensions: Extensions
+    match: Match, name: OperandPattern, operand: Operand, k: int, extensions: Extensions
 ) -> dict[str, BoundOperand] | Problem:
     form = match.form
     parts = _split_pair(name, operand, k)
@@ -162,37 +166,39 @@ def _fill(
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
-        if place.kind != "tuple":
+        spec = form.operands[part_name]
+        if spec.kind != "tuple":
             part = unparenthesised(part)
-        count = place.registers(match.slots)
-        if count == 0 and "braces" in place.allowed(match.slots) and isinstance(part, Vector) and len(part.items) == 1:
+        count = spec.registers(match.slots)
+        if count == 0 and "braces" in spec.allowed(match.slots) and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count, match.slots, extensions(part_name)):
+        if not _fits(part, spec, count, match.slots, extensions(part_name)):
             shown = part_name.replace("_", "-").strip("-") or "_"
-            message = f"operand {shown} is {describe(part)}; expected {expected_operand(place, match.slots)}"
+            message = f"operand {shown} is {describe(part)}; expected {expected_operand(spec, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
-        bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count, at)
+        bound[part_name] = BoundOperand(part, spec, spec.type_word(match.slots), count, at)
     return bound
 
 
 def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     form = match.form
-    for name in form.syntax.places:
+    for name in form.syntax.operands:
         tied = form.operands[name.names[0]].when
         if not tied:
             continue
         there = match.slots.get(tied, "") != ""
         needed = sum(
-            1 for place in form.syntax.places if not place.optional or (form.operands[place.names[0]].when and there)
+            1 for each in form.syntax.operands if not each.optional or (form.operands[each.names[0]].when and there)
         )
         if (len(operands) > needed) != there:
             word = match.slots.get(tied) or tied
             shown = name.names[0].replace("_", "-")
-            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} stands only with '.{word}'"
+            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} requires '.{word}'"
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted({n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))})
+    counts = sorted(
+        {n for n in range(len(form.syntax.operands) + 1) if any(_assignments(match, form.syntax.operands, n))}
+    )
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
@@ -201,7 +207,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]
 
 
-def _split_pair(name: PlaceName, operand: Operand, k: int) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
+def _split_pair(name: OperandPattern, operand: Operand, k: int) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
     if name.parts:
         if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
             return None
@@ -214,11 +220,11 @@ def _split_pair(name: PlaceName, operand: Operand, k: int) -> list[tuple[str, Op
 
 
 def _fits(
-    operand: Operand, place: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
+    operand: Operand, spec: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
 ) -> bool:
     if "bare" in extensions and isinstance(operand, (Name, Symbol, Float)):
         return True
-    match place.kind:
+    match spec.kind:
         case "address":
             return isinstance(operand, Address) and _fits_coordinates(operand, count)
         case "immediate":
@@ -230,11 +236,11 @@ def _fits(
         case "sink":
             return isinstance(operand, Name) and operand.text == "_"
         case "predicate":
-            if place.access == "write":
+            if spec.access == "write":
                 return isinstance(operand, Name)
             return isinstance(operand, (Name, Negated, Integer, Symbol))
         case "register":
-            return _fits_register(operand, place, count, slots, extensions)
+            return _fits_register(operand, spec, count, slots, extensions)
         case "any":
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
@@ -246,10 +252,10 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
 
 
 def _fits_register(
-    operand: Operand, place: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
+    operand: Operand, spec: OperandSpec, count: int, slots: Mapping[str, str], extensions: Collection[str]
 ) -> bool:
     if count != 0:
-        is_sink = operand == Name("_") and "sink" in place.allowed(slots)
+        is_sink = operand == Name("_") and "sink" in spec.allowed(slots)
         is_bare = "bare" in extensions and isinstance(operand, Negated)
         if is_sink or is_bare or not isinstance(operand, Vector):
             return is_sink or is_bare
@@ -258,36 +264,36 @@ def _fits_register(
         return "vectors" in extensions or ("vector" in extensions and len(operand.items) in VECTORS)
     if isinstance(operand, Negated) and "predicate" in extensions:
         return True
-    if place.access == "read":
+    if spec.access == "read":
         if isinstance(operand, Negated):
-            return "minus" in place.allowed(slots) if operand.sign == "-" else place.type_word(slots) == "pred"
+            return "minus" in spec.allowed(slots) if operand.sign == "-" else spec.type_word(slots) == "pred"
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
 
 
 def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[Problem]:
-    """The constants that are none of those that may stand in their place."""
+    """Return the problems of constants that the specifications do not allow."""
     form = match.form
     problems: list[Problem] = []
     for name, bound in operands.items():
-        constants = bound.place.constants(match.slots)
-        upto = bound.place.legal.upto
+        constants = bound.spec.constants(match.slots)
+        upto = bound.spec.legal.upto
         most = operands[upto].operand if upto else None
         if isinstance(most, Integer):
             constants = range(most.value + 1)
         if constants is None or not isinstance(bound.operand, Integer):
             continue
-        if bound.place.legal.examined(bound.operand.value, match.slots) in constants:
+        if bound.spec.legal.examined(bound.operand.value, match.slots) in constants:
             continue
         shown = name.replace("_", "-")
-        others = "none" if bound.place.kind == "immediate" else "a register"
+        others = "none" if bound.spec.kind == "immediate" else "a register"
         message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or others}"
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 
 
 def describe(operand: Operand) -> str:
-    """An operand as a message names it."""
+    """Return the description of an operand for messages."""
     match operand:
         case Name("_"):
             return "the sink '_'"
@@ -311,16 +317,16 @@ def describe(operand: Operand) -> str:
             return "an element of an array"
 
 
-def expected_operand(place: OperandSpec, slots: Mapping[str, str]) -> str:
-    """What belongs in a place, as a message names it."""
-    count = place.registers(slots)
-    match place.kind:
+def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
+    """Return the description of the legal operands of a specification for messages."""
+    count = spec.registers(slots)
+    match spec.kind:
         case "address":
             if count == 0:
                 return "an address in brackets"
             return f"an address with {count} coordinate{'s' if count > 1 else ''}, as in [map, {{…}}]"
         case "immediate":
-            constants = place.constants(slots)
+            constants = spec.constants(slots)
             return "an integer constant" + (f": {list_values(constants)}" if constants is not None else "")
         case "label":
             return "a label"
@@ -333,18 +339,18 @@ def expected_operand(place: OperandSpec, slots: Mapping[str, str]) -> str:
         case "predicate":
             return "a predicate"
         case "any":
-            return f"a value of .{place.type_word(slots)} or a predicate"
+            return f"a value of .{spec.type_word(slots)} or a predicate"
         case "register":
-            type_word = place.type_word(slots)
+            type_word = spec.type_word(slots)
             if count > 0:
                 return f"a vector of {count} register{'s' if count > 1 else ''} of .{type_word}"
             if count < 0:
                 return f"a vector of registers of .{type_word}"
-            return f"a register of .{type_word}" if place.access != "read" else f"a value of .{type_word}"
+            return f"a register of .{type_word}" if spec.access != "read" else f"a value of .{type_word}"
 
 
 def list_values(values: Collection[int | str]) -> str:
-    """Alternatives as a message lists them; long ranges are cut."""
+    """Return a list of alternatives for messages. Long ranges are shortened."""
     first = [str(value) for value in islice(values, 9)]
     if len(first) <= 8:
         return ", ".join(first)

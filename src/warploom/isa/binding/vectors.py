@@ -1,4 +1,7 @@
-"""Vector registers in operands: `.reg .v2 .f32 %v` in `ld.v2.f32 %v, [a]` is `{%v.x, %v.y}` (PTX ISA 5.4.2)."""
+"""Vector registers as operands (PTX ISA 5.4.2).
+
+`.reg .v2 .f32 %v` in `ld.v2.f32 %v, [a]` is `{%v.x, %v.y}`.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,16 @@ _NAMES = (MEMBERS, "rgba")
 
 
 def member_of(selector: str, members: int) -> int:
-    """The number of the member that a selector such as `y` names in a vector register; -1 where it names none."""
+    """Return the index of the member that a selector such as `y` names in a vector register, or -1."""
     if len(selector) != 1 or members == 1:
         return -1
     return max(names.find(selector, 0, members) for names in _NAMES)
 
 
-def spread(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
-    """An instruction with the members of its vector registers, and of special ones, in their stead.
+def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
+    """Return an instruction with the members of its vector registers in place of their names.
 
-    `length(name)` is the number of members of a register; what is no vector register has 1 or 0. Special
-    registers are read whole by moves alone.
+    `length(name)` is the number of members of a register. Only moves read whole special registers such as %tid.
     """
     moves = instruction.words[0] == "mov"
     operands = tuple(

@@ -1,4 +1,7 @@
-"""Approximations of elementary functions (PTX ISA 9.7.3.8-22, 9.7.4.9-10)."""
+"""Approximations of elementary functions, division and roots, with the bits of the hardware.
+
+Source: PTX ISA 9.7.3.8 to 9.7.3.22, 9.7.4.9, 9.7.4.10.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out
 from warploom.numerics import approximate
-from warploom.numerics.formats import FORMATS
+from warploom.numerics.formats import element_format
 from warploom.numerics.lanes import Lane
 
 FUNCTION = Form(
@@ -21,15 +24,8 @@ FUNCTION = Form(
     source="PTX ISA 9.7.3.21",
 )
 
-_FUNCTIONS = {
-    "ex2": approximate.ex2,
-    "lg2": approximate.lg2,
-    "sin": approximate.sin,
-    "cos": approximate.cos,
-    "rcp": approximate.rcp,
-    "sqrt": approximate.sqrt,
-    "rsqrt": approximate.rsqrt,
-}
+_SINGLE = (approximate.ex2, approximate.lg2, approximate.sin, approximate.cos, approximate.rcp, approximate.sqrt)
+_FUNCTIONS = {function.__name__: function for function in (*_SINGLE, approximate.rsqrt)}
 
 
 @FUNCTION.semantics
@@ -54,10 +50,7 @@ def rcp64(a: Lane) -> Lane:
 TANH = Form(
     name="approximate.tanh",
     syntax="tanh.approx.type  d, a;",
-    rows="""
-        type  ptx  target
-        f32   7.0  sm_75
-    """,
+    rows="type ptx target\nf32 7.0 sm_75",
     operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )
@@ -85,17 +78,14 @@ HALF = Form(
 
 @HALF.semantics
 def half(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
-    fmt = FORMATS[type.removesuffix("x2")]
+    fmt = element_format(type)
     return approximate.tanh_half(a, fmt) if op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(ftz))
 
 
 DIV = Form(
     name="approximate.div",
     syntax="div.approx{.ftz}.f32  d, a, b;",
-    rows="""
-        ftz    ptx
-        -,ftz  1.4
-    """,
+    rows="ftz ptx\n-,ftz 1.4",
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
@@ -109,10 +99,7 @@ def div(ftz: Word, a: Lane, b: Lane) -> Lane:
 DIV_FULL = Form(
     name="approximate.div_full",
     syntax="div.full{.ftz}.f32  d, a, b;",
-    rows="""
-        ftz    ptx
-        -,ftz  1.4
-    """,
+    rows="ftz ptx\n-,ftz 1.4",
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )

@@ -1,4 +1,7 @@
-"""Asynchronous copies of single threads (PTX ISA 9.7.9.25.3)."""
+"""Asynchronous copies of single threads from global to shared memory, in groups or with an mbarrier.
+
+Source: PTX ISA 9.7.9.25.3.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Arrive, Commit, Issue, Wait
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.records import ThreadCopy
 from warploom.isa.model.semantics import Array, Bound, Warps
 
 
@@ -45,36 +49,21 @@ CP_ASYNC = Form(
     source="PTX ISA 9.7.9.25.3.1",
 )
 
-# The elements in which a copy of a size is made: one access, aligned to its size.
-_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
 
-
-@CP_ASYNC.execute
-def copy(warps: Warps, i: Bound) -> None:
-    # READ
+@CP_ASYNC.copy
+def copy(warps: Warps, i: Bound) -> ThreadCopy:
+    """Copy from global to shared memory, in the copy group of the thread."""
     amount = np.uint32(i.cp_size)
     if i.src_size is not None:
         amount = warps.read(i.src_size)
         if amount.dtype == np.bool_:
             amount = np.where(amount, 0, i.cp_size)
-    captured = {
-        "source": spread(warps, warps.addresses(i.src)),
-        "destination": spread(warps, warps.addresses(i.dst)),
-        "amount": spread(warps, np.minimum(amount, np.uint32(i.cp_size))),
-    }
-    # WRITE
-    warps.defer("copy", partial(_carry_out, i.cp_size), captured)
-
-
-def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    source, destination, amount = captured["source"], captured["destination"], captured["amount"]
-    if ((amount == 0) | (amount == size)).all():
-        element, count = _ELEMENTS[size]
-        values = warps.load("global", source, element, count, lanes=amount > 0)
-        warps.store("shared", destination, element, values)
-        return
-    loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
-    warps.store("shared", destination, "b8", np.concatenate(loaded))
+    return ThreadCopy(
+        source=spread(warps, warps.addresses(i.src)),
+        destination=spread(warps, warps.addresses(i.dst)),
+        amount=spread(warps, np.minimum(amount, np.uint32(i.cp_size))),
+        size=i.cp_size,
+    )
 
 
 COMMIT = Form(

@@ -1,7 +1,9 @@
-"""Atomic operations (PTX ISA 9.7.13.5 to 9.7.13.7).
+"""Atomic operations in memory, synchronous and asynchronous.
 
-Memory order and scope have no effect: an atomic acts at once, and lanes that name the same address follow
-one another.
+Memory order and scope have no effect in the emulator: an atomic operation takes effect at once, and lanes with equal
+addresses act in order.
+
+Source: PTX ISA 9.7.13.5 to 9.7.13.7.
 """
 
 from __future__ import annotations
@@ -13,11 +15,10 @@ from itertools import permutations
 
 import numpy as np
 
-from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import later
+from warploom.isa.instructions.lanes import defer_with_completion, spread
 from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, inp, out
+from warploom.isa.model.operands import address, bits_as_unsigned, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES
 
@@ -45,14 +46,21 @@ _VECTOR = f"""
 """
 
 
+_UNIFIED = address(allows=("unified",))
+_POLICY = inp("u64", when="level::cache_hint")
+
+
 def _spellings(line: str) -> tuple[str, ...]:
-    """Order, scope, space and operation in every order: assemblers take them all, compilers write several."""
+    """Return the orders of semantics, scope, space and operation, all of which assemblers accept."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
-    """The table of the operations; a cache hint is for global memory, and 128 bits are younger of the system."""
+    """Return the rows of the operations.
+
+    Cache hints exist for global memory only. 128-bit operations of system scope need a later PTX version.
+    """
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
         for op, noftz, kind, ptx, target in (line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip())
@@ -67,12 +75,7 @@ ATOM = Form(
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
-    operands={
-        "d": out("type", allows=("sink",)),
-        "a": address(allows=("unified",)),
-        "b": inp("type"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"d": out("type", allows=("sink",)), "a": _UNIFIED, "b": inp("type"), "cache_policy": _POLICY},
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
@@ -80,12 +83,7 @@ ATOM = Form(
 
 @ATOM.execute
 def atom(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # COMPUTE
-    old = warps.atomic(i.space, where, i.op, i.type, b)
-    # WRITE
-    warps.write(i.d, old)
+    warps.write(i.d, warps.atomic(i.space, warps.addresses(i.a), i.op, i.type, warps.read(i.b)))
 
 
 CAS = Form(
@@ -99,12 +97,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
-    operands={
-        "d": out("type", allows=("sink",)),
-        "a": address(allows=("unified",)),
-        "b": inp("type"),
-        "c": inp("type"),
-    },
+    operands={"d": out("type", allows=("sink",)), "a": _UNIFIED, "b": inp("type"), "c": inp("type")},
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"),),
     source="PTX ISA 9.7.13.5",
 )
@@ -112,12 +105,8 @@ CAS = Form(
 
 @CAS.execute
 def compare_and_swap(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    old = warps.atomic(i.space, where, "cas", i.type, c, b)
-    # WRITE
-    warps.write(i.d, old)
+    b, c = warps.read(i.b), warps.read(i.c)
+    warps.write(i.d, warps.atomic(i.space, warps.addresses(i.a), "cas", i.type, c, b))
 
 
 RED = Form(
@@ -125,7 +114,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": address(), "b": inp("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type"), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
@@ -133,10 +122,7 @@ RED = Form(
 
 @RED.execute
 def red(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # WRITE
-    warps.atomic(i.space, where, i.op, i.type, b)
+    warps.atomic(i.space, warps.addresses(i.a), i.op, i.type, warps.read(i.b))
 
 
 ATOM_VECTOR = Form(
@@ -146,9 +132,9 @@ ATOM_VECTOR = Form(
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
         "d": out("type", "vec", allows=("sink", "integers")),
-        "a": address(allows=("unified",)),
+        "a": _UNIFIED,
         "b": inp("type", "vec", allows=("integers",)),
-        "cache_policy": inp("u64", when="level::cache_hint"),
+        "cache_policy": _POLICY,
     },
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
@@ -159,33 +145,24 @@ RED_VECTOR = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", allows=("integers",)),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"a": address(), "b": inp("type", "vec", allows=("integers",)), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
 
 
 def _each_element(warps: Warps, i: Bound) -> Array:
-    """A vector atomic is atomic for each of its elements."""
+    """Apply the operation to each element of a vector, and return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
-    olds = [
-        warps.atomic(i.space, element, i.op, i.type, values)
-        for element, values in ((where + np.uint64(n * step), values) for n, values in enumerate(b))
-    ]
-    return np.stack(olds)
+    return np.stack(
+        [warps.atomic(i.space, where + np.uint64(n * step), i.op, i.type, values) for n, values in enumerate(b)]
+    )
 
 
 @ATOM_VECTOR.execute
 def atom_vector(warps: Warps, i: Bound) -> None:
-    # READ, COMPUTE
-    old = _each_element(warps, i)
-    # WRITE
-    warps.write_vector(i.d, old)
+    warps.write_vector(i.d, _each_element(warps, i))
 
 
 @RED_VECTOR.execute
@@ -220,35 +197,24 @@ RED_ASYNC = Form(
 )
 
 
-def of_integers(slots: Slots) -> str:
-    """Bits are held as integers are."""
-    return slots["type"].replace("b", "u")
-
-
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
     rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
-    operands={"a": address(), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(bits_as_unsigned)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
 
 
-@RED_ASYNC_RELEASE.execute
-def red_release(warps: Warps, i: Bound) -> None:
-    # READ
-    where, b = warps.addresses(i.a), warps.read(i.b)
-    # WRITE
-    warps.atomic(i.space, where, i.op, i.type, b)
+RED_ASYNC_RELEASE.execute(red)
 
 
 @RED_ASYNC.execute
 def red_async(warps: Warps, i: Bound) -> None:
-    # READ
-    b = spread(warps, warps.read(i.b))
-    # WRITE, later
-    later(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
+    captured = {"b": spread(warps, warps.read(i.b))}
+    reduction = partial(_reduce_now, i.ss, i.op, i.type)
+    defer_with_completion(warps, i, TYPES[i.type].bytes, reduction, captured)
 
 
 def _reduce_now(space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:

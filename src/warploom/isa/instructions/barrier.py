@@ -1,7 +1,9 @@
-"""Barriers and fences (PTX ISA 9.7.13.1 to 9.7.13.4).
+"""Barriers of CTAs and clusters, memory fences and proxy fences.
 
-Fences have no effect here: every thread sees all writes in the order in which they take effect, whichever
-proxy they go through.
+Fences have no effect in the emulator: all threads see all writes in the order in which the writes take effect, through
+any proxy.
+
+Source: PTX ISA 9.7.13.1 to 9.7.13.4.
 """
 
 from __future__ import annotations
@@ -47,19 +49,15 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Bring the lanes of an aligned barrier together; the short spelling is always aligned."""
+    """Gather the lanes of a warp at an aligned barrier. The short spelling is always aligned."""
     if i.aligned or i.barrier == "bar":
         warps.gather_warp()
 
 
 @BARRIER_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number = warps.read(i.a)
-    threads = None if i.b is None else warps.read(i.b)
-    # WRITE
-    warps.cta_barrier(number, threads, "sync")
+    warps.cta_barrier(warps.read(i.a), None if i.b is None else warps.read(i.b), "sync")
 
 
 BARRIER_ARRIVE = Form(
@@ -80,11 +78,8 @@ BARRIER_ARRIVE = Form(
 
 @BARRIER_ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number, threads = warps.read(i.a), warps.read(i.b)
-    # WRITE
-    warps.cta_barrier(number, threads, "arrive")
+    warps.cta_barrier(warps.read(i.a), warps.read(i.b), "arrive")
 
 
 BARRIER_RED = Form(
@@ -109,12 +104,9 @@ BARRIER_RED = Form(
 
 @BARRIER_RED.execute
 def reduce(warps: Warps, i: Bound) -> None:
-    # READ
     _meet(warps, i)
-    number, predicate = warps.read(i.a), warps.read(i.c)
     threads = None if i.b is None else warps.read(i.b)
-    # WRITE
-    warps.cta_reduce(number, threads, predicate, i.op, i.d)
+    warps.cta_reduce(warps.read(i.a), threads, warps.read(i.c), i.op, i.d)
 
 
 CLUSTER_ARRIVE = Form(
@@ -219,10 +211,7 @@ FENCE_PROXY_TO = Form(
 FENCE_PROXY_TENSORMAP = Form(
     name="barrier.fence_proxy_acquire",
     syntax="fence.proxy.tensormap::generic.acquire.scope  [addr], size;",
-    rows="""
-        scope                ptx target
-        cta,cluster,gpu,sys  8.3 sm_90
-    """,
+    rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
     operands={"addr": address(), "size": immediate(values=(128,), bits=32)},
     effects=(Fence("proxy", order="acquire", scope="scope", proxy="tensormap", address="addr"),),
     source="PTX ISA 9.7.13.4",
@@ -231,10 +220,7 @@ FENCE_PROXY_TENSORMAP = Form(
 MEMBAR = Form(
     name="barrier.membar",
     syntax="membar.level;",
-    rows="""
-        level       ptx
-        cta,gl,sys  1.4
-    """,
+    rows="level ptx\ncta,gl,sys 1.4",
     operands={},
     effects=(Fence("memory", scope=_scope_of_level),),
     source="PTX ISA 9.7.13.4",
@@ -243,19 +229,11 @@ MEMBAR = Form(
 MEMBAR_PROXY = Form(
     name="barrier.membar_proxy",
     syntax="membar.proxy.proxykind;",
-    rows="""
-        proxykind  ptx target
-        alias      7.5 sm_70
-    """,
+    rows="proxykind ptx target\nalias 7.5 sm_70",
     operands={},
     effects=(Fence("proxy", proxy="proxykind"),),
     source="PTX ISA 9.7.13.4",
 )
 
-FENCE.execute(no_effect)
-FENCE_RESTRICTED.execute(no_effect)
-FENCE_PROXY.execute(no_effect)
-FENCE_PROXY_TO.execute(no_effect)
-FENCE_PROXY_TENSORMAP.execute(no_effect)
-MEMBAR.execute(no_effect)
-MEMBAR_PROXY.execute(no_effect)
+for _fence in (FENCE, FENCE_RESTRICTED, FENCE_PROXY, FENCE_PROXY_TO, FENCE_PROXY_TENSORMAP, MEMBAR, MEMBAR_PROXY):
+    _fence.execute(no_effect)

@@ -1,4 +1,7 @@
-"""Shifts, bit fields, bit counting and byte permutation (PTX ISA 9.7.1.14-22, 9.7.8.7-9, 9.7.9.7)."""
+"""Shifts, bit fields, bit counting and byte permutation.
+
+Source: PTX ISA 9.7.1.14 to 9.7.1.22, 9.7.8.7 to 9.7.8.9, 9.7.9.7.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from warploom.numerics import bits
 from warploom.numerics.lanes import Lane
 
 _FIELD = range(256)
-"""Constants that may say where a bit field is and how long."""
+"""Legal constants for the position and the length of a bit field."""
 
 SHIFT = Form(
     name="bits.shift",
@@ -36,10 +39,7 @@ def shift(op: Word, a: Lane, b: Lane) -> Lane:
 FUNNEL = Form(
     name="bits.shf",
     syntax="shf.side.mode.b32  d, a, b, c;",
-    rows="""
-        side  mode        ptx
-        l,r   clamp,wrap  3.1
-    """,
+    rows="side mode ptx\nl,r clamp,wrap 3.1",
     operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.7",
@@ -54,10 +54,7 @@ def funnel(side: Word, mode: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 COUNT = Form(
     name="bits.count",
     syntax="op.type  d, a;",
-    rows="""
-        op        type     ptx
-        popc,clz  b32,b64  2.0
-    """,
+    rows="op type ptx\npopc,clz b32,b64 2.0",
     operands={"d": out("u32"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.14",
@@ -74,10 +71,7 @@ def count(op: Word, a: Lane) -> Lane:
 BFIND = Form(
     name="bits.bfind",
     syntax="bfind{.shiftamt}.type  d, a;",
-    rows="""
-        type             ptx
-        u32,u64,s32,s64  2.0
-    """,
+    rows="type ptx\nu32,u64,s32,s64 2.0",
     operands={"d": out("u32"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.16",
@@ -98,37 +92,25 @@ FNS = Form(
     source="PTX ISA 9.7.1.17",
 )
 
-
-@FNS.semantics
-def fns(mask: Lane, base: Lane, offset: Lane) -> Lane:
-    return bits.fns(mask, base, offset)
+FNS.semantics(bits.fns)
 
 
 BREV = Form(
     name="bits.brev",
     syntax="brev.type  d, a;",
-    rows="""
-        type     ptx
-        b32,b64  2.0
-    """,
+    rows="type ptx\nb32,b64 2.0",
     operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.18",
 )
 
-
-@BREV.semantics
-def brev(a: Lane) -> Lane:
-    return bits.brev(a)
+BREV.semantics(bits.brev)
 
 
 BFE = Form(
     name="bits.bfe",
     syntax="bfe.type  d, a, b, c;",
-    rows="""
-        type             ptx
-        u32,u64,s32,s64  2.0
-    """,
+    rows="type ptx\nu32,u64,s32,s64 2.0",
     operands={"d": out("type"), "a": inp("type"), "b": inp("u32", values=_FIELD), "c": inp("u32", values=_FIELD)},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.19",
@@ -143,10 +125,7 @@ def bfe(a: Lane, b: Lane, c: Lane) -> Lane:
 BFI = Form(
     name="bits.bfi",
     syntax="bfi.type  f, a, b, c, d;",
-    rows="""
-        type     ptx
-        b32,b64  2.0
-    """,
+    rows="type ptx\nb32,b64 2.0",
     operands={
         "f": out("type"),
         "a": inp("type"),
@@ -185,10 +164,7 @@ def szext(mode: Word, a: Lane, b: Lane) -> Lane:
 BMSK = Form(
     name="bits.bmsk",
     syntax="bmsk.mode.b32  d, a, b;",
-    rows="""
-        mode        ptx  target
-        clamp,wrap  7.6  sm_70
-    """,
+    rows="mode ptx target\nclamp,wrap 7.6 sm_70",
     operands={"d": out("u32"), "a": inp("u32"), "b": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.22",
@@ -203,10 +179,7 @@ def bmsk(mode: Word, a: Lane, b: Lane) -> Lane:
 PRMT = Form(
     name="bits.prmt",
     syntax="prmt.b32{.mode}  d, a, b, c;",
-    rows="""
-        mode                        ptx
-        -,f4e,b4e,rc8,ecl,ecr,rc16  2.0
-    """,
+    rows="mode ptx\n-,f4e,b4e,rc8,ecl,ecr,rc16 2.0",
     operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
     effects=(Flow(elements=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.9.7",

@@ -1,16 +1,11 @@
-"""Bulk copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.5) and stores, and what they ask of the copy engine.
+"""Bulk copies and reductions between global and shared memory, their groups, and stores of zeros.
 
-A request stands for one copy per active lane. Its operands were read when the instruction was issued, so
-the engine may carry it out at any later time. Arrays hold one element per lane of the batch, shapes
-(warps, 32) unless they say otherwise; lanes that are not active ask for nothing.
-
-The reduction words mean what `reductions.combine_bulk(op, type)(old, value)` computes.
+Source: PTX ISA 9.7.9.25.4, 9.7.9.25.5.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,89 +14,33 @@ from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import Slots, address, immediate, inp
+from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
-"""What a constant number of bytes may be."""
-
-Completion = Literal["mbarrier", "group"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BulkCopy:
-    """A copy of consecutive bytes between two state spaces.
-
-    With completion "mbarrier" the bytes written are counted off the transactions of the mbarrier, which is
-    in the space of the destination and, for shared::cluster, in the CTA that owns the destination. With a
-    multicast mask the bytes, and the count, go to the same offsets (destination, mbarrier) of every CTA of
-    the cluster whose rank has its bit set. With completion "group" the copy joins the lane's open bulk
-    group: "read" once the source has been read, complete once the destination has been written.
-
-    Shapes: every array is (warps, 32), or broadcasts to it.
-    Units: `bytes` are bytes, a multiple of 16; bit i of `byte_mask` lets byte i of every 16 be written.
-    Errors: the engine checks bounds, and the alignment of 16 of both addresses.
-    Source: PTX ISA 9.7.9.25.5.
-    """
-
-    source_space: str  # "global", "shared::cta"
-    source: NDArray[np.uint64]
-    destination_space: str  # "global", "shared::cta", "shared::cluster"
-    destination: NDArray[np.uint64]
-    bytes: NDArray[np.uint32]
-    completion: Completion
-    mbarrier: NDArray[np.uint64] | None = None
-    multicast: NDArray[np.uint16] | None = None
-    byte_mask: NDArray[np.uint16] | None = None
-    reduction: str = ""  # and, or, xor, add, inc, dec, min, max
-    type: str = ""  # element type of the reduction, a PTX type word
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TensorCopy:
-    """A copy of one box of a tensor, or one column of its pixels, between global memory and shared memory.
-
-    `tensor_map` are generic addresses of 128-byte tensor maps in global, const or param space; they are
-    decoded when the request is carried out. A "load" writes the box at `shared` and counts the bytes of the
-    whole box, out-of-bounds elements included, off the mbarrier, which is in the space of the destination; a
-    multicast mask is as in BulkCopy. A "store" joins the lane's open bulk group and touches the elements in
-    bounds only; with a reduction word it combines them with what is there, in the element type of the map.
-
-    `is_im2col` is the instruction's mode, which must be the map's; `offsets` into the filter are those of a load
-    of pixels.
-
-    Shapes: coordinates (dimensions, warps, 32), int32, and offsets (dimensions - 2, warps, 32), innermost
-        dimension first; other arrays (warps, 32).
-    Units: coordinates count elements of the tensor, or of an interleaved one slices.
-    Errors: the engine checks the map, its rank against `dimensions`, and alignment.
-    Source: PTX ISA 9.7.9.27.
-    """
-
-    direction: Literal["load", "store"]
-    dimensions: int
-    tensor_map: NDArray[np.uint64]
-    coordinates: NDArray[np.int32]
-    shared_space: str  # "shared::cta", "shared::cluster"
-    shared: NDArray[np.uint64]
-    completion: Completion
-    mbarrier: NDArray[np.uint64] | None = None
-    multicast: NDArray[np.uint16] | None = None
-    reduction: str = ""  # add, min, max, inc, dec, and, or, xor
-    is_im2col: bool = False
-    offsets: NDArray[np.uint16] | None = None
-    cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
-
-
-Request = BulkCopy | TensorCopy
+"""Legal constant numbers of bytes."""
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
-    """The addresses of an operand that may be absent."""
+    """Return the addresses in an optional operand."""
     return None if operand is None else spread(warps, warps.addresses(operand))
 
 
 def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
-    """The 16-bit masks of an operand that may be absent."""
+    """Return the 16-bit masks in an optional operand."""
     return None if operand is None else spread(warps, warps.read(operand).astype(np.uint16))
+
+
+def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
+    """Return the copy of `size` bytes from [srcMem] to [dstMem]."""
+    return BulkCopy(
+        source_space=source_space,
+        source=spread(warps, warps.addresses(i.srcMem)),
+        destination_space=destination_space,
+        destination=spread(warps, warps.addresses(i.dstMem)),
+        bytes=spread(warps, warps.read(i.size)),
+        **fields,
+    )
 
 
 # Copies ---------------------------------------------------------------------------------------------------
@@ -131,20 +70,11 @@ LOAD = Form(
 )
 
 
-@LOAD.execute
-def load(warps: Warps, i: Bound) -> None:
-    warps.bulk(
-        BulkCopy(
-            source_space="global",
-            source=spread(warps, warps.addresses(i.srcMem)),
-            destination_space=i.dst,
-            destination=spread(warps, warps.addresses(i.dstMem)),
-            bytes=spread(warps, warps.read(i.size)),
-            completion="mbarrier",
-            mbarrier=address_of(warps, i.mbar),
-            multicast=mask_of(warps, i.ctaMask),
-        )
-    )
+@LOAD.copy
+def load(warps: Warps, i: Bound) -> BulkCopy:
+    """Copy from global to shared memory; the mbarrier counts the bytes."""
+    mbarrier, multicast = address_of(warps, i.mbar), mask_of(warps, i.ctaMask)
+    return _copy(warps, i, "global", i.dst, completion="mbarrier", mbarrier=mbarrier, multicast=multicast)
 
 
 COPY_IN_CLUSTER = Form(
@@ -165,19 +95,10 @@ COPY_IN_CLUSTER = Form(
 )
 
 
-@COPY_IN_CLUSTER.execute
-def copy_in_cluster(warps: Warps, i: Bound) -> None:
-    warps.bulk(
-        BulkCopy(
-            source_space="shared::cta",
-            source=spread(warps, warps.addresses(i.srcMem)),
-            destination_space=i.dst,
-            destination=spread(warps, warps.addresses(i.dstMem)),
-            bytes=spread(warps, warps.read(i.size)),
-            completion="mbarrier",
-            mbarrier=address_of(warps, i.mbar),
-        )
-    )
+@COPY_IN_CLUSTER.copy
+def copy_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
+    """Copy to shared memory of the cluster; the mbarrier counts the bytes."""
+    return _copy(warps, i, "shared::cta", i.dst, completion="mbarrier", mbarrier=address_of(warps, i.mbar))
 
 
 STORE = Form(
@@ -203,19 +124,10 @@ STORE = Form(
 )
 
 
-@STORE.execute
-def store(warps: Warps, i: Bound) -> None:
-    warps.bulk(
-        BulkCopy(
-            source_space="shared::cta",
-            source=spread(warps, warps.addresses(i.srcMem)),
-            destination_space="global",
-            destination=spread(warps, warps.addresses(i.dstMem)),
-            bytes=spread(warps, warps.read(i.size)),
-            completion="group",
-            byte_mask=mask_of(warps, i.byteMask),
-        )
-    )
+@STORE.copy
+def store(warps: Warps, i: Bound) -> BulkCopy:
+    """Copy from shared to global memory, in the bulk group of the lane."""
+    return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
 
 # Reductions -----------------------------------------------------------------------------------------------
@@ -248,21 +160,13 @@ REDUCE_IN_CLUSTER = Form(
 )
 
 
-@REDUCE_IN_CLUSTER.execute
-def reduce_in_cluster(warps: Warps, i: Bound) -> None:
-    warps.bulk(
-        BulkCopy(
-            source_space="shared::cta",
-            source=spread(warps, warps.addresses(i.srcMem)),
-            destination_space=i.dst,
-            destination=spread(warps, warps.addresses(i.dstMem)),
-            bytes=spread(warps, warps.read(i.size)),
-            completion="mbarrier",
-            mbarrier=address_of(warps, i.mbar),
-            reduction=i.redOp,
-            type=i.type,
-        )
-    )
+@REDUCE_IN_CLUSTER.copy
+def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
+    """Combine with shared memory of the cluster; the mbarrier counts the bytes."""
+    return _copy(
+        warps, i, "shared::cta", i.dst,
+        completion="mbarrier", mbarrier=address_of(warps, i.mbar), reduction=i.redOp, type=i.type,
+    )  # fmt: skip
 
 
 REDUCE = Form(
@@ -290,20 +194,10 @@ REDUCE = Form(
 )
 
 
-@REDUCE.execute
-def reduce(warps: Warps, i: Bound) -> None:
-    warps.bulk(
-        BulkCopy(
-            source_space="shared::cta",
-            source=spread(warps, warps.addresses(i.srcMem)),
-            destination_space="global",
-            destination=spread(warps, warps.addresses(i.dstMem)),
-            bytes=spread(warps, warps.read(i.size)),
-            completion="group",
-            reduction=i.redOp,
-            type=i.type,
-        )
-    )
+@REDUCE.copy
+def reduce(warps: Warps, i: Bound) -> BulkCopy:
+    """Combine with global memory, in the bulk group of the lane."""
+    return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
 
 # Groups ---------------------------------------------------------------------------------------------------
@@ -337,6 +231,7 @@ COMMIT = Form(
 
 @COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
+    """Close the bulk group of each active lane."""
     warps.commit("bulk")
 
 
@@ -352,6 +247,7 @@ WAIT_GROUP = Form(
 
 @WAIT_GROUP.execute
 def wait_group(warps: Warps, i: Bound) -> None:
+    """Wait for all but the N newest bulk groups of each active lane."""
     warps.wait("bulk", i.N, read_only=i.read != "")
 
 

@@ -1,6 +1,8 @@
-"""Work stealing between the clusters of a launch (PTX ISA 9.7.13.18).
+"""Work stealing between the clusters of a launch: cancellation of clusters that have not started.
 
-A launch of the abstract machine has all its clusters from the start, so nothing here is executed.
+The emulator starts all clusters of a launch at once and executes none of these instructions.
+
+Source: PTX ISA 9.7.13.18.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Comparison and selection (PTX ISA 9.7.6) and half-precision comparison (PTX ISA 9.7.7)."""
+"""Comparison and selection of integers, floating-point numbers and half-precision numbers.
+
+Source: PTX ISA 9.7.6, 9.7.7.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import compare, lanes
-from warploom.numerics.formats import FORMATS
+from warploom.numerics.formats import FORMATS, element_format
 from warploom.numerics.lanes import Lane
 
 
@@ -23,7 +26,7 @@ def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
 
 def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tuple[Lane, Lane]:
     """Compare the lower and the upper halves of packed values."""
-    return compare.pairs(operation, a, b, FORMATS[type.removesuffix("x2")], ftz=bool(ftz))
+    return compare.pairs(operation, a, b, element_format(type), ftz=bool(ftz))
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
@@ -36,6 +39,8 @@ def _constants(slots: Slots) -> tuple[int, ...] | None:
     return () if any(word.startswith("bf16") for word in slots.values()) else None
 
 
+_COMBINED = pred_in(_constants, when="BoolOp")
+
 SETP = Form(
     name="compare.setp",
     syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p{|q}, a, b{, {!}c};",
@@ -47,13 +52,7 @@ SETP = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f32          1.0  -
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f64          1.0  -
     """,
-    operands={
-        "p": pred_out(),
-        "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(_constants, when="BoolOp"),
-    },
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.2",
 )
@@ -66,7 +65,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -78,13 +77,7 @@ SETP_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={
-        "p": pred_out(),
-        "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(_constants, when="BoolOp"),
-    },
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -133,7 +126,7 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": _COMBINED},
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.1",
 )
@@ -159,10 +152,7 @@ def _number(truth: Lane, one: int, type: str) -> Lane:
 SELP = Form(
     name="compare.selp",
     syntax="selp.type  d, a, b, c;",
-    rows="""
-        type
-        b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
-    """,
+    rows="type\nb16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": pred_in()},
     effects=(Flow(elements=("a", "b"), address=("a", "b"), selects="c"),),
     source="PTX ISA 9.7.6.3",

@@ -1,4 +1,7 @@
-"""Control flow, and the instructions that only wait or tune (PTX ISA 9.7.12, 9.7.19)."""
+"""Branches, calls and exits, and instructions that wait, trap or change the register count.
+
+Source: PTX ISA 9.7.12, 9.7.13.13, 9.7.19.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +37,7 @@ BRX = Form(
 
 @BRX.execute
 def branch_indexed(warps: Warps, i: Bound) -> None:
-    # READ
-    index = warps.read(i.index)
-    # WRITE
-    warps.branch_table(i.tlist, index)
+    warps.branch_table(i.tlist, warps.read(i.index))
 
 
 CALL = Form(
@@ -74,7 +74,7 @@ def leave_function(warps: Warps, i: Bound) -> None:
 
 
 IMPLIED = Instruction(None, "ret")
-"""What assemblers add to a body that runs past its end."""
+"""Instruction that assemblers append to a body without an end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 
@@ -119,7 +119,7 @@ SETMAXNREG = Form(
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
     effects=(
         Collective("warp"),
-        Allocate("registers", lambda slots: "take" if slots["action"] == "inc" else "release"),
+        Allocate("registers", lambda slots: "take" if slots["action"] == "inc" else "release", "imm_reg_count"),
     ),
     source="PTX ISA 9.7.19.5",
 )
@@ -133,15 +133,10 @@ def change_registers(warps: Warps, i: Bound) -> None:
 GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",
     syntax="griddepcontrol.action;",
-    rows="""
-        action                  ptx target
-        launch_dependents,wait  7.8 sm_90
-    """,
+    rows="action ptx target\nlaunch_dependents,wait 7.8 sm_90",
     operands={},
     source="PTX ISA 9.7.13.13",
 )
 
-BRKPT.execute(no_effect)
-PMEVENT.execute(no_effect)
-NANOSLEEP.execute(no_effect)
-GRIDDEPCONTROL.execute(no_effect)
+for _hint in (BRKPT, PMEVENT, NANOSLEEP, GRIDDEPCONTROL):
+    _hint.execute(no_effect)

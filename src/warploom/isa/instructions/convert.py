@@ -1,4 +1,7 @@
-"""Conversions between number types (PTX ISA 9.7.9.21-22)."""
+"""Conversions between number types, including pairs and quadruples of narrow formats.
+
+Source: PTX ISA 9.7.9.21, 9.7.9.22.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,8 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Accepts, Slots, inp, out
 from warploom.numerics import convert, lanes
-from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.formats import element_format
 from warploom.numerics.lanes import Lane
-
-
-def _format(word: str) -> Format:
-    """The format of a number, or of each number of a pair."""
-    return FORMATS[word.removesuffix("x2")]
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
@@ -25,6 +23,12 @@ def _coded_or_same(slots: Slots) -> Accepts:
     """Accept floating-point constants as bit patterns only if rounding away, which starts from the bits."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
+
+_RESULT = out("dtype", accepts=_wide_or_same)
+_FLOAT = inp("f32", accepts=_wide_or_same)
+_RANDOM_BITS = inp("b32", accepts="bits")
+_SCALE = inp("b16", when="scaling", accepts="bits")
+_INTEGER = inp("s32", accepts="wide")
 
 INTEGER = Form(
     name="convert.integer",
@@ -75,7 +79,7 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("atype", accepts=_wide_or_same)},
+    operands={"d": _RESULT, "a": inp("atype", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -100,14 +104,14 @@ HALF = Form(
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("f32", accepts=_wide_or_same)},
+    operands={"d": _RESULT, "a": _FLOAT},
     source="PTX ISA 9.7.9.21",
 )
 
 
 @HALF.semantics
 def half(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane) -> Lane:
-    return convert.half_from_float(a, _format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
+    return convert.half_from_float(a, element_format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES = Form(
@@ -118,11 +122,7 @@ HALVES = Form(
         rn,rz  -,relu  -          f16x2,bf16x2  7.0  sm_80
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
-    operands={
-        "d": out("dtype", accepts=_wide_or_same),
-        "a": inp("f32", accepts=_wide_or_same),
-        "b": inp("f32", accepts=_wide_or_same),
-    },
+    operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -130,7 +130,7 @@ HALVES = Form(
 
 @HALVES.semantics
 def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    fmt, modifiers = (_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
+    fmt, modifiers = (element_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
     return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
 
 
@@ -141,12 +141,7 @@ HALVES_STOCHASTIC = Form(
         relu    satfinite    dtype         ptx  target
         -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
     """,
-    operands={
-        "d": out("dtype", accepts=_wide_or_same),
-        "a": inp("f32", accepts=_wide_or_same),
-        "b": inp("f32", accepts=_wide_or_same),
-        "rbits": inp("b32", accepts="bits"),
-    },
+    operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -190,7 +185,7 @@ NARROW = Form(
 
 @NARROW.semantics
 def narrow(rnd: Word, relu: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    return convert.narrow_pair(a, b, _format(dtype), rnd, relu=bool(relu))
+    return convert.narrow_pair(a, b, element_format(dtype), rnd, relu=bool(relu))
 
 
 NARROW_HALVES = Form(
@@ -212,7 +207,7 @@ NARROW_HALVES = Form(
 
 @NARROW_HALVES.semantics
 def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    source, fmt = (_format(atype), _format(dtype))
+    source, fmt = (element_format(atype), element_format(dtype))
     return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
 
 
@@ -223,7 +218,7 @@ FOUR_STOCHASTIC = Form(
         relu    dtype                                ptx  target
         -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
     """,
-    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -236,12 +231,7 @@ FIXED = Form(
         scaling              relu    ptx  target
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={
-        "d": out("b16"),
-        "a": inp("f32"),
-        "b": inp("f32"),
-        "scale_factor": inp("b16", when="scaling", accepts="bits"),
-    },
+    operands={"d": out("b16"), "a": inp("f32"), "b": inp("f32"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -253,7 +243,7 @@ FIXED_HALVES = Form(
         scaling              relu    ptx  target
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
+    operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -265,7 +255,7 @@ FIXED_WIDEN = Form(
         satfinite    scaling              relu    ptx  target
         -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
-    operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": inp("b16", when="scaling", accepts="bits")},
+    operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -289,7 +279,7 @@ WIDEN = Form(
 
 @WIDEN.semantics
 def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    return convert.halves_from_narrow_pair(a, _format(atype), _format(dtype), relu=bool(relu))
+    return convert.halves_from_narrow_pair(a, element_format(atype), element_format(dtype), relu=bool(relu))
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
@@ -303,11 +293,8 @@ def _pack(a: Lane, b: Lane, type: str) -> Lane:
 PACK = Form(
     name="convert.pack",
     syntax="cvt.pack.sat.dtype.s32  d, a, b;",
-    rows="""
-        dtype    ptx  target
-        u16,s16  6.5  sm_72
-    """,
-    operands={"d": out("u32", accepts="wide"), "a": inp("s32", accepts="wide"), "b": inp("s32", accepts="wide")},
+    rows="dtype ptx target\nu16,s16 6.5 sm_72",
+    operands={"d": out("u32", accepts="wide"), "a": _INTEGER, "b": _INTEGER},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
@@ -326,12 +313,7 @@ PACK_ONTO = Form(
         u8,s8        6.5  sm_72
         u4,s4,u2,s2  6.5  sm_75
     """,
-    operands={
-        "d": out("u32", accepts="wide"),
-        "a": inp("s32", accepts="wide"),
-        "b": inp("s32", accepts="wide"),
-        "c": inp("b32", accepts="wide"),
-    },
+    operands={"d": out("u32", accepts="wide"), "a": _INTEGER, "b": _INTEGER, "c": inp("b32", accepts="wide")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )

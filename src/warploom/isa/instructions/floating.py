@@ -1,6 +1,8 @@
-"""Floating-point arithmetic of f32, f64 and f32x2 (PTX ISA 9.7.3).
+"""Floating-point arithmetic of f32, f64 and f32x2 with IEEE rounding.
 
-The approximations of 9.7.3 are in `approximate`, the half-precision instructions in `half`.
+The approximations are in `approximate`, and the half-precision instructions in `half`.
+
+Source: PTX ISA 9.7.3.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ ADD = Form(
     name="floating.add",
     syntax="op{.rnd}{.ftz}{.sat}.type  d, a, b;",
     rows="""
-        op           rnd            ftz    sat    type
-        add,sub,mul  -,rn,rz,rm,rp  -,ftz  -,sat  f32
-        add,sub,mul  -,rn,rz,rm,rp  -      -      f64
+        op           rnd            ftz    sat    type   ptx  target
+        add,sub,mul  -,rn,rz,rm,rp  -,ftz  -,sat  f32    1.0  -
+        add,sub,mul  -,rn,rz,rm,rp  -      -      f64    1.0  -
+        add,sub,mul  -,rn,rz,rm,rp  -,ftz  -      f32x2  8.6  sm_100
     """,
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.3",
@@ -29,7 +32,9 @@ _BINARY = {"add": floats.add, "sub": floats.sub, "mul": floats.mul}
 
 
 @ADD.semantics
-def add(op: Word, rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane) -> Lane:
+def add(op: Word, rnd: Word, ftz: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    if type == "f32x2":
+        return packed.f32x2(_BINARY[op], a, b, rounding=rnd or "rn", ftz=bool(ftz))
     return _BINARY[op](a, b, rnd or "rn", ftz=bool(ftz), sat=bool(sat))
 
 
@@ -37,9 +42,10 @@ FMA = Form(
     name="floating.fma",
     syntax="op{.rnd}{.ftz}{.sat}.type  d, a, b, c;",
     rows="""
-        op       rnd          ftz    sat    type  ptx
-        fma,mad  rn,rz,rm,rp  -,ftz  -,sat  f32   2.0
-        fma,mad  rn,rz,rm,rp  -      -      f64   1.4
+        op       rnd          ftz    sat    type   ptx  target
+        fma,mad  rn,rz,rm,rp  -,ftz  -,sat  f32    2.0  -
+        fma,mad  rn,rz,rm,rp  -      -      f64    1.4  -
+        fma      rn,rz,rm,rp  -,ftz  -      f32x2  8.6  sm_100
     """,
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.3.6",
@@ -47,42 +53,10 @@ FMA = Form(
 
 
 @FMA.semantics
-def fma(rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+def fma(rnd: Word, ftz: Word, sat: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    if type == "f32x2":
+        return packed.f32x2(floats.fma, a, b, c, rounding=rnd, ftz=bool(ftz))
     return floats.fma(a, b, c, rnd, ftz=bool(ftz), sat=bool(sat))
-
-
-ADD2 = Form(
-    name="floating.add2",
-    syntax="op{.rnd}{.ftz}.f32x2  d, a, b;",
-    rows="""
-        op           rnd            ftz    ptx  target
-        add,sub,mul  -,rn,rz,rm,rp  -,ftz  8.6  sm_100
-    """,
-    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2")},
-    source="PTX ISA 9.7.3.3",
-)
-
-
-@ADD2.semantics
-def add2(op: Word, rnd: Word, ftz: Word, a: Lane, b: Lane) -> Lane:
-    return packed.f32x2(_BINARY[op], a, b, rounding=rnd or "rn", ftz=bool(ftz))
-
-
-FMA2 = Form(
-    name="floating.fma2",
-    syntax="fma.rnd{.ftz}.f32x2  d, a, b, c;",
-    rows="""
-        rnd          ftz    ptx  target
-        rn,rz,rm,rp  -,ftz  8.6  sm_100
-    """,
-    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2"), "c": inp("f32x2")},
-    source="PTX ISA 9.7.3.6",
-)
-
-
-@FMA2.semantics
-def fma2(rnd: Word, ftz: Word, a: Lane, b: Lane, c: Lane) -> Lane:
-    return packed.f32x2(floats.fma, a, b, c, rounding=rnd, ftz=bool(ftz))
 
 
 DIV = Form(
@@ -188,18 +162,12 @@ def minimum3(op: Word, ftz: Word, NaN: Word, abs: Word, a: Lane, b: Lane, c: Lan
 COPYSIGN = Form(
     name="floating.copysign",
     syntax="copysign.type  d, a, b;",
-    rows="""
-        type     ptx
-        f32,f64  2.0
-    """,
+    rows="type ptx\nf32,f64 2.0",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.2",
 )
 
-
-@COPYSIGN.semantics
-def copysign(a: Lane, b: Lane) -> Lane:
-    return floats.copysign(a, b)
+COPYSIGN.semantics(floats.copysign)
 
 
 TESTP = Form(
@@ -213,7 +181,4 @@ TESTP = Form(
     source="PTX ISA 9.7.3.1",
 )
 
-
-@TESTP.semantics
-def testp(property: Word, a: Lane) -> Lane:
-    return floats.testp(property, a)
+TESTP.semantics(floats.testp)

@@ -1,4 +1,7 @@
-"""Half-precision arithmetic of f16, bf16 and their pairs (PTX ISA 9.7.4); mixed precision (PTX ISA 9.7.5)."""
+"""Half-precision arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
+
+Source: PTX ISA 9.7.4, 9.7.5.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,8 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out
 from warploom.numerics import floats, packed
-from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.formats import FORMATS, element_format
 from warploom.numerics.lanes import Lane
-
-
-def _format(word: str) -> Format:
-    """The format of a number, or of each number of a pair."""
-    return FORMATS[word.removesuffix("x2")]
-
 
 ADD = Form(
     name="half.add",
@@ -32,7 +29,7 @@ _BINARY = {"add": packed.add, "sub": packed.sub, "mul": packed.mul}
 
 @ADD.semantics
 def add(op: Word, ftz: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
-    return _BINARY[op](a, b, _format(type), ftz=bool(ftz), sat=bool(sat))
+    return _BINARY[op](a, b, element_format(type), ftz=bool(ftz), sat=bool(sat))
 
 
 FMA = Form(
@@ -51,7 +48,7 @@ FMA = Form(
 
 @FMA.semantics
 def fma(ftz: Word, sat: Word, relu: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
-    return packed.fma(a, b, c, _format(type), ftz=bool(ftz), sat=bool(sat), relu=bool(relu))
+    return packed.fma(a, b, c, element_format(type), ftz=bool(ftz), sat=bool(sat), relu=bool(relu))
 
 
 FMA_OOB = Form(
@@ -84,7 +81,7 @@ _SIGNS = {"abs": packed.absolute, "neg": packed.negate}
 
 @ABS.semantics
 def absolute(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
-    return _SIGNS[op](a, _format(type), ftz=bool(ftz))
+    return _SIGNS[op](a, element_format(type), ftz=bool(ftz))
 
 
 MIN = Form(
@@ -107,7 +104,7 @@ _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 @MIN.semantics
 def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, type: Word, a: Lane, b: Lane) -> Lane:
     modifiers = {"ftz": bool(ftz), "nan": bool(NaN), "xorsign_abs": bool(xorsign)}
-    return _EXTREMES[op](a, b, _format(type), **modifiers)
+    return _EXTREMES[op](a, b, element_format(type), **modifiers)
 
 
 MIXED_ADD = Form(

@@ -1,6 +1,8 @@
-"""Integer arithmetic (PTX ISA 9.7.1) and extended-precision integer arithmetic (PTX ISA 9.7.2).
+"""Integer arithmetic, and chains of additions with carry for long integers.
 
-The bit-field instructions of 9.7.1 are in `bits`.
+The bit-field instructions are in `bits`.
+
+Source: PTX ISA 9.7.1, 9.7.2.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """The type of a result: twice as wide under `.wide`."""
+    """Return the type of a result, which is twice as wide with `.wide`."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 
@@ -47,10 +49,8 @@ _SUMS = {
 @ADD.semantics
 def add(op: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
     if TYPES[type].kind == "packed":
-        d = integers.halves(op, a, b, signed=type == "s16x2")
-    else:
-        d = _SUMS[op, sat](a, b)
-    return d
+        return integers.halves(op, a, b, signed=type == "s16x2")
+    return _SUMS[op, sat](a, b)
 
 
 MUL = Form(
@@ -97,10 +97,7 @@ def mad(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 MUL24 = Form(
     name="integer.mul24",
     syntax="mul24.mode.type  d, a, b;",
-    rows="""
-        mode   type
-        hi,lo  u32,s32
-    """,
+    rows="mode type\nhi,lo u32,s32",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.5",
 )
@@ -132,27 +129,18 @@ def mad24(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 SAD = Form(
     name="integer.sad",
     syntax="sad.type  d, a, b, c;",
-    rows="""
-        type
-        u16,u32,u64,s16,s32,s64
-    """,
+    rows="type\nu16,u32,u64,s16,s32,s64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.7",
 )
 
-
-@SAD.semantics
-def sad(a: Lane, b: Lane, c: Lane) -> Lane:
-    return integers.sad(a, b, c)
+SAD.semantics(integers.sad)
 
 
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",
-    rows="""
-        op       type
-        div,rem  u16,u32,u64,s16,s32,s64
-    """,
+    rows="op type\ndiv,rem u16,u32,u64,s16,s32,s64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.8",
 )
@@ -168,10 +156,7 @@ def div(op: Word, a: Lane, b: Lane) -> Lane:
 ABS = Form(
     name="integer.abs",
     syntax="op.type  d, a;",
-    rows="""
-        op       type
-        abs,neg  s16,s32,s64
-    """,
+    rows="op type\nabs,neg s16,s32,s64",
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.1.10",
 )
@@ -204,10 +189,8 @@ _EXTREMES = {"min": integers.minimum, "max": integers.maximum}
 @MIN.semantics
 def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     if TYPES[type].kind == "packed":
-        d = integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
-    else:
-        d = _EXTREMES[op](a, b, relu=bool(relu))
-    return d
+        return integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
+    return _EXTREMES[op](a, b, relu=bool(relu))
 
 
 DP4A = Form(

@@ -1,4 +1,7 @@
-"""Logic and shift instructions (PTX ISA 9.7.8)."""
+"""Bitwise logic on bits and predicates, including functions of three inputs by lookup table.
+
+Source: PTX ISA 9.7.8.
+"""
 
 from __future__ import annotations
 
@@ -29,38 +32,21 @@ def bitwise(op: Word, a: Lane, b: Lane) -> Lane:
 
 NOT = Form(
     name="logic.not",
-    syntax="not.type  d, a;",
+    syntax="op.type  d, a;",
     rows="""
-        type
-        pred,b16,b32,b64
+        op    type
+        not   pred,b16,b32,b64
+        cnot  b16,b32,b64
     """,
     operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.8.4",
+    source="PTX ISA 9.7.8.4, 9.7.8.5",
 )
 
 
 @NOT.semantics
-def invert(a: Lane) -> Lane:
-    return ~a
-
-
-CNOT = Form(
-    name="logic.cnot",
-    syntax="cnot.type  d, a;",
-    rows="""
-        type
-        b16,b32,b64
-    """,
-    operands={"d": out("type"), "a": inp("type")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.8.5",
-)
-
-
-@CNOT.semantics
-def logical_not(a: Lane) -> Lane:
-    return (a == 0).astype(a.dtype)
+def invert(op: Word, a: Lane) -> Lane:
+    return ~a if op == "not" else (a == 0).astype(a.dtype)
 
 
 LOP3 = Form(

@@ -1,4 +1,7 @@
-"""Matrices between registers and shared memory, and across lanes (PTX ISA 9.7.14.5.15 to 17)."""
+"""Loads, stores and transposition of 8-bit and 16-bit matrices in the registers of a warp.
+
+Source: PTX ISA 9.7.14.5.15 to 9.7.14.5.17.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ _MATRIX_ROWS = {"m8n8": 8, "m8n16": 8, "m16n16": 16, "m16n8": 8}
 
 
 def _registers(slots: Slots) -> int:
-    """A matrix takes one register of each lane for every 128 bytes that it fills once in registers."""
+    """Return the registers of each lane: one for every 8 rows of a matrix."""
     return int(slots["num"].lstrip("x")) * _MATRIX_ROWS[slots["shape"]] // 8
 
 
 def _row_lanes(i: Bound) -> Lanes:
-    """The lanes that give the addresses of rows: eight or sixteen for each matrix."""
+    """Return the mask of the lanes that hold the addresses of rows: eight or sixteen for each matrix."""
     return np.arange(32)[None, :] < int(i.num.lstrip("x")) * _MATRIX_ROWS[i.shape]
 
 
@@ -38,25 +41,25 @@ def _map(family: str, shape: str, element: str, num: str, trans: str) -> Fragmen
     return found(family, shape, element, num=int(num.lstrip("x")), trans=bool(trans))
 
 
-def _lying(family: str) -> OperandLayout:
-    """How matrices lie in the registers that they are loaded into or stored from."""
+def _matrix_layout(family: str) -> OperandLayout:
+    """Return the layout of matrices in the registers that are loaded or stored."""
 
-    def held(slots: Slots, _: LayoutInputs) -> FragmentMap:
+    def fragment(slots: Slots, _: LayoutInputs) -> FragmentMap:
         element = slots.get("dst_fmt", "") or slots["type"]
         return _map(family, slots["shape"], element, slots["num"], slots.get("trans", ""))
 
-    return OperandLayout("R", held)
+    return OperandLayout("R", fragment)
 
 
-def _turned(operand: str) -> OperandLayout:
-    """How the matrix that is turned lies before, "A", and after, "D"."""
+def _transposed_layout(operand: str) -> OperandLayout:
+    """Return the layout of a matrix before ("A") or after ("D") the transposition."""
     return OperandLayout(
         operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
     )
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """The bytes of every addressed row. Shapes: (warps, rows, 16)."""
+    """Return the bytes of every addressed row. Shapes: (warps, rows, 16)."""
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
@@ -64,14 +67,14 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, one upon the other. Shapes: (warps, rows, columns)."""
+    """Write the matrices of each warp, stacked vertically. Shapes: (warps, rows, columns)."""
     order = _fragment(i, "ldmatrix").order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
 
 
 ROWS = address()
-_LOADED = replace(out("b32", _registers), layout=_lying("ldmatrix"))
+_LOADED = replace(out("b32", _registers), layout=_matrix_layout("ldmatrix"))
 
 LDMATRIX = Form(
     name="matrix.ldmatrix",
@@ -90,12 +93,8 @@ LDMATRIX = Form(
 
 @LDMATRIX.execute
 def load_matrices(warps: Warps, i: Bound) -> None:
-    # READ
     rows = _load_rows(warps, i)
-    # COMPUTE
-    matrix = rows.view(np.uint16) if i.type == "b16" else rows
-    # WRITE
-    _write(warps, i, matrix)
+    _write(warps, i, rows.view(np.uint16) if i.type == "b16" else rows)
 
 
 LDMATRIX_WIDENED = Form(
@@ -114,22 +113,17 @@ LDMATRIX_WIDENED = Form(
 
 @LDMATRIX_WIDENED.execute
 def load_widened_matrices(warps: Warps, i: Bound) -> None:
-    # READ
-    rows = _load_rows(warps, i)
-    # COMPUTE
-    matrix = _WIDEN[i.src_fmt](rows)
-    # WRITE
-    _write(warps, i, matrix)
+    _write(warps, i, _WIDEN[i.src_fmt](_load_rows(warps, i)))
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Sixteen 4-bit elements in the first 8 bytes of a row, each into the low bits of a byte."""
+    """Return sixteen 4-bit elements of the first 8 bytes of a row, each in the low bits of a byte."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Sixteen 6-bit elements in the first 12 bytes of a row, each into the low bits of a byte."""
+    """Return sixteen 6-bit elements of the first 12 bytes of a row, each in the low bits of a byte."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63
@@ -147,7 +141,7 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": ROWS, "r": replace(inp("b32", _registers), layout=_lying("stmatrix"))},
+    operands={"p": ROWS, "r": replace(inp("b32", _registers), layout=_matrix_layout("stmatrix"))},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.5.16",
@@ -156,13 +150,10 @@ STMATRIX = Form(
 
 @STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
-    # READ
     addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
-    # COMPUTE
     matrix = _fragment(i, "stmatrix").gather(registers.transpose(1, 0, 2))
     words = np.zeros((4, warps.count, 32), np.uint32)
     words[:, :, : matrix.shape[1]] = matrix.view(np.uint32).transpose(2, 0, 1)
-    # WRITE
     warps.store(i.ss, addresses, "b32", words, lanes=_row_lanes(i))
 
 
@@ -173,7 +164,10 @@ MOVMATRIX = Form(
         shape  type  ptx  target
         m8n8   b16   7.8  sm_75
     """,
-    operands={"d": replace(out("b32"), layout=_turned("D")), "a": replace(inp("b32", values=()), layout=_turned("A"))},
+    operands={
+        "d": replace(out("b32"), layout=_transposed_layout("D")),
+        "a": replace(inp("b32", values=()), layout=_transposed_layout("A")),
+    },
     effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
 )
@@ -181,10 +175,7 @@ MOVMATRIX = Form(
 
 @MOVMATRIX.execute
 def transpose_matrix(warps: Warps, i: Bound) -> None:
-    # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
     matrix = maps.transpose_fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
     d = maps.transpose_fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
-    # WRITE
     warps.write(i.d, d[:, 0, :])

@@ -1,4 +1,7 @@
-"""Memory barrier objects (PTX ISA 9.7.13.15)."""
+"""Memory barrier objects in shared memory, which count arrivals and the bytes of asynchronous copies.
+
+Source: PTX ISA 9.7.13.15.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,13 @@ from warploom.isa.model.semantics import Bound, Warps
 
 _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
-
-
 _OBJECT = address(space="shared")
 _COUNT = inp("u32", values=range(1, 1 << 63))
 
 INIT = Form(
     name="mbarrier.init",
     syntax="mbarrier.init{.space}.b64  [addr], count;",
-    rows=f"""
-        space     ptx target
-        {_LOCAL}  7.0 sm_80
-    """,
+    rows=f"space ptx target\n{_LOCAL} 7.0 sm_80",
     operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
     effects=(Arrive("addr", "init", order="weak"),),
     source="PTX ISA 9.7.13.15.9",
@@ -29,19 +27,13 @@ INIT = Form(
 
 @INIT.execute
 def initialise(warps: Warps, i: Bound) -> None:
-    # READ
-    count = warps.read(i.count)
-    # WRITE
-    warps.mbarrier(i.space, warps.addresses(i.addr), "init", count)
+    warps.mbarrier(i.space, warps.addresses(i.addr), "init", warps.read(i.count))
 
 
 INVAL = Form(
     name="mbarrier.inval",
     syntax="mbarrier.inval{.space}.b64  [addr];",
-    rows=f"""
-        space     ptx target
-        {_LOCAL}  7.0 sm_80
-    """,
+    rows=f"space ptx target\n{_LOCAL} 7.0 sm_80",
     operands={"addr": _OBJECT},
     effects=(Arrive("addr", "inval", order="weak"),),
     source="PTX ISA 9.7.13.15.10",
@@ -69,10 +61,7 @@ TRANSACTIONS = Form(
 
 @TRANSACTIONS.execute
 def count_transactions(warps: Warps, i: Bound) -> None:
-    # READ
-    transactions = warps.read(i.txCount)
-    # WRITE
-    warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=transactions)
+    warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=warps.read(i.txCount))
 
 
 # Arriving -------------------------------------------------------------------------------------------------
@@ -86,7 +75,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Rows of arrivals: the first versions of `arrive` and `arrive_drop`, and with an order."""
+    """Return the rows of arrivals. `arrive` and `drop` are the first PTX versions of the two operations."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}
@@ -136,12 +125,14 @@ ARRIVE_REMOTE = Form(
 @ARRIVE_COUNT.execute
 @ARRIVE_REMOTE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
-    given = getattr(i, "count", None)
-    count = 1 if given is None else warps.read(given)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
-    if (kept := getattr(i, "state", None)) is not None:
+    _arrive(warps, i, i.op)
+
+
+def _arrive(warps: Warps, i: Bound, action: str) -> None:
+    """Arrive once or `count` times, and write the state if the form has this operand."""
+    given, kept = getattr(i, "count", None), getattr(i, "state", None)
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
+    if kept is not None:
         warps.write(kept, state)
 
 
@@ -176,12 +167,7 @@ ARRIVE_NO_COMPLETE_DISCARD = Form(
 @ARRIVE_NO_COMPLETE.execute
 @ARRIVE_NO_COMPLETE_DISCARD.execute
 def arrive_no_complete(warps: Warps, i: Bound) -> None:
-    # READ
-    count = warps.read(i.count)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), f"{i.op}_no_complete", count)
-    if (kept := getattr(i, "state", None)) is not None:
-        warps.write(kept, state)
+    _arrive(warps, i, f"{i.op}_no_complete")
 
 
 def _expecting(space: str) -> str:
@@ -215,10 +201,7 @@ ARRIVE_EXPECT_REMOTE = Form(
 @ARRIVE_EXPECT.execute
 @ARRIVE_EXPECT_REMOTE.execute
 def arrive_expect(warps: Warps, i: Bound) -> None:
-    # READ
-    transactions = warps.read(i.txCount)
-    # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, transactions)
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, warps.read(i.txCount))
     if i.space != "shared::cluster":
         warps.write(i.state, state)
 
@@ -267,17 +250,8 @@ TRY_WAIT = Form(
 @TEST_WAIT.execute
 @TRY_WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
-    # READ
-    phase = warps.read(i.phase)
-    # WRITE
-    warps.mbarrier_wait(
-        i.space,
-        warps.addresses(i.addr),
-        phase,
-        parity=i.parity != "",
-        blocking=i.op == "try_wait",
-        result=i.waitComplete,
-    )
+    where, phase, parity = warps.addresses(i.addr), warps.read(i.phase), i.parity != ""
+    warps.mbarrier_wait(i.space, where, phase, parity=parity, blocking=i.op == "try_wait", result=i.waitComplete)
 
 
 PENDING_COUNT = Form(
@@ -291,9 +265,4 @@ PENDING_COUNT = Form(
 
 @PENDING_COUNT.execute
 def pending_count(warps: Warps, i: Bound) -> None:
-    # READ
-    state = warps.read(i.state)
-    # COMPUTE
-    count = warps.pending_count(state)
-    # WRITE
-    warps.write(i.count, count)
+    warps.write(i.count, warps.pending_count(warps.read(i.state)))

@@ -1,7 +1,9 @@
-"""Loads, stores and addresses (PTX ISA 9.7.9.8 to 9.7.9.24).
+"""Loads, stores, conversion of addresses, and cache control.
 
-Memory order and scope, caching, eviction and prefetching have no effect here: the machine performs every
-access in program order, and all threads see it at once.
+Memory order, scope, caching and eviction have no effect in the emulator: it performs every access in program order, and
+all threads see the access at once.
+
+Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 """
 
 from __future__ import annotations
@@ -11,11 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from warploom.isa.instructions.lanes import spread
-from warploom.isa.instructions.remote import later
+from warploom.isa.instructions.lanes import defer_with_completion, spread
 from warploom.isa.model.effects import Access, Flow, Issue
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import Allowance, OperandSpec, Slots, address, immediate, inp, out
+from warploom.isa.model.operands import Allowance, Slots, address, immediate, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES, bits_of
 
@@ -35,14 +36,13 @@ _FIRST = {
     (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
     ("local", False): ("9.1 sm_75", "9.1 sm_75"),
 }
-"""Where accesses begin that do not with the first target: ordered ones, and those to local memory alone, which
-are the volatile.
-"""
+"""Availability of ordered accesses, and of volatile accesses to local memory, by spaces and order."""
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Table of the vectors of each type, 128 bits in all or 256 in global memory, for cells of some columns and
-    their spaces. With `sem` the accesses are ordered, of every scope.
+    """Return the rows of the vectors of each type: 128 bits, or 256 bits in global memory.
+
+    `accesses` are cells of some columns and their state spaces. With `sem`, accesses have an order and a scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -63,8 +63,7 @@ def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _loaded() -> OperandSpec:
-    return out("type", "vec", accepts="wide", allows=("braces", "integers"))
+_LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
@@ -73,13 +72,10 @@ def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 
 
-def _stored() -> OperandSpec:
-    return inp("type", "vec", accepts="wide", allows=_stored_elements)
-
-
-def _policy() -> OperandSpec:
-    return inp("u64", when="level::cache_hint")
-
+_STORED = inp("type", "vec", accepts="wide", allows=_stored_elements)
+_UNIFIED = address(allows=("unified",))
+_OUTPUT = address(allows=("output",))
+_POLICY = inp("u64", when="level::cache_hint")
 
 _LD_CACHED = "level1::eviction_priority level::cache_hint level::prefetch_size"
 _ST_CACHED = "level1::eviction_priority level::cache_hint"
@@ -96,7 +92,7 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -113,7 +109,7 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -122,7 +118,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -135,7 +131,7 @@ LD_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", accepts="wide", allows=("braces",)), "a": address(allows=("unified",))},
+    operands={"d": out("type", accepts="wide", allows=("braces",)), "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.8",
 )
@@ -151,7 +147,7 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _loaded(), "a": address(allows=("unified",)), "cache_policy": _policy()},
+    operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.9",
 )
@@ -165,7 +161,7 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _loaded(), "a": address(allows=("unified",))},
+    operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.10",
 )
@@ -174,24 +170,16 @@ LDU = Form(
 @LD.execute
 @LD_ORDERED.execute
 @LD_VOLATILE.execute
+@LD_MMIO.execute
 @LD_NC.execute
 @LDU.execute
 def load(warps: Warps, i: Bound) -> None:
-    # READ
-    values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
-    # WRITE
-    if i.vec:
+    vector = getattr(i, "vec", "")
+    values = warps.load(i.ss, warps.addresses(i.a), i.type, int(vector[1:] or 1))
+    if vector:
         warps.write_vector(i.d, values)
     else:
         warps.write(i.d, values[0])
-
-
-@LD_MMIO.execute
-def load_one(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
-    # WRITE
-    warps.write(i.d, value)
 
 
 ST = Form(
@@ -206,7 +194,7 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": _OUTPUT, "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -223,7 +211,7 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": address(allows=("output",)), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": _OUTPUT, "b": _STORED, "cache_policy": _POLICY},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -232,7 +220,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": address(allows=("output",)), "b": _stored()},
+    operands={"a": _OUTPUT, "b": _STORED},
     effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
 )
@@ -254,19 +242,10 @@ ST_MMIO = Form(
 @ST.execute
 @ST_ORDERED.execute
 @ST_VOLATILE.execute
-def store(warps: Warps, i: Bound) -> None:
-    # READ
-    values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, values)
-
-
 @ST_MMIO.execute
-def store_one(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+def store(warps: Warps, i: Bound) -> None:
+    values = warps.read_vector(i.b) if getattr(i, "vec", "") else warps.read(i.b)[np.newaxis]
+    warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
 ST_ASYNC = Form(
@@ -304,23 +283,17 @@ ST_ASYNC_RELEASE = Form(
 
 @ST_ASYNC.execute
 def store_async(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
-    # WRITE, later
     size = len(values) * TYPES[i.type].bytes
-    later(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
+    captured = {"values": np.moveaxis(values, 0, -1)}
+    defer_with_completion(warps, i, size, partial(_store_now, i.ss, i.type), captured)
 
 
 def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
     warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
-@ST_ASYNC_RELEASE.execute
-def store_release(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+ST_ASYNC_RELEASE.execute(store)
 
 
 # Addresses ------------------------------------------------------------------------------------------------
@@ -334,7 +307,7 @@ _WINDOWS = """
         const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
         shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
 """
-"""Spaces with generic addresses; addresses of 32 bits are no more, whatever the version."""
+"""State spaces with generic addresses. 32-bit addresses are removed in every PTX version."""
 
 CVTA = Form(
     name="memory.cvta",
@@ -348,12 +321,7 @@ CVTA = Form(
 
 @CVTA.execute
 def to_generic(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.to_generic(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.to_generic(i.space, warps.read(i.a)))
 
 
 CVTA_TO = Form(
@@ -361,19 +329,14 @@ CVTA_TO = Form(
     syntax="cvta.to.space.size  p, a;",
     rows=_WINDOWS,
     operands={"p": out("size"), "a": inp("size")},
-    effects=(Flow(address=("a",)),),
+    effects=(Flow(address=("a",), space="space"),),
     source="PTX ISA 9.7.9.20",
 )
 
 
 @CVTA_TO.execute
 def from_generic(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.from_generic(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.from_generic(i.space, warps.read(i.a)))
 
 
 _IN_SPACE = """
@@ -406,12 +369,7 @@ ISSPACEP_NARROW = Form(
 @ISSPACEP.execute
 @ISSPACEP_NARROW.execute
 def is_space(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = warps.is_space(i.space, a)
-    # WRITE
-    warps.write(i.p, p)
+    warps.write(i.p, warps.is_space(i.space, warps.read(i.a)))
 
 
 MAPA = Form(
@@ -428,12 +386,7 @@ MAPA = Form(
 
 @MAPA.execute
 def map_address(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = warps.map_rank(a, b, generic=i.space == "")
-    # WRITE
-    warps.write(i.d, d)
+    warps.write(i.d, warps.map_rank(warps.read(i.a), warps.read(i.b), generic=i.space == ""))
 
 
 GETCTARANK = Form(
@@ -450,12 +403,7 @@ GETCTARANK = Form(
 
 @GETCTARANK.execute
 def rank_of(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = warps.rank_of(a, generic=i.space == "")
-    # WRITE
-    warps.write(i.d, d)
+    warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == ""))
 
 
 # Caches ---------------------------------------------------------------------------------------------------
@@ -502,10 +450,8 @@ DISCARD = Form(
     source="PTX ISA 9.7.9.17",
 )
 
-PREFETCH.execute(no_effect)
-PREFETCHU.execute(no_effect)
-APPLYPRIORITY.execute(no_effect)
-DISCARD.execute(no_effect)
+for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
+    _hint.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
 
@@ -549,6 +495,5 @@ CREATEPOLICY_CVT = Form(
 @CREATEPOLICY_RANGE.execute
 @CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
-    # WRITE: a policy is opaque, and no policy has an effect
-    policy: Array = np.zeros((1, 1), np.uint64)
-    warps.write(i.d, policy)
+    """Write 0. A policy is opaque and has no effect."""
+    warps.write(i.d, np.zeros((1, 1), np.uint64))

@@ -1,31 +1,28 @@
-"""Warp-level matrix multiplication, dense (PTX ISA 9.7.14.5.14, block scaling 9.7.14.3)."""
+"""Warp-level multiplication of dense matrices in registers, with optional block scales.
+
+Source: PTX ISA 9.7.14.3, 9.7.14.5.14.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
-import numpy as np
-
-from warploom.isa.instructions.fragments import (
-    Matrix,
-    fragment,
-    has_arithmetic,
-    multiply_run,
-    read_operands,
-    select_model,
-    variant,
-    write_result,
-)
+from warploom.isa.instructions.fragments import fragment, product
 from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
+from warploom.isa.model.multiplication import BlockScales, Multiplication
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, Slots, inp
-from warploom.isa.model.semantics import Bound, Value, Warps
+from warploom.isa.model.semantics import Bound
 from warploom.layout import FragmentMap, scale_factors
-from warploom.numerics import fused
 
-_OPERANDS = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
+_OPERANDS = {
+    "d": fragment("D", "warp"),
+    "a": fragment("A", "warp"),
+    "b": fragment("B", "warp"),
+    "c": fragment("C", "warp"),
+}
 
 HALF = Form(
     name="mma.half",
@@ -41,8 +38,7 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype",),
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -64,8 +60,7 @@ FLOAT = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.row.col.shape{.kind}.dtype.atype.btype.ctype",),
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -79,8 +74,7 @@ DOUBLE = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype",),
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -96,8 +90,7 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
 
@@ -111,40 +104,19 @@ BIT = Form(
         m8n8k128,m16n8k128,m16n8k256  s32    b1     b1     s32    and    7.1  sm_80
     """,
     operands=_OPERANDS,
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
 
 
-@HALF.execute
-@FLOAT.execute
-@DOUBLE.execute
-@INTEGER.execute
-@BIT.execute
-def multiply(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = read_operands(warps, i, "mma")
-    # COMPUTE
-    d = fused.multiply(a, b, c, select_model(warps, i, "mma"), **variant(i), workers=warps.pool())
-    # WRITE
-    write_result(warps, i, "mma", d)
-
-
-def _product(warps: Warps, i: Bound) -> Matrix:
-    # READ
-    a, b, c = read_operands(warps, i, "mma")
-    # COMPUTE
-    return fused.multiply(a, b, c, select_model(warps, i, "mma"), **variant(i))
-
-
-@HALF.execute_run
-@FLOAT.execute_run
-@DOUBLE.execute_run
-@INTEGER.execute_run
-@BIT.execute_run
-def multiply_several(warps: Warps, run: Sequence[Bound]) -> None:
-    multiply_run(warps, run, "mma", _product)
+@HALF.multiplication
+@FLOAT.multiplication
+@DOUBLE.multiplication
+@INTEGER.multiplication
+@BIT.multiplication
+def multiply(i: Bound) -> Multiplication:
+    """Return d = sum(a, b, c)."""
+    return product("warp", i)
 
 
 def _byte_ids(slots: Slots) -> tuple[int, ...]:
@@ -156,15 +128,15 @@ def _vectors(kind: str, scale_vec: str) -> int:
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
-def _scales(operand: str) -> OperandSpec:
-    """The register of the scale factors of A or B."""
+def _scales(operand: Literal["A", "B"]) -> OperandSpec:
+    """Return the specification of the register with the scale factors of A or B."""
 
-    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
+    def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         vectors = _vectors(slots["kind"], slots["scale_vec"])
         return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
 
-    lying = OperandLayout(f"scale {operand}", held, ("byte_id", "thread_id"))
-    return replace(inp("b32", values=()), layout=lying)
+    layout = OperandLayout(f"scale {operand}", find_map, ("byte_id", "thread_id"))
+    return replace(inp("b32", values=()), layout=layout)
 
 
 SCALES = {
@@ -175,7 +147,7 @@ SCALES = {
     "byte_id_b": inp("u16", values=_byte_ids),
     "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
 }
-"""The places of block scales and of what selects them."""
+"""Operands with block scales, and those that select the lanes and bytes of the scales."""
 
 SCALED = Form(
     name="mma.scaled",
@@ -190,36 +162,17 @@ SCALED = Form(
         m16n8k32  kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS | SCALES,
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14, 9.7.14.3",
 )
 
 
-@SCALED.execute
-def multiply_scaled(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = read_operands(warps, i, "mma")
-    scale_a = _scale_factors(warps, i, "A", i.scale_a_data, i.byte_id_a, i.thread_id_a)
-    scale_b = _scale_factors(warps, i, "B", i.scale_b_data, i.byte_id_b, i.thread_id_b)
-    # COMPUTE
-    model = select_model(warps, i, "mma")
-    d = fused.multiply(a, b, c, model, scale_a=scale_a, scale_b=scale_b, workers=warps.pool())
-    # WRITE
-    write_result(warps, i, "mma", d)
-
-
-def _scale_factors(warps: Warps, i: Bound, operand: str, data: Value, byte_id: Value, thread_id: Value) -> Matrix:
-    """The scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
-    registers = np.broadcast_to(warps.read(data), (warps.count, 32))
-    bytes_, threads = (
-        np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0] for selector in (byte_id, thread_id)
-    )
+@SCALED.multiplication
+def multiply_scaled(i: Bound) -> Multiplication:
+    """Return d = sum(a, b, c, scale_a, scale_b)."""
     vectors = _vectors(i.kind, i.scale_vec)
-    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # as compilers write it
-        return scale_factors(operand, vectors, int(bytes_[0]), int(threads[0])).gather(registers)
-    factors = np.empty((warps.count, 16 if operand == "A" else 8, vectors), np.uint8)
-    for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():
-        chosen = (bytes_ == byte) & (threads == thread)
-        factors[chosen] = scale_factors(operand, vectors, byte, thread).gather(registers[chosen])
-    return factors
+    scales = (
+        BlockScales("A", i.scale_a_data, i.byte_id_a, i.thread_id_a, vectors),
+        BlockScales("B", i.scale_b_data, i.byte_id_b, i.thread_id_b, vectors),
+    )
+    return product("warp", i, scales=scales)

@@ -1,6 +1,11 @@
-"""Moves between registers, and packing and unpacking of vectors (PTX ISA 9.7.9.3-4)."""
+"""Moves between registers, and packing and unpacking of vectors.
+
+Source: PTX ISA 9.7.9.3, 9.7.9.4.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
@@ -11,12 +16,9 @@ from warploom.numerics import lanes
 from warploom.numerics.lanes import Lane
 
 
-def _half(slots: Slots) -> str:
-    return f"b{bits_of(slots['type']) // 2}"
-
-
-def _quarter(slots: Slots) -> str:
-    return f"b{bits_of(slots['type']) // 4}"
+def _part(count: int) -> Callable[[Slots], str]:
+    """Return the type of one of `count` equal parts of a register, as a function of the slots."""
+    return lambda slots: f"b{bits_of(slots['type']) // count}"
 
 
 def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
@@ -55,43 +57,23 @@ def mov(a: Lane) -> Lane:
     return a
 
 
-PACK1 = Form(
-    name="move.pack1",
-    syntax="mov.type  d, a;",
-    rows="""
-        type         ptx target
-        b16,b32,b64  1.0 -
-        b128         8.3 sm_70
-    """,
-    operands={"d": out("type"), "a": inp("type", 1)},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
-)
+_VECTORS = ((1, "b16,b32,b64"), (2, "b16,b32,b64"), (4, "b32,b64"))
+"""Lengths of vectors, and the types that they are packed into."""
 
-PACK2 = Form(
-    name="move.pack2",
-    syntax="mov.type  d, a;",
-    rows="""
-        type         ptx target
-        b16,b32,b64  1.0 -
-        b128         8.3 sm_70
-    """,
-    operands={"d": out("type"), "a": inp(_half, 2, allows=_with_gaps)},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
-)
-
-PACK4 = Form(
-    name="move.pack4",
-    syntax="mov.type  d, a;",
-    rows="""
-        type     ptx target
-        b32,b64  1.0 -
-        b128     8.3 sm_70
-    """,
-    operands={"d": out("type"), "a": inp(_quarter, 4, allows=_with_gaps)},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
+PACK1, PACK2, PACK4 = (
+    Form(
+        name=f"move.pack{count}",
+        syntax="mov.type  d, a;",
+        rows=f"""
+            type     ptx target
+            {types}  1.0 -
+            b128     8.3 sm_70
+        """,
+        operands={"d": out("type"), "a": inp(_part(count), count, allows=_with_gaps if count > 1 else ())},
+        effects=(Flow(elements=("a",), unwritten="ignore"),),
+        source="PTX ISA 9.7.9.4",
+    )
+    for count, types in _VECTORS
 )
 
 
@@ -103,50 +85,26 @@ def pack(type: Word, a: Lane) -> Lane:
     return lanes.concatenate(a, TYPES[type].bits)
 
 
-_PACKED = inp("type", allows=("special", "symbol"))
-
-UNPACK1 = Form(
-    name="move.unpack1",
-    syntax="mov.type  d, a;",
-    rows="""
-        type         ptx target
-        b16,b32,b64  1.0 -
-        b128         8.3 sm_70
-    """,
-    operands={"d": out("type", 1), "a": _PACKED},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
-)
-
-UNPACK2 = Form(
-    name="move.unpack2",
-    syntax="mov.type  d, a;",
-    rows="""
-        type         ptx target
-        b16,b32,b64  1.0 -
-        b128         8.3 sm_70
-    """,
-    operands={"d": out(_half, 2), "a": _PACKED},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
-)
-
-UNPACK4 = Form(
-    name="move.unpack4",
-    syntax="mov.type  d, a;",
-    rows="""
-        type     ptx target
-        b32,b64  1.0 -
-        b128     8.3 sm_70
-    """,
-    operands={"d": out(_quarter, 4), "a": _PACKED},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
-    source="PTX ISA 9.7.9.4",
+UNPACK1, UNPACK2, UNPACK4 = (
+    Form(
+        name=f"move.unpack{count}",
+        syntax="mov.type  d, a;",
+        rows=f"""
+            type     ptx target
+            {types}  1.0 -
+            b128     8.3 sm_70
+        """,
+        operands={"d": out(_part(count), count), "a": inp("type", allows=("special", "symbol"))},
+        effects=(Flow(elements=("a",), unwritten="ignore"),),
+        source="PTX ISA 9.7.9.4",
+    )
+    for count, types in _VECTORS
 )
 
 
 @UNPACK1.semantics
 def unpack(type: Word, a: Lane) -> Lane:
+    """Return the equal parts of a register, the lowest first."""
     return lanes.split(a, TYPES[type].bits, 1)
 
 

@@ -1,6 +1,8 @@
-"""Addresses of memory that several devices share (PTX ISA 9.7.9.14, 9.7.9.25.7 and 9.7.9.25.8).
+"""Loads, stores, reductions and bulk copies at addresses that several devices share.
 
-The abstract machine is one device, so nothing here is executed.
+The emulator has one device and executes none of these instructions.
+
+Source: PTX ISA 9.7.9.14, 9.7.9.25.7, 9.7.9.25.8.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from warploom.isa.model.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
-"""The targets that have floats of 8 bits here."""
+"""Targets that support 8-bit floating-point formats in these instructions."""
 
 _ADDRESS = address()  # of 64 bits, or assemblers refuse the module
 
 
-def _held(slots: Slots) -> str:
-    """Floats of 8 bits are held as bits."""
+def _register_type(slots: Slots) -> str:
+    """Return the type of the registers: bits for 8-bit floating-point formats."""
     word = slots["type"]
     return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
 
@@ -62,7 +64,7 @@ LD_REDUCE_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out(_held, "vec", allows=("braces", "integers")), "a": _ADDRESS},
+    operands={"d": out(_register_type, "vec", allows=("braces", "integers")), "a": _ADDRESS},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -96,7 +98,7 @@ ST_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": _ADDRESS, "b": inp(_held, "vec", allows=("braces", "integers"))},
+    operands={"a": _ADDRESS, "b": inp(_register_type, "vec", allows=("braces", "integers"))},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -117,7 +119,7 @@ RED = Form(
         """
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(), "b": inp(_held, "vec", allows=("integers",))},
+    operands={"a": address(), "b": inp(_register_type, "vec", allows=("integers",))},
     effects=(Access("update", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )

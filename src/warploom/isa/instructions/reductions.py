@@ -1,4 +1,4 @@
-"""What the reduction words of atomics and bulk reductions compute, once."""
+"""Reduction operations of atomics and bulk copies, as functions of old values and operands."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from warploom.numerics import floats, integers, packed
 from warploom.numerics.formats import BF16, F16
 
 Combine = Callable[[Array, Array], Array]
-"""New contents of memory from the old ones and the operand."""
+"""Function that returns the new contents of memory from the old contents and the operand."""
 
 HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
-"""The formats of types that hold numbers of 16 bits."""
+"""Formats of types that hold numbers of 16 bits."""
 
 _BITS = ("u32", "s32", "u64")
 _WHOLE = (*_BITS, "s64")
@@ -35,15 +35,16 @@ _OF_TENSORS = {
 }
 
 
-def of_tensors(op: str) -> tuple[str, ...]:
-    """The element types of tensor maps that a reduction of tensors has."""
+def tensor_map_types(op: str) -> tuple[str, ...]:
+    """Return the element types of tensor maps that a tensor reduction supports."""
     return _OF_TENSORS[op]
 
 
 def combine_bulk(op: str, type: str) -> Combine:
-    """The function of a reduction word on what bulk copies bring: their types, and those of tensor maps.
+    """Return the function of a reduction of a bulk copy, for PTX types and those of tensor maps.
 
-    An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32. An f64 sum hands a NaN on as it is.
+    An f32 sum keeps subnormals, except for f32.ftz. A tf32 sum is an f32 sum. An f64 sum propagates the payload of a
+    NaN.
     """
     if (op, type) in (("add", "f32"), ("add", "tf32")):
         return floats.add
@@ -54,7 +55,7 @@ def combine_bulk(op: str, type: str) -> Combine:
 
 @dataclass(frozen=True, slots=True)
 class CommutativeReduction:
-    """Reduction of integers that leaves the same elements in whatever order its operations are applied.
+    """Reduction of integers whose result does not depend on the order of its operations.
 
     `type` is the unsigned type of the elements unless the operation depends on their sign.
     """
@@ -98,8 +99,8 @@ def _decrement(old: Array, value: Array) -> Array:
 
 
 def _add_doubles(old: Array, value: Array) -> Array:
-    handed_on = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
-    return np.where(np.isnan(value) | np.isnan(old), handed_on, floats.add(old, value))
+    payload = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
+    return np.where(np.isnan(value) | np.isnan(old), payload, floats.add(old, value))
 
 
 def _exchange(old: Array, value: Array) -> Array:
@@ -121,11 +122,12 @@ _HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minim
 
 @cache
 def combine(op: str, type: str, space: str = "global") -> Combine:
-    """The function of a reduction word on elements of a type that lie in a state space.
+    """Return the function of a reduction operation on elements of a type in a state space.
 
     An f32 sum in global memory flushes subnormal operands and results; in shared memory it keeps them.
 
-    Shapes: 1-D, or any that broadcast together; in the NumPy dtype of the type.
+    Shapes: 1-D, or shapes that broadcast together, in the NumPy dtype of the type.
+
     Source: PTX ISA 9.7.13.5, 9.7.9.25.5.
     """
     if op in _ANY:

@@ -1,64 +1,34 @@
-"""Warp-level matrix multiplication with a structured sparse A (PTX ISA 9.7.14.6)."""
+"""Warp-level matrix multiplication with a structured sparse A.
+
+Source: PTX ISA 9.7.14.6.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from warploom.isa.instructions.fragments import (
-    fragment,
-    has_arithmetic,
-    k_of,
-    read_operands,
-    select_model,
-    variant,
-    write_result,
-)
+from warploom.isa.instructions.fragments import fragment, metadata_layout, metadata_of, product, selectors
 from warploom.isa.instructions.mma import SCALES
 from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.operands import Slots, immediate, inp
-from warploom.isa.model.semantics import Bound, Warps
-from warploom.layout import FragmentMap
-from warploom.layout import metadata as metadata_map
+from warploom.isa.model.semantics import Bound
 from warploom.layout.maps import TYPE_BITS
-from warploom.numerics import fused
-
-
-def selectors(slots: Slots) -> tuple[int, ...]:
-    """Sparsity selectors: as many as four lanes of 32 metadata bits hold the metadata of two rows.
-
-    A row has four bits for each chunk of A: 2 elements of tf32, 8 of four bits without padding, else 4.
-    """
-    unpadded = slots.get("kind", "").startswith("kind::mxf4")
-    chunk = {32: 2, 4: 8}.get(4 if unpadded else TYPE_BITS[slots["atype"]], 4)
-    return tuple(range(16 * chunk // k_of(slots["shape"])))
-
-
-def is_ordered(slots: Slots) -> bool:
-    """Whether the first index of every pair in the metadata must be the lower one."""
-    return slots.get("spvariant", "") == "sp::ordered_metadata"
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Of a selector beside floats of a byte or less the low 32 bits are looked at."""
+    """Return the examined bits of the selector: the low 32 beside floats of 8 bits and fewer."""
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
-def lying_metadata(family: str) -> OperandLayout:
-    """How the metadata of a sparse A lie."""
+METADATA = replace(inp("b32", values=()), layout=metadata_layout("warp"))
 
-    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
-        return metadata_map(family, slots["shape"], slots["atype"], given.selector).fragment()
-
-    return OperandLayout("metadata", held, ("selector",))
-
-
-METADATA = replace(inp("b32", values=()), layout=lying_metadata("mma"))
-
-_OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
+_OPERANDS = {
+    "d": fragment("D", "warp", sparse=True),
+    "a": fragment("A", "warp", sparse=True),
+    "b": fragment("B", "warp", sparse=True),
+    "c": fragment("C", "warp", sparse=True),
     "e": METADATA,
     "f": immediate(values=selectors, bits=_selector_bits),
 }
@@ -83,8 +53,7 @@ FLOAT = Form(
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS,
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -100,8 +69,7 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
-    limit=has_arithmetic("mma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -118,21 +86,18 @@ SCALED = Form(
         sp::ordered_metadata  m16n8k64   kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
     """,  # noqa: E501
     operands=_OPERANDS | SCALES,
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3, 9.7.14.3",
 )
-"""Block scaling of a sparse A. How its scaled sums are rounded is not known: nothing executes it."""
+"""Block scaling of a sparse A.
+
+The rounding of its scaled sums is not known, so the emulator does not execute it.
+"""
 
 
-@FLOAT.execute
-@INTEGER.execute
-def multiply(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = read_operands(warps, i, "mma", sparse=True)
-    metadata = np.broadcast_to(warps.read(i.e), (warps.count, 32))
-    # COMPUTE
-    index = metadata_map("mma", i.shape, i.atype, i.f).decode(metadata)
-    model = select_model(warps, i, "mma")
-    d = fused.multiply(a, b, c, model, index=index, **variant(i), workers=warps.pool())
-    # WRITE
-    write_result(warps, i, "mma", d)
+@FLOAT.multiplication
+@INTEGER.multiplication
+def multiply(i: Bound) -> Multiplication:
+    """Return d = sum(a, the elements of b that the metadata e select, c)."""
+    ordered = i.spvariant == "sp::ordered_metadata"
+    return product("warp", i, metadata=metadata_of("warp", i, "e", i.f, ordered=ordered))

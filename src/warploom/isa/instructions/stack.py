@@ -1,9 +1,12 @@
-"""The stack of a thread: allocation in local memory (PTX ISA 9.7.17)."""
+"""Stack of a thread in local memory: allocation, and saving and restoring the stack pointer.
+
+Source: PTX ISA 9.7.17.
+"""
 
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import OperandSpec, immediate, inp, out
+from warploom.isa.model.operands import immediate, inout, inp, out
 
 ALLOCA = Form(
     name="stack.alloca",
@@ -29,6 +32,6 @@ STACKRESTORE = Form(
     name="stack.stackrestore",
     syntax="stackrestore.type  a;",
     rows="type ptx target\nu32,u64 7.3 sm_52",
-    operands={"a": OperandSpec("register", "both", "type")},
+    operands={"a": inout("type")},
     source="PTX ISA 9.7.17.2",
 )

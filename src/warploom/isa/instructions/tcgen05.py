@@ -1,9 +1,9 @@
-"""Blackwell's tensor memory (PTX ISA 9.7.16): allocation, loads, stores, copies and order, and, in a file of
-their own, the multiplications.
+"""Tensor memory of Blackwell: allocation, loads, stores, copies, fences and commits.
 
-An address in it is 32 bits wide, lane above column, and stands in a register. Nothing here is executed.
+An address in tensor memory has 32 bits, the lane above the column, and is in a register. The multiplications are in
+`tcgen05_mma`. The emulator executes none of these instructions.
 
-Source: PTX ISA 9.7.16
+Source: PTX ISA 9.7.16.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
 
 def _registers(slots: Slots) -> int:
-    """Registers of a lane: the bits of a shape, so often repeated, over 32 lanes of 32 bits."""
+    """Return the registers per lane: the bits of the shape times the repetitions, divided by 1024."""
     return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
 
 
@@ -41,7 +41,7 @@ ALLOC = Form(
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
     operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory"), Access("write", "dst")),
+    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -50,7 +50,7 @@ DEALLOC = Form(
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
     rows=_GROUPS,
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory", "release")),
+    effects=(Collective("warp"), Allocate("tensor memory", "release", "nCols")),
     source="PTX ISA 9.7.16.7.1",
 )
 
@@ -67,7 +67,7 @@ RELINQUISH = Form(
 
 
 def _rows(packing: str) -> str:
-    """The shapes whose rows lie together, and how often each may be repeated."""
+    """Return the rows of the shapes with contiguous lanes, with their numbers of repetitions."""
     return f"""
         shape           num              {packing}            ptx  target
         32x32b,16x64b   x1,{_REPEATS}    -,{packing}::16b     8.6  {_TARGETS}
@@ -77,7 +77,7 @@ def _rows(packing: str) -> str:
 
 
 def _split_rows(packing: str) -> str:
-    """The shape of two halves, the second of them so many columns further on."""
+    """Return the rows of the shape with two halves, which are a number of columns apart."""
     return f"shape num {packing} ptx target\n16x32bx2 x1,{_REPEATS} -,{packing}::16b 8.6 {_TARGETS}"
 
 
@@ -89,14 +89,14 @@ def _reduced_rows(shape: str) -> str:
     """
 
 
-def _held(slots: Slots, _: LayoutInputs) -> FragmentMap:
+def _fragment_map(slots: Slots, _: LayoutInputs) -> FragmentMap:
     packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
     return transfer_fragment(slots["shape"], int(slots["num"][1:]), packed=packed)
 
 
-_LYING = OperandLayout("R", _held)
-_LOADED = replace(out("b32", _registers), layout=_LYING)
-_STORED = replace(inp("b32", _registers), layout=_LYING)
+_LAYOUT = OperandLayout("R", _fragment_map)
+_LOADED = replace(out("b32", _registers), layout=_LAYOUT)
+_STORED = replace(inp("b32", _registers), layout=_LAYOUT)
 _REDUCED = {"r": _LOADED, "redval": out("b32", allows=("braces",)), "taddr": tensor_address()}
 _SPLIT_OFF = {"immHalfSplitoff": immediate()}
 

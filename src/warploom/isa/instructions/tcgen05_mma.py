@@ -1,10 +1,10 @@
-"""Multiplication of matrices in tensor memory, dense and sparse, block-scaled and weight-stationary.
+"""Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
-A comes from tensor memory or from shared memory behind a descriptor, B from shared memory; D is in tensor
-memory. Shapes and exact types are in the instruction descriptor, a value of the run; how matrices lie is known
-where it is given. Nothing here is executed.
+A is in tensor memory, or in shared memory behind a descriptor; B is in shared memory and D in tensor memory. The
+instruction descriptor, a value at run time, holds the shape and the exact types. Layouts are known if it is given. The
+emulator executes none of these instructions.
 
-Source: PTX ISA 9.7.16.10
+Source: PTX ISA 9.7.16.10.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _lane_masks(slots: Slots) -> int:
-    """A mask of 32 bits for every 32 of the lanes that D lies in: 128 of each CTA."""
+    """Return the number of 32-bit lane masks: one for 32 lanes of D, which has 128 lanes in each CTA."""
     return 4 * _ctas(slots)
 
 
 def _scales(slots: Slots) -> range:
-    """Powers of two that D may be divided by before the sum."""
+    """Return the exponents of the powers of two by which D may be divided before the sum."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
 def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
-    """The instruction descriptor that is given, as this multiplication reads it."""
+    """Return the instruction descriptor as this multiplication reads it."""
     kind = slots["kind"].removeprefix("kind::")
     found = given.idesc
     if found is None:
@@ -68,20 +68,20 @@ def _ctas(slots: Slots) -> int:
 
 
 def _in_tensor(
-    operand: str, found: Callable[..., TensorMemoryMap], place: OperandSpec, *, stationary: bool
+    operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """An operand in tensor memory, and the formula of where it lies."""
+    """Return the specification of an operand in tensor memory, with the formula of its layout."""
 
-    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
-        return found(_fields(slots, given), _ctas(slots), stationary=stationary)
+    def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
+        return formula(_fields(slots, given), _ctas(slots), stationary=stationary)
 
-    return replace(place, layout=OperandLayout(operand, held, ("idesc",)))
+    return replace(spec, layout=OperandLayout(operand, layout_map, ("idesc",)))
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """The descriptor of A or B in shared memory: of a pair of CTAs each has half of the rows."""
+    """Return the specification of a descriptor of A or B. Each CTA of a pair holds half of the rows."""
 
-    def read(slots: Slots, given: LayoutInputs) -> SharedMap:
+    def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
         require_k64(fields, operand)
@@ -89,19 +89,22 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
         else:
             rows, k, element, major = fields.n // ctas, fields.k, fields.btype, fields.b_major
-        found = given.descriptor_of_umma() or UmmaDescriptor.packed(
+        descriptor = given.descriptor_of_umma() or UmmaDescriptor.packed(
             rows, k, element, swizzle=given.swizzle, major=major
         )
-        tile = found.tile(rows, k, element, major, padded=not fields.is_packed_4bit)
+        tile = descriptor.tile(rows, k, element, major, padded=not fields.is_packed_4bit)
         shape = f"m{fields.m}n{fields.n}k{fields.k}"
         name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
         return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
 
-    return replace(inp("u64"), layout=OperandLayout(operand, read, ("idesc", "descriptor", "swizzle")))
+    return replace(inp("u64"), layout=OperandLayout(operand, tile_map, ("idesc", "descriptor", "swizzle")))
 
 
 def _factors(slots: Slots) -> int:
-    """Scale factors of a row of A: the digit of `scale_vec::2X`, what a block of 16 or 32 makes, or the kind's own."""
+    """Return the number of scale factors in a row of A.
+
+    It is the digit of `scale_vec::2X`, or follows from the block size, or from the kind.
+    """
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])
@@ -109,16 +112,16 @@ def _factors(slots: Slots) -> int:
 
 
 def _scale(operand: str) -> OperandSpec:
-    """The scale factors of A or B in tensor memory."""
+    """Return the specification of the scale factors of A or B in tensor memory."""
 
-    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
+    def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
 
-    return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", held, ("idesc",)))
+    return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", layout_map, ("idesc",)))
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """The operands of every multiplication, and more of them."""
+    """Return the operands of every multiplication, and those with the names in `more`."""
     taddr, descriptor = tensor_address("bits"), inp("u64")
     stationary = "zero_column_mask_desc" in more
     places = {
@@ -157,7 +160,7 @@ MMA = Form(
         -,sp   {GROUPS}  kind::i8                         {KEPT}          8.6  {INTEGER}
     """,
     operands=multiplication_operands(*_PLAIN, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -175,7 +178,7 @@ MMA_TENSOR = Form(
     """,
     operands=multiplication_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+    effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
 
@@ -194,24 +197,20 @@ _BLOCK_ROWS = f"""
     sp    {GROUPS}  kind::mxf4nvf4  block16,block32              {KEPT}          8.8  {_EXACT}
 """
 
-BLOCK = Form(
-    name="tcgen05.block",
-    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
-    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
-    rows=_BLOCK_ROWS,
-    operands=multiplication_operands(*_BLOCK, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
-)
+_SOURCES_OF_A = (("", "a-desc"), ("-tensor", "[a-tmem]"))
+"""Suffixes of form names, and operand A: behind a descriptor, or in tensor memory."""
 
-BLOCK_TENSOR = Form(
-    name="tcgen05.block-tensor",
-    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
-    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
-    rows=_BLOCK_ROWS,
-    operands=multiplication_operands(*_BLOCK, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
+BLOCK, BLOCK_TENSOR = (
+    Form(
+        name=f"tcgen05.block{suffix}",
+        syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
+        rows=_BLOCK_ROWS,
+        operands=multiplication_operands(*_BLOCK, tensor=suffix == "-tensor"),
+        effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        source=SOURCE,
+    )
+    for suffix, a in _SOURCES_OF_A
 )
 
 _STATIONARY_ROWS = f"""
@@ -220,22 +219,15 @@ _STATIONARY_ROWS = f"""
     -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {INTEGER}
 """
 
-STATIONARY = Form(
-    name="tcgen05.ws",
-    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
-    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
-    rows=_STATIONARY_ROWS,
-    operands=multiplication_operands(*_WEIGHTS, tensor=False),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
-)
-
-STATIONARY_TENSOR = Form(
-    name="tcgen05.ws-tensor",
-    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
-    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
-    rows=_STATIONARY_ROWS,
-    operands=multiplication_operands(*_WEIGHTS, tensor=True),
-    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
-    source=SOURCE,
+STATIONARY, STATIONARY_TENSOR = (
+    Form(
+        name=f"tcgen05.ws{suffix}",
+        syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, enable-input-d{{, zero-column-mask-desc}};",
+        rows=_STATIONARY_ROWS,
+        operands=multiplication_operands(*_WEIGHTS, tensor=suffix == "-tensor"),
+        effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
+        source=SOURCE,
+    )
+    for suffix, a in _SOURCES_OF_A
 )

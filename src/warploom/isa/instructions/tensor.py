@@ -1,4 +1,9 @@
-"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those that sm_90 has are executed."""
+"""Bulk copies, reductions and prefetches of tensors through tensor maps (TMA).
+
+The emulator executes the copies that exist on sm_90.
+
+Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import TensorCopy, address_of, mask_of
+from warploom.isa.instructions.bulk import address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
+from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Address, Bound, Warps
 from warploom.layout import SharedMap, box_map
 
@@ -21,7 +27,7 @@ _DIMENSIONS = "1d,2d,3d,4d,5d"
 _VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
 _PAIRED = "sm_100f,sm_110f"
-"""The targets whose CTAs pair up; what gathers and strides came with them."""
+"""Targets with CTA pairs, gathers and strides."""
 
 
 def _rank(slots: Slots) -> int:
@@ -33,12 +39,12 @@ def _rows_of_four(slots: Slots) -> int:
 
 
 def _offsets(slots: Slots) -> int:
-    """An offset into the filter for each of its dimensions; of im2col::w, the halo and the offset."""
+    """Return the number of offsets into the filter: one per dimension, or halo and offset for im2col::w."""
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
 
 
 def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
-    """Coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
+    """Return the coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
@@ -100,28 +106,26 @@ LOAD = Form(
 )
 
 
-def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
-    warps.bulk(
-        TensorCopy(
-            direction="load",
-            dimensions=int(i.dim[0]),
-            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space=i.dst,
-            shared=spread(warps, warps.addresses(i.dstMem)),
-            completion="mbarrier",
-            mbarrier=address_of(warps, i.mbar),
-            multicast=mask_of(warps, i.ctaMask),
-            is_im2col=is_im2col,
-            offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
-            cta_group=2 if i.cta_group == "cta_group::2" else 1,
-        )
+def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+    return TensorCopy(
+        direction="load",
+        dimensions=int(i.dim[0]),
+        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+        coordinates=_coordinates(warps, i.tensorMap),
+        shared_space=i.dst,
+        shared=spread(warps, warps.addresses(i.dstMem)),
+        completion="mbarrier",
+        mbarrier=address_of(warps, i.mbar),
+        multicast=mask_of(warps, i.ctaMask),
+        is_im2col=is_im2col,
+        offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
+        cta_group=2 if i.cta_group == "cta_group::2" else 1,
     )
 
 
-@LOAD.execute
-def load(warps: Warps, i: Bound) -> None:
-    _load(warps, i, is_im2col=False)
+@LOAD.copy
+def load(warps: Warps, i: Bound) -> TensorCopy:
+    return _load(warps, i, is_im2col=False)
 
 
 STORE = Form(
@@ -155,30 +159,28 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> None:
-    warps.bulk(
-        TensorCopy(
-            direction="store",
-            dimensions=int(i.dim[0]),
-            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space=i.src,
-            shared=spread(warps, warps.addresses(i.srcMem)),
-            completion="group",
-            reduction=reduction,
-            is_im2col=is_im2col,
-        )
+def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> TensorCopy:
+    return TensorCopy(
+        direction="store",
+        dimensions=int(i.dim[0]),
+        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+        coordinates=_coordinates(warps, i.tensorMap),
+        shared_space=i.src,
+        shared=spread(warps, warps.addresses(i.srcMem)),
+        completion="group",
+        reduction=reduction,
+        is_im2col=is_im2col,
     )
 
 
-@STORE.execute
-def store(warps: Warps, i: Bound) -> None:
-    _store(warps, i, "")
+@STORE.copy
+def store(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, "")
 
 
-@REDUCE.execute
-def reduce(warps: Warps, i: Bound) -> None:
-    _store(warps, i, i.redOp)
+@REDUCE.copy
+def reduce(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, i.redOp)
 
 
 PREFETCH = Form(
@@ -285,7 +287,7 @@ PREFETCH_ROWS.execute(no_effect)
 
 
 def _wide(arch: str, slots: Slots) -> str:
-    """The limit of a form that has pixels along W alone among its modes."""
+    """Return the limit of forms whose modes include im2col::w."""
     mode = slots["load_mode"]
     return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
 
@@ -308,7 +310,7 @@ LOAD_IM2COL = Form(
         {_VOLUMES}  shared::cta      im2col::w::128  -                     -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
         {_VOLUMES}  shared::cluster  im2col::w       -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
         {_VOLUMES}  shared::cluster  im2col::w::128  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
-    """,  # noqa: E501 - rows are as long as they are
+    """,  # noqa: E501
     operands=DESTINATION | OFFSETS,
     spellings=(
         (
@@ -330,9 +332,9 @@ LOAD_IM2COL = Form(
 )
 
 
-@LOAD_IM2COL.execute
-def load_im2col(warps: Warps, i: Bound) -> None:
-    _load(warps, i, is_im2col=True)
+@LOAD_IM2COL.copy
+def load_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _load(warps, i, is_im2col=True)
 
 
 STORE_IM2COL = Form(
@@ -351,9 +353,9 @@ STORE_IM2COL = Form(
 )
 
 
-@STORE_IM2COL.execute
-def store_im2col(warps: Warps, i: Bound) -> None:
-    _store(warps, i, "", is_im2col=True)
+@STORE_IM2COL.copy
+def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, "", is_im2col=True)
 
 
 REDUCE_IM2COL = Form(
@@ -372,9 +374,9 @@ REDUCE_IM2COL = Form(
 )
 
 
-@REDUCE_IM2COL.execute
-def reduce_im2col(warps: Warps, i: Bound) -> None:
-    _store(warps, i, i.redOp, is_im2col=True)
+@REDUCE_IM2COL.copy
+def reduce_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, i.redOp, is_im2col=True)
 
 
 PREFETCH_IM2COL = Form(

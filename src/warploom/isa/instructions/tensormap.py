@@ -1,12 +1,15 @@
-"""Tensor maps made by the device (PTX ISA 9.7.9.26 and 9.7.13.15)."""
+"""Changes of tensor maps in memory, and their publication to the tensor-map proxy.
+
+Source: PTX ISA 9.7.9.26, 9.7.13.15.
+"""
 
 from __future__ import annotations
 
-from typing import LiteralString
+from typing import LiteralString, cast
 
 import numpy as np
 
-from warploom.isa.model.effects import Access, Barrier, Collective, Fence
+from warploom.isa.model.effects import Access, Barrier, Collective, Fence, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -21,26 +24,21 @@ _CODES = {
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
-# What the 128 bytes call a field.
 _PACKED_NAMES: dict[str, LiteralString] = {
-    "global_address": "global_address",
-    "global_dim": "global_dim",
-    "global_stride": "global_stride",
-    "element_stride": "element_stride",
-    "elemtype": "elemtype",
-    "swizzle_atomicity": "swizzle_atomicity",
     "rank": "rank_minus_one",
     "box_dim": "box",
     "interleave_layout": "interleave",
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
+"""Names of fields in `PACKED` that differ from those of the instruction."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store one entry of a field, in the width that the 128 bytes give it."""
+    """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
-    layout, offset = PACKED.fields[_PACKED_NAMES[i.field]][:2]
+    field: str = i.field
+    layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]
     entry = layout.base
     where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
     warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])
@@ -54,7 +52,7 @@ REPLACE = Form(
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "new_val": inp("type")},
-    effects=(Access("update", "addr", "new_val"),),
+    effects=(Access("update", "addr", "new_val"), Flow(address=("new_val",), space="global", unwritten="use")),
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -74,14 +72,11 @@ REPLACE_RANK = Form(
 @REPLACE_RANK.execute
 @REPLACE.execute
 def replace(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.new_val)
-    # WRITE
-    _replace(warps, i, 0, value)
+    _replace(warps, i, 0, warps.read(i.new_val))
 
 
 def _integer(slots: Slots) -> str:
-    """Of 32 bits, for assemblers compute with it."""
+    """Return the type of an entry. ptxas computes with 32-bit entries, so they are integers."""
     return "u32" if slots["type"] == "b32" else slots["type"]
 
 
@@ -105,10 +100,7 @@ REPLACE_ENTRY = Form(
 
 @REPLACE_ENTRY.execute
 def replace_entry(warps: Warps, i: Bound) -> None:
-    # READ
-    value = warps.read(i.new_val)
-    # WRITE
-    _replace(warps, i, i.ord, value)
+    _replace(warps, i, i.ord, warps.read(i.new_val))
 
 
 def _codes(slots: Slots) -> range:
@@ -116,7 +108,7 @@ def _codes(slots: Slots) -> range:
 
 
 def _new_codes(slots: Slots) -> range:
-    """The packed formats of 6 and 4 bits, and the swizzle of 96 bytes."""
+    """Return the codes of the packed 6-bit and 4-bit formats, and of the 96-byte swizzle."""
     return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
 
 
@@ -136,7 +128,6 @@ REPLACE_CODE = Form(
 
 @REPLACE_CODE.execute
 def replace_code(warps: Warps, i: Bound) -> None:
-    # WRITE
     _replace(warps, i, 0, np.full((1, 1), i.new_val))
 
 
@@ -161,10 +152,7 @@ CP_FENCEPROXY = Form(
     syntax=(
         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst], [src], size;"
     ),
-    rows="""
-        scope                ptx target
-        cta,cluster,gpu,sys  8.3 sm_90
-    """,
+    rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
     operands={
         "dst": address(space="global"),
         "src": address(space="shared"),
@@ -183,7 +171,5 @@ CP_FENCEPROXY = Form(
 
 @CP_FENCEPROXY.execute
 def copy_map(warps: Warps, i: Bound) -> None:
-    # READ
     values = warps.load("shared::cta", warps.addresses(i.src), "b64", TENSOR_MAP_BYTES // 8)
-    # WRITE
     warps.store("global", warps.addresses(i.dst), "b64", values)

@@ -1,7 +1,9 @@
-"""Video instructions: a byte or half of a register (PTX ISA 9.7.18.1), and SIMD on its parts (9.7.18.2).
+"""Video instructions on a byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector behind a register chooses parts of it (`%r1.b0`). Nothing executes the selectors, nor the forms
-without a meaning.
+A selector behind a register chooses parts of it (`%r1.b0`). The emulator executes neither selectors nor the Forms
+without semantics.
+
+Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy as np
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import OperandSpec, Slots, inp, out
+from warploom.isa.model.operands import Allowance, OperandSpec, Slots, inp, out
 from warploom.numerics import integers
 from warploom.numerics.lanes import Lane
 
@@ -21,13 +23,18 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """A source of which a byte or half may be chosen; assemblers take the address of a function too."""
+    """Return the specification of a source with an optional selector of a byte or half."""
     return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
-    """The part of d that a result is merged into c as, where no second operation takes c."""
+    """Return the selector pattern of d, which is legal only without a second operation."""
     return "" if slots["op2"] else _PART
+
+
+def _negated(slots: Slots) -> tuple[Allowance, ...]:
+    """Allow a negated addend, except with `.po`, which adds one."""
+    return () if slots["po"] else ("minus",)
 
 
 def _mask(slots: Slots) -> str:
@@ -42,50 +49,28 @@ _LANES = {"a": inp("atype", values=(), selector=_shuffle), "b": inp("btype", val
 
 ARITHMETIC = Form(
     name="video.arithmetic",
-    syntax="vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel};",
+    syntax="vop.dtype.atype.btype{.sat}{.mode}  d, a{.asel}, b{.bsel};",
     rows="""
-        vop                           dtype    atype    btype    ptx  target
-        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  2.0  sm_20
+        vop                           dtype    atype    btype    mode        ptx  target
+        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -           2.0  sm_20
+        vshl,vshr                     u32,s32  u32,s32  u32      clamp,wrap  2.0  sm_20
     """,
     operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.1.1",
+    source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
 )
 
 ARITHMETIC_MERGED = Form(
     name="video.arithmetic_merged",
-    syntax="vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
+    syntax="vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
     rows="""
-        vop                           dtype    atype    btype    op2            ptx  target
-        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -,add,min,max  2.0  sm_20
+        vop                           dtype    atype    btype    mode        op2            ptx  target
+        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -           -,add,min,max  2.0  sm_20
+        vshl,vshr                     u32,s32  u32,s32  u32      clamp,wrap  -,add,min,max  2.0  sm_20
     """,
     operands={"d": out("dtype", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.1.1",
-)
-
-SHIFT = Form(
-    name="video.shift",
-    syntax="vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel};",
-    rows="""
-        vop        dtype    atype    btype  mode        ptx  target
-        vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  2.0  sm_20
-    """,
-    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.1.2",
-)
-
-SHIFT_MERGED = Form(
-    name="video.shift_merged",
-    syntax="vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
-    rows="""
-        vop        dtype    atype    btype  mode        op2            ptx  target
-        vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  -,add,min,max  2.0  sm_20
-    """,
-    operands={"d": out("dtype", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.1.2",
+    source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
 )
 
 _FACTORS = {
@@ -109,24 +94,12 @@ MAD = Form(
 
 MAD_NEGATED = Form(
     name="video.mad_negated",
-    syntax="vmad.dtype.atype.btype{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c;",
+    syntax="vmad.dtype.atype.btype{.po}{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c;",
     rows="""
         dtype    atype    btype    scale         ptx  target
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
-    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype", allows=("minus",))},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.1.3",
-)
-
-MAD_PLUS_ONE = Form(
-    name="video.mad_plus_one",
-    syntax="vmad.dtype.atype.btype.po{.sat}{.scale}  d, a{.asel}, b{.bsel}, c;",
-    rows="""
-        dtype    atype    btype    scale         ptx  target
-        u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
-    """,
-    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
+    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype", allows=_negated)},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
@@ -155,18 +128,6 @@ SET_MERGED = Form(
     source="PTX ISA 9.7.18.1.4",
 )
 
-PAIR = Form(
-    name="video.pair",
-    syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
-    rows="""
-        vop                                      dtype    atype    btype    second     ptx  target
-        vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
-    """,
-    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.2.1",
-)
-
 QUAD = Form(
     name="video.quad",
     syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
@@ -188,16 +149,16 @@ def quad(vop: Word, dtype: Word, second: Word, a: Lane, b: Lane, c: Lane) -> Lan
     return d
 
 
-QUAD_AVERAGE = Form(
-    name="video.quad_average",
+LANES = Form(
+    name="video.lanes",
     syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
     rows="""
-        vop     dtype    atype    btype    second     ptx  target
-        vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
+        vop                                             dtype    atype    btype    second     ptx  target
+        vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2,vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
     operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.18.2.3",
+    source="PTX ISA 9.7.18.2.1, 9.7.18.2.3",
 )
 
 LANES_SET = Form(

@@ -1,6 +1,6 @@
-"""Instructions in which the lanes of a warp meet: shuffles, votes, matches, reductions.
+"""Exchange between the lanes of a warp: shuffles, votes, matches, reductions and elections.
 
-Source: PTX ISA 9.7.9.5 to 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
+Source: PTX ISA 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.isa.model.effects import Barrier, Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
+from warploom.isa.model.operands import bits_as_unsigned, inp, out, pred_in, pred_out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES
 from warploom.numerics import floats
@@ -21,19 +21,20 @@ _BIT = np.uint32(1) << _LANE
 _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 
-def _gather(warps: Warps, i: Bound) -> Array:
-    """Bring the members together, and say who they are."""
-    warps.gather_members(warps.read(i.membermask))
-    return warps.read(i.membermask)
+def _gather_members(warps: Warps, i: Bound) -> Array:
+    """Gather the lanes of the member mask, and return the mask."""
+    members = warps.read(i.membermask)
+    warps.gather_members(members)
+    return members
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """A bit for each lane that holds. Shapes: (warps, 32) to (warps, 1)."""
+    """Return a bit for each lane of a mask. Shapes: (warps, 32) to (warps, 1)."""
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 
-def _sharers(warps: Warps, members: Array) -> Lanes:
-    """For each lane, the active lanes of its member mask. Shapes: (warps, 32, 32), last axis the others."""
+def _active_members(warps: Warps, members: Array) -> Lanes:
+    """Return for each lane the active lanes of its member mask. Shapes: (warps, 32, 32), members last."""
     named = (members[:, :, np.newaxis] & _BIT) != 0
     return np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
 
@@ -42,7 +43,7 @@ def _sharers(warps: Warps, members: Array) -> Lanes:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """The lane each lane reads, and whether it lies within the lane's segment and clamp."""
+    """Return the source lane of each lane, and True where the source is within segment and clamp."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment
@@ -60,35 +61,24 @@ def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
     return source, source <= last
 
 
-def _shuffle(warps: Warps, i: Bound) -> None:
-    # READ
+def shuffle(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     b, c = warps.read(i.b), warps.read(i.c)
-    # COMPUTE
     source, inside = _source_lane(i.mode, b, c)
     source = np.where(inside, source, _LANE)
     d = np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1)
-    # WRITE
     warps.write(i.d, d)
     if i.p is not None:
         warps.write(i.p, np.broadcast_to(inside, a.shape))
 
 
+_SHUFFLED = {"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")}
+
 SHFL_SYNC = Form(
     name="warp.shfl_sync",
     syntax="shfl.sync.mode.b32  d{|p}, a, b, c, membermask;",
-    rows="""
-        mode              ptx target
-        up,down,bfly,idx  6.0 sm_30
-    """,
-    operands={
-        "d": out("b32"),
-        "p": pred_out(),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "membermask": inp("u32"),
-    },
+    rows="mode ptx target\nup,down,bfly,idx 6.0 sm_30",
+    operands={**_SHUFFLED, "membermask": inp("u32")},
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.6",
 )
@@ -96,8 +86,8 @@ SHFL_SYNC = Form(
 
 @SHFL_SYNC.execute
 def shuffle_sync(warps: Warps, i: Bound) -> None:
-    _gather(warps, i)
-    _shuffle(warps, i)
+    _gather_members(warps, i)
+    shuffle(warps, i)
 
 
 SHFL = Form(
@@ -107,15 +97,12 @@ SHFL = Form(
         mode              ptx target gone
         up,down,bfly,idx  3.0 sm_30  6.4@sm_70
     """,
-    operands={"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    operands=_SHUFFLED,
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
 )
 
-
-@SHFL.execute
-def shuffle(warps: Warps, i: Bound) -> None:
-    _shuffle(warps, i)
+SHFL.execute(shuffle)
 
 
 # Votes ----------------------------------------------------------------------------------------------------
@@ -129,43 +116,28 @@ _VOTES: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _vote(warps: Warps, i: Bound, members: Array) -> None:
-    # READ
     a, active = warps.read(i.a), warps.active()
-    # COMPUTE
     ballot, voters = _ballot(a & active) & members, _ballot(active) & members
-    # WRITE
     warps.write(i.d, np.broadcast_to(_VOTES[i.mode](ballot, voters), (warps.count, 32)))
 
 
 VOTE_SYNC = Form(
     name="warp.vote_sync",
-    syntax="vote.sync.mode.pred  d, {!}a, membermask;",
+    syntax="vote.sync.mode.type  d, {!}a, membermask;",
     rows="""
-        mode         ptx target
-        any,all,uni  6.0 sm_30
+        mode         type  ptx target
+        any,all,uni  pred  6.0 sm_30
+        ballot       b32   6.0 sm_30
     """,
-    operands={"d": out("pred"), "a": pred_in(), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
-    source="PTX ISA 9.7.13.9",
-)
-
-BALLOT_SYNC = Form(
-    name="warp.ballot_sync",
-    syntax="vote.sync.mode.b32  d, {!}a, membermask;",
-    rows="""
-        mode    ptx target
-        ballot  6.0 sm_30
-    """,
-    operands={"d": out("b32"), "a": pred_in(), "membermask": inp("u32")},
+    operands={"d": out("type"), "a": pred_in(), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.9",
 )
 
 
 @VOTE_SYNC.execute
-@BALLOT_SYNC.execute
 def vote_sync(warps: Warps, i: Bound) -> None:
-    _vote(warps, i, _gather(warps, i))
+    _vote(warps, i, _gather_members(warps, i))
 
 
 VOTE = Form(
@@ -199,10 +171,7 @@ ACTIVEMASK = Form(
 
 @ACTIVEMASK.execute
 def active_mask(warps: Warps, i: Bound) -> None:
-    # COMPUTE
-    mask = _ballot(warps.active())
-    # WRITE
-    warps.write(i.d, np.broadcast_to(mask, (warps.count, 32)))
+    warps.write(i.d, np.broadcast_to(_ballot(warps.active()), (warps.count, 32)))
 
 
 # Matches and reductions -----------------------------------------------------------------------------------
@@ -210,10 +179,7 @@ def active_mask(warps: Warps, i: Bound) -> None:
 MATCH_ANY = Form(
     name="warp.match_any",
     syntax="match.any.sync.type  d, a, membermask;",
-    rows="""
-        type     ptx target
-        b32,b64  6.0 sm_70
-    """,
+    rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32"), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
@@ -222,22 +188,16 @@ MATCH_ANY = Form(
 
 @MATCH_ANY.execute
 def match_any(warps: Warps, i: Bound) -> None:
-    # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
-    same = _sharers(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
-    # WRITE
+    same = _active_members(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
     warps.write(i.d, _ballot(same)[..., 0])
 
 
 MATCH_ALL = Form(
     name="warp.match_all",
     syntax="match.all.sync.type  d{|p}, a, membermask;",
-    rows="""
-        type     ptx target
-        b32,b64  6.0 sm_70
-    """,
+    rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32", allows=("sink",)), "p": pred_out(), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
@@ -246,23 +206,15 @@ MATCH_ALL = Form(
 
 @MATCH_ALL.execute
 def match_all(warps: Warps, i: Bound) -> None:
-    # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
-    sharers = _sharers(warps, members)
+    sharers = _active_members(warps, members)
     differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
-    alike = np.logical_not(np.logical_or.reduce(differing, axis=-1))
-    d = np.where(alike, _ballot(sharers)[..., 0], np.uint32(0))
-    # WRITE
+    same = np.logical_not(np.logical_or.reduce(differing, axis=-1))
+    d = np.where(same, _ballot(sharers)[..., 0], np.uint32(0))
     warps.write(i.d, d)
     if i.p is not None:
-        warps.write(i.p, alike)
-
-
-def _reduced(slots: Slots) -> str:
-    """Bits are held as integers are."""
-    return "u32" if slots["type"] == "b32" else slots["type"]
+        warps.write(i.p, same)
 
 
 REDUX = Form(
@@ -273,7 +225,11 @@ REDUX = Form(
         add,min,max  u32,s32  7.0 sm_80
         and,or,xor   b32      7.0 sm_80
     """,
-    operands={"d": out(_reduced, accepts="own"), "a": inp(_reduced, accepts="own"), "membermask": inp("u32")},
+    operands={
+        "d": out(bits_as_unsigned, accepts="own"),
+        "a": inp(bits_as_unsigned, accepts="own"),
+        "membermask": inp("u32"),
+    },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )
@@ -303,33 +259,27 @@ _REDUCE = {
 
 @REDUX.execute
 def reduce(warps: Warps, i: Bound) -> None:
-    # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
-    sharers = _sharers(warps, members)
-    # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
+    sharers = _active_members(warps, members)
+    # Lanes outside the mask contribute zero, or a value of the mask if zero would change the result.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
     d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
-    # WRITE
     warps.write(i.d, d)
 
 
 @REDUX_FLOAT.execute
 def reduce_float(warps: Warps, i: Bound) -> None:
-    # READ
-    members = _gather(warps, i)
+    members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    # COMPUTE
-    values = np.where(_sharers(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
+    values = np.where(_active_members(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
     if i.abs:
         values = np.abs(values)
     extreme = floats.minimum if i.op == "min" else floats.maximum
     d = values[..., 0]
     for lane in range(1, 32):
         d = extreme(d, values[..., lane], nan=i.NaN == "NaN")
-    # WRITE
     warps.write(i.d, d)
 
 
@@ -345,12 +295,9 @@ ELECT = Form(
 
 @ELECT.execute
 def elect(warps: Warps, i: Bound) -> None:
-    # READ
-    members = _gather(warps, i)
-    # COMPUTE
+    members = _gather_members(warps, i)
     lowest = members & (~members + np.uint32(1))
     leader = np.broadcast_to(np.bitwise_count(lowest - np.uint32(1)).astype(np.uint32), (warps.count, 32))
-    # WRITE
     warps.write(i.d, leader)
     warps.write(i.p, leader == _LANE)
 
@@ -367,7 +314,4 @@ WARP_SYNC = Form(
 
 @WARP_SYNC.execute
 def synchronise(warps: Warps, i: Bound) -> None:
-    # READ
-    members = warps.read(i.membermask)
-    # WRITE
-    warps.gather_members(members, anywhere=True)
+    warps.gather_members(warps.read(i.membermask), anywhere=True)

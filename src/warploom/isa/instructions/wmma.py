@@ -1,4 +1,7 @@
-"""The older warp-level matrix instructions, whose fragments are opaque (PTX ISA 9.7.14.4)."""
+"""Older warp-level matrix multiplication, whose loads and stores define the layout of its fragments.
+
+Source: PTX ISA 9.7.14.4.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from warploom.isa.instructions.fragments import (
-    fragment,
-    gather,
-    has_arithmetic,
-    read_operands,
-    register_type,
-    scatter,
-    select_model,
-    variant,
-    write_result,
-)
+from warploom.isa.instructions.fragments import fragment, gather, product, register_type, scatter
 from warploom.isa.model.effects import Access, Collective, Multiply
 from warploom.isa.model.form import Form
+from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
-from warploom.numerics import fused
 
 
 def _map(matrix: str, shape: str, element: str) -> FragmentMap:
@@ -98,7 +91,9 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
+    """Return the layout of a matrix in memory.
+
+    Lane n moves line n, a row or (by columns) a column, in pieces.
 
     `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
     as many of them as fill a byte (4 bits) or a word (single bits).
@@ -163,14 +158,17 @@ def store_matrix(warps: Warps, i: Bound) -> None:
         warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
 
 
-_OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}
+_OPERANDS = {
+    "d": fragment("D", "warp tiles"),
+    "a": fragment("A", "warp tiles"),
+    "b": fragment("B", "warp tiles"),
+    "c": fragment("C", "warp tiles"),
+}
 
 
 def _saturates(arch: str, slots: Slots) -> str:
-    """The limit of a form that once could saturate floats, which nobody has measured."""
-    if slots["satfinite"]:
-        return "how f16 and f32 sums saturate is not known"
-    return has_arithmetic("wmma")(arch, slots)
+    """Refuse the saturation of floats, which old versions of PTX had and nobody has measured."""
+    return "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else ""
 
 
 HALF = Form(
@@ -186,7 +184,7 @@ HALF = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
     limit=_saturates,
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -204,8 +202,7 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -221,8 +218,7 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -236,20 +232,15 @@ BIT = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
-    limit=has_arithmetic("wmma"),
-    effects=(Collective("warp"), Multiply()),
+    effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
 
 
-@HALF.execute
-@FLOAT.execute
-@INTEGER.execute
-@BIT.execute
-def multiply(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = read_operands(warps, i, "wmma")
-    # COMPUTE
-    d = fused.multiply(a, b, c, select_model(warps, i, "wmma"), **variant(i), workers=warps.pool())
-    # WRITE
-    write_result(warps, i, "wmma", d)
+@HALF.multiplication
+@FLOAT.multiplication
+@INTEGER.multiplication
+@BIT.multiplication
+def multiply(i: Bound) -> Multiplication:
+    """Return d = sum(a, b, c)."""
+    return product("warp tiles", i)

@@ -1,8 +1,8 @@
-"""Where a form exists: targets, their families, and the PTX version that introduced each.
+"""Availability of Forms: targets, their families, and the PTX version that introduced each target.
 
-A row's targets are read so: `sm_90a` is that target alone; `sm_120f` is its family from that number up, in
-the variants that promise a family (`f` and `a`); `sm_80` is every target from that number up. sm_101 became
-sm_110 in PTX 9.0; both names mean one target.
+A row names its targets. `sm_90a` is this target only. `sm_120f` is its family from this number up, in the variants `f`
+and `a`, which promise a family. `sm_80` is every target from this number up. PTX 9.0 renamed sm_101 to sm_110; both
+names denote one target.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from warploom.isa.model.table import Row
 Version = tuple[int, int]
 
 EVER: Version = (1, 0)
-"""What is no more since this version is no more in any text."""
+"""Version from which a row is removed if no text of any version may use it."""
 
 _TARGET = re.compile(r"(?:sm|compute)_(\d{1,3})([af]?)")
 
 _LATEST_OF_MAJOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 5}
-"""The last PTX version of each major number that an assembler takes; 5.2 and 6.6 never were."""
+"""Last minor version of each major PTX version. Assemblers accept neither 5.2 nor 6.6."""
 
 FIRST_VERSION: dict[str, Version] = {
     name: (int(version[0]), int(version[2]))
@@ -52,7 +52,7 @@ FIRST_VERSION: dict[str, Version] = {
     }.items()
     for name in names.split()
 }
-"""The first PTX version that knows each target. Source: PTX ISA 11.1.2, and assemblers asked."""
+"""First PTX version of each target. Source: PTX ISA 11.1.2, and answers of ptxas."""
 
 _RENAMED = {101: 110}
 _FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
@@ -60,7 +60,7 @@ _FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target: its number, and its variant "" (portable), "a" (that architecture) or "f" (its family)."""
+    """Target: its number, and its variant "" (portable), "a" (this architecture) or "f" (its family)."""
 
     number: int
     suffix: str
@@ -68,11 +68,11 @@ class Target:
 
     @property
     def first_version(self) -> Version:
-        """The first PTX version that knows it."""
+        """First PTX version of the target."""
         return FIRST_VERSION[self.name]
 
     def has(self, needed: Target) -> bool:
-        """Whether what needs a target exists on this one."""
+        """Return True if a feature that needs another target exists on this target."""
         if needed.suffix == "":
             return self.number >= needed.number
         if needed.suffix == "a":
@@ -84,7 +84,7 @@ class Target:
 
 @lru_cache(maxsize=256)
 def read_target(text: str) -> Target | None:
-    """The target of a name such as `sm_90a` or `compute_90a`; None where there is none of that name."""
+    """Return the target of a name such as `sm_90a` or `compute_90a`, or None for an unknown name."""
     found = _TARGET.fullmatch(text)
     name = "" if found is None else f"sm_{found[1]}{found[2]}"
     if found is None or name not in FIRST_VERSION:
@@ -94,31 +94,31 @@ def read_target(text: str) -> Target | None:
 
 
 def renamed(target: Target, ptx: Version) -> str:
-    """The name a target has since PTX 9.0, where a text of that version uses the old one; else ""."""
+    """Return the name of a target since PTX 9.0 if a text of that version uses the old name, else ""."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
 
 
 def similar_target(text: str) -> str:
-    """The target whose name is most like a text, or ""."""
+    """Return the name of the target that is most similar to a text, or ""."""
     return next(iter(get_close_matches(text, FIRST_VERSION, 1, 0.6)), "")
 
 
 def is_version(version: Version) -> bool:
-    """Whether there is such a PTX version."""
+    """Return True if the PTX version exists."""
     return 0 <= version[1] <= _LATEST_OF_MAJOR.get(version[0], -1)
 
 
 def latest_version() -> Version:
-    """The newest PTX version that is known."""
+    """Return the newest known PTX version."""
     return max(_LATEST_OF_MAJOR.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
-    """Why a form is not there: for its "target" or for the text's "ptx" version, and what it needs.
+class Requirement:
+    """Requirement that a target ("target") or a PTX version ("ptx") does not meet.
 
-    `since` is the version from which it is no more.
+    `since` is the version that removed the instruction.
     """
 
     kind: str
@@ -145,43 +145,44 @@ _WORDS: dict[str, tuple[Version, str]] = {
     **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
     **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
 }
-"""What a word needs wherever it stands, beside what the row needs."""
+"""Requirements of words in every instruction, in addition to those of the row."""
 
 
-def word_lack(words: Iterable[str], target: Target, ptx: Version) -> Lack | None:
-    """Why one of the words of an opcode is not there; None where all are."""
+def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
+    """Return the first unmet requirement of the words of an opcode, or None."""
     for word in words:
         version, name = _WORDS.get(word, ((1, 0), "sm_10"))
         needed = read_target(name)
         if needed is not None and not target.has(needed):
-            return Lack("target", f"{name} or higher")
+            return Requirement("target", f"{name} or higher")
         if ptx < version:
-            return Lack("ptx", f"PTX {version[0]}.{version[1]}")
+            return Requirement("ptx", f"PTX {version[0]}.{version[1]}")
     return None
 
 
-def available(row: Row, target: Target, ptx: Version) -> Lack | None:
-    """Why a row is not there on a target at a PTX version; None where it is."""
+def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
+    """Return the unmet requirement of a row on a target at a PTX version, or None if the row is available."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
-        return Lack(
+        return Requirement(
             "target",
             f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
             row.gone[0],
         )
     if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
-        return Lack("target", _either(row.targets))
+        return Requirement("target", _either(row.targets))
     if ptx < row.ptx:
-        return Lack("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
+        return Requirement("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
     return None
 
 
-def lacking(rows: Iterable[Row], target: Target, ptx: Version) -> Lack | None:
-    """Why none of some rows is there; None where one is. What a newer version would give comes before
-    targets.
+def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
+    """Return the unmet requirement of all rows, or None if one of the rows is available.
+
+    A requirement on the PTX version comes before a requirement on the target.
     """
-    lacks: list[Lack] = []
+    lacks: list[Requirement] = []
     for row in rows:
-        lack = available(row, target, ptx)
+        lack = unmet_by_row(row, target, ptx)
         if lack is None:
             return None
         lacks.append(lack)
@@ -189,7 +190,7 @@ def lacking(rows: Iterable[Row], target: Target, ptx: Version) -> Lack | None:
     if versions:
         return min(versions, key=lambda lack: tuple(map(int, lack.needs[4:].split("."))))
     since = max((lack.since for lack in lacks if lack.since is not None), default=None)
-    return Lack("target", " or ".join(dict.fromkeys(lack.needs for lack in lacks)), since)
+    return Requirement("target", " or ".join(dict.fromkeys(lack.needs for lack in lacks)), since)
 
 
 @lru_cache(maxsize=4096)
@@ -199,7 +200,7 @@ def _targets(names: tuple[str, ...]) -> tuple[Target, ...]:
 
 
 def needed_targets(row: Row) -> tuple[Target, ...]:
-    """The targets a row names."""
+    """Return the targets that a row names."""
     return _targets(row.targets)
 
 

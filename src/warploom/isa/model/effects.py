@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from warploom.numerics.models import UnitKind
+
 Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
 
 Group = Literal["copy", "bulk", "multiplication"]
-"""Kind of asynchronous operation that is committed and awaited in groups: `cp.async`, bulk copies, `wgmma`."""
+"""Kind of asynchronous operation that is committed and awaited in groups.
+
+"copy" is `cp.async`, "bulk" are bulk copies, and "multiplication" is `wgmma`.
+"""
 
 UNORDERED = frozenset({"", "weak"})
 """Memory orders of accesses that synchronise with no other access."""
@@ -141,7 +146,10 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Barrier of the threads of a warp, CTA or cluster. `aligned` is not empty if whole warps must execute it."""
+    """Barrier of the threads of a warp, CTA or cluster.
+
+    `aligned` is not empty if whole warps must execute it.
+    """
 
     level: Literal["warp", "cta", "cluster"]
     arrives: bool = True
@@ -152,33 +160,43 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Multiply:
-    """Matrix multiplication that adds to its accumulators unless the operand `keeps` is false."""
+    """Matrix multiplication by a matrix unit.
 
+    It adds to its accumulators, unless the predicate operand `keeps` is false.
+    """
+
+    unit: UnitKind
     keeps: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Change of the share that a warp or CTA holds of a resource. The word of `action` is "take" or "release"."""
+    """Change of the share that a warp or CTA holds of a resource.
+
+    The word of `action` is "take" or "release". `amount` names the operand with the number of registers or columns.
+    """
 
     resource: Literal["registers", "tensor memory", "permit"]
     action: Rule = "take"
+    amount: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Passage of values from source registers to the results.
 
-    `elements` are the operands whose elements the results repeat unchanged. `address` are the operands that a result
-    may point into, and `offset` is True if the other operands are added to the address. `numbers` tells that source
-    numbers are "scaled" (multiplied, shifted) or "compared". `unwritten` decides what an unwritten source register
-    means: the result is unwritten as well ("propagate"), nothing ("ignore"), or an error ("use"). `selects` names the
-    predicate that chooses between the operands a and b.
+    `elements` are the operands whose elements the results repeat unchanged. `address` are the operands that may be
+    addresses, which the result then points into. `offset` is True if the other operands are added to the address.
+    `space` is the state space of memory that the `address` operands certainly point to, or "". `numbers` tells that
+    source numbers are "scaled" (multiplied, shifted) or "compared". `unwritten` decides what an unwritten source
+    register means: the result is unwritten as well ("propagate"), nothing ("ignore"), or an error ("use"). `selects`
+    names the predicate that chooses between the operands a and b.
     """
 
     elements: tuple[str, ...] = ()
     address: tuple[str, ...] = ()
     offset: bool = False
+    space: Rule = ""
     numbers: frozenset[Literal["scaled", "compared"]] = frozenset()
     unwritten: Literal["propagate", "ignore", "use"] = "propagate"
     selects: str = ""

@@ -24,7 +24,7 @@ an operand that the syntax line does not have, or a second Form of the same name
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
@@ -44,14 +44,20 @@ from warploom.isa.model.effects import (
     Wait,
 )
 from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
+from warploom.isa.model.multiplication import Multiplication, select_model
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
+from warploom.isa.model.records import CopyRecord
+from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
+from warploom.numerics.models import Model, NoModelError
 
 Execution = Callable[[Any, Any], Any]
 """Execution of an instruction: a function of a batch of warps and the bound operands."""
-RunExecution = Callable[[Any, Sequence[Any]], None]
+MultiplicationFunction = Callable[[Any], Multiplication]
+"""Function of the bound operands of a matrix multiplication that returns its record."""
+CopyFunction = Callable[[Any, Any], CopyRecord]
+"""Function of a batch of warps and the bound operands that returns the record of bulk copies."""
 Limit = Callable[[str, Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
@@ -111,8 +117,8 @@ class Form(Displayed):
         self.effects = effects
         self.vocabulary = self._vocabulary()
         self.execution: Execution | None = None
-        self.run_execution: RunExecution | None = None
         self.lane_function: LaneFunction | None = None
+        self.multiply: MultiplicationFunction | None = None
         self._limit = limit
         self._check()
         self.registry.add(self)
@@ -130,23 +136,48 @@ class Form(Displayed):
         return function
 
     def execute(self, function: Execution) -> Execution:
-        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol.
-
-        The function may return a record of an asynchronous operation, which the emulator then issues.
-        """
-        if self.execution is not None:
+        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol."""
+        if self.is_executable:
             raise FormError(f"form {self.name}: semantics are declared twice")
         self.execution = function
         return function
 
-    def execute_run(self, function: RunExecution) -> RunExecution:
-        """Decorate the function that executes independent consecutive instructions of the form together."""
-        self.run_execution = function
+    def multiplication(self, function: MultiplicationFunction) -> MultiplicationFunction:
+        """Decorate the function that returns the record of a matrix multiplication, given the bound operands."""
+        if self.is_executable or not self.multiplies:
+            raise FormError(f"form {self.name}: semantics are declared twice, or the effect Multiply is missing")
+        self.multiply = function
         return function
+
+    def copy(self, function: CopyFunction) -> CopyFunction:
+        """Decorate the function that returns the record of one bulk copy per active lane.
+
+        The function receives a batch of warps.
+        """
+        self.execute(lambda warps, i: warps.issue(function(warps, i)))
+        return function
+
+    @property
+    def is_executable(self) -> bool:
+        """True if the form has semantics."""
+        return self.execution is not None or self.multiply is not None
 
     def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
         """Return the reason why `arch` cannot execute the form with these slots, or "" if it can."""
-        return "" if self._limit is None else self._limit(arch, slots)
+        reason = "" if self._limit is None else self._limit(arch, slots)
+        if reason or self.multiply is None:
+            return reason
+        try:
+            self.model(arch, slots)
+        except NoModelError as error:
+            return str(error)
+        return ""
+
+    def model(self, arch: str, slots: Mapping[str, str]) -> Model:
+        """Return the arithmetic of a multiplication with these slots on an architecture. Errors: NoModelError."""
+        effect = self.effect(Multiply)
+        assert effect is not None
+        return select_model(effect.unit, arch, slots)
 
     # Effects ----------------------------------------------------------------------------------------------
 
@@ -160,7 +191,10 @@ class Form(Displayed):
 
     @property
     def flow(self) -> Flow:
-        """Passage of values from sources to results. Without a declaration, lane-wise results depend on all sources."""
+        """Passage of values from sources to results.
+
+        Without a declaration, lane-wise results depend on all sources.
+        """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
     @property
@@ -230,7 +264,10 @@ class Form(Displayed):
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the slot values if the opcode words follow the syntax line, regardless of the rows, else None."""
+        """Return the slot values if the opcode words follow the syntax line, else None.
+
+        The rows are not considered.
+        """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
             if slots is not None:
@@ -297,15 +334,15 @@ class Form(Displayed):
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
         if any(Counter(order) != Counter(self.syntax.words) for order in self.orders[1:]):
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
-        places = {name for place in self.syntax.places for name in place.names}
-        if places != set(self.operands):
-            declared, written = sorted(self.operands), sorted(places)
+        patterns = {name for pattern in self.syntax.operands for name in pattern.names}
+        if patterns != set(self.operands):
+            declared, written = sorted(self.operands), sorted(patterns)
             raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
-        for place in self.operands.values():
-            if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
-                raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
-            if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+        for spec in self.operands.values():
+            if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
+                raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")
+            if spec.when and spec.when not in slots:
+                raise FormError(f"form {self.name}: operand requires {spec.when!r}, which is not a slot")
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"
@@ -367,26 +404,10 @@ def forms() -> Iterable[Form]:
     return Form.registry.by_name.values()
 
 
-def heads() -> Iterable[str]:
-    """Return every word that may be the first of an opcode."""
-    return Form.registry.heads()
-
-
-def forms_of(head: str) -> tuple[Form, ...]:
-    """Return the forms whose opcode begins with the word `head`."""
-    return Form.registry.forms_of(head)
-
-
-@lru_cache(maxsize=8192)
-def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Return every form and row that the opcode follows. There are several if the operands decide."""
-    return Form.registry.match(opcode)
+heads = Form.registry.heads
+forms_of = Form.registry.forms_of
+match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
 def no_effect(warps: Any, i: Any) -> None:
     """Execute a hint, or an ordering that the emulator always guarantees, by doing nothing."""
-
-
-def places_of(form: Form) -> tuple[PlaceName, ...]:
-    """Return the operands of a form in the order of its syntax line."""
-    return form.syntax.places

@@ -49,14 +49,14 @@ def evaluate_lanes(
 
 def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
     """Return the function that reads the argument of a parameter."""
-    place = operands.get(name)
+    spec = operands.get(name)
     if name == "carry":
         return lambda warps, i: warps.read_carry()
-    if place is None or place.kind == "immediate":
+    if spec is None or spec.kind == "immediate":
         return lambda warps, i: getattr(i, name)
-    if place.access == "write":
+    if spec.access == "write":
         return lambda warps, i: getattr(i, name) is not None
-    vector = bool(place.count)
+    vector = bool(spec.count)
 
     def read(warps: Any, i: Any) -> Any:
         value = getattr(i, name)

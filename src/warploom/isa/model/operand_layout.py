@@ -69,7 +69,10 @@ DEFAULT_INPUTS = LayoutInputs()
 
 @dataclass(frozen=True, slots=True)
 class OperandLayout:
-    """Layout of one operand: the name of its matrix, its map, and the fields of `LayoutInputs` that the map needs."""
+    """Layout of one operand.
+
+    It has the name of the matrix, the map, and the fields of `LayoutInputs` that the map needs.
+    """
 
     operand: str
     map: Callable[[Mapping[str, str], LayoutInputs], LayoutMap]

@@ -152,6 +152,12 @@ def _number(rule: CountRule, slots: Slots) -> int:
     return rule
 
 
+def bits_as_unsigned(slots: Slots) -> str:
+    """Return the type of an instruction, with unsigned integers in place of bits."""
+    word = slots["type"]
+    return f"u{word[1:]}" if word[0] == "b" else word
+
+
 def out(
     type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:

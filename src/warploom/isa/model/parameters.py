@@ -1,4 +1,4 @@
-"""A kernel's parameters: where each stands in the parameter block, and the bytes of a number passed for one."""
+"""Parameters of a kernel: their offsets in the parameter block, and the bytes of scalar arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scalar: TypeAlias = "np.generic[Any]"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter: byte offset and size in the parameter block, type word, array or scalar."""
+    """Parameter of a kernel: byte offset and size in the parameter block, type word, array or scalar."""
 
     name: str
     type: str
@@ -35,7 +35,7 @@ class Parameter:
 
     @property
     def takes_address(self) -> bool:
-        """Whether an address can be passed for it."""
+        """True if the parameter can hold an address."""
         return not self.is_array and self.size == 8 and TYPES[self.type].dtype.kind != "f"
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Parameter:
 
 
 def size_of(variable: Variable) -> int | None:
-    """Bytes of a variable; None for an array of unknown extent."""
+    """Return the size of a variable in bytes, or None for an array of unknown extent."""
     element = TYPES[variable.type].bytes if variable.type in TYPES else 8
     total = element * variable.vector
     for extent in variable.shape:
@@ -54,12 +54,12 @@ def size_of(variable: Variable) -> int | None:
 
 
 def aligned(offset: int, align: int) -> int:
-    """The first multiple of `align` from an offset on."""
+    """Return the first multiple of `align` that is at least `offset`."""
     return -(-offset // align) * align
 
 
-def place(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
-    """The parameters that a kernel declares, each at its offset in the parameter block."""
+def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
+    """Return the parameters that a kernel declares, each at its offset in the parameter block."""
     placed: list[Parameter] = []
     end = 0
     for variable in variables:
@@ -77,7 +77,9 @@ def place(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
 
 
 def encode(number: int, parameter: Parameter, value: object) -> bytes:
-    """The bytes of a number, or of None for a null pointer; `number` is the argument's, for messages.
+    """Return the bytes of a scalar argument. None is a null pointer.
+
+    `number` is the position of the argument, for messages.
 
     Errors: UsageError launch.argument.
     """
@@ -85,7 +87,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
         return bytes(8)
     if _is_truth(value) or not (is_scalar(value) or isinstance(value, (int, float))):
         expected = "a number" + (", an array or None" if parameter.size == 8 else "")
-        raise refused(number, parameter, value, expected)
+        raise argument_error(number, parameter, value, expected)
     if is_scalar(value):
         return _encode_scalar(number, parameter, value)
     if isinstance(value, float):
@@ -95,18 +97,21 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """The least and the largest integer that may be passed: the signed and the unsigned ones of its width."""
+    """Return the least and the largest integer that may be passed for a parameter.
+
+    The range covers the signed and the unsigned integers of the parameter's width.
+    """
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 
 
 def is_scalar(value: object) -> TypeGuard[Scalar]:
-    """Whether a value is a NumPy scalar."""
+    """Return True if a value is a NumPy scalar."""
     return isinstance(value, np.generic)
 
 
-def refused(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
-    """The refusal of an argument: launch.argument, with what it is and what would be right."""
+def argument_error(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
+    """Return the error launch.argument, which states what the argument is and what is expected."""
     if _is_array(value):
         found = f"an array of {value.dtype} and shape {value.shape}"
     elif is_scalar(value):
@@ -133,18 +138,18 @@ def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:
     )
     if not fits:
         expected = f"a scalar of type .{parameter.type}, {parameter.size} bytes wide"
-        raise refused(number, parameter, value, expected)
+        raise argument_error(number, parameter, value, expected)
     return value.tobytes()
 
 
 def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
     kind = TYPES[parameter.type].kind
     if kind not in ("float", "bits") or parameter.size < 4:
-        raise refused(number, parameter, value, f"an integer for .{parameter.type}")
+        raise argument_error(number, parameter, value, f"an integer for .{parameter.type}")
     try:
         return struct.pack("<f" if parameter.size == 4 else "<d", value)
     except OverflowError:
-        raise refused(number, parameter, value, f"a number in the range of .{parameter.type}") from None
+        raise argument_error(number, parameter, value, f"a number in the range of .{parameter.type}") from None
 
 
 def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
@@ -152,5 +157,5 @@ def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
         return _encode_float(number, parameter, float(value))
     low, high = integer_range(parameter)
     if not low <= value <= high:
-        raise refused(number, parameter, value, f"an integer from {low} to {high}")
+        raise argument_error(number, parameter, value, f"an integer from {low} to {high}")
     return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")

@@ -1,10 +1,9 @@
-"""Which declared registers, and which constants, a place takes: the rules that assemblers share.
+"""Types of registers and constants that an operand of a type accepts, by the rules of assemblers.
 
-A place asks for a type; what is declared need not be that type. Bits stand for anything of their width,
-integers of one width for each other, and `f16x2` for 32 bits. Loads, stores and most conversions also take
-registers wider than the value.
+Bits stand for every type of their width, integers of one width for each other, and `f16x2` for 32 bits. Loads, stores
+and most conversions also accept registers wider than the value.
 
-Source: PTX ISA 5.2, 6.4, 9.4, and assemblers asked
+Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ DECLARABLE = (
     "pred", "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2",
     "b64", "u64", "s64", "f64", "b128",
 )  # fmt: skip
-"""The types that a register may be declared with."""
+"""Types that a register may be declared with."""
 
 _BITS = {name: 128 if name == "b128" else TYPES[name].bits for name in DECLARABLE}
 _ONLY_BITS = frozenset({"bf16", "bf16x2", "tf32", "f32x2"})
@@ -27,10 +26,11 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
 @cache
-def holders(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
-    """The declared types of the registers that can stand where a type is asked for.
+def register_types(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
+    """Return the declared types of the registers that are legal for an operand of a type.
 
-    `accepts` is that of the place; `implied` where the opcode does not name the type: `f16x2` is then no integer.
+    `accepts` is that of the operand's `RegisterConstraint`. `implied` is True if the opcode does not name the type;
+    then `f16x2` does not stand for an integer.
     """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
@@ -70,14 +70,15 @@ def _widely(type_word: str, kind: str, declared: str) -> bool:
 
 @cache
 def takes_integers(type_word: str) -> bool:
-    """Whether an integer constant may stand where a type is asked for."""
+    """Return True if an integer constant is legal for an operand of a type."""
     return type_word == "b128" or TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
 @cache
 def takes_floats(type_word: str, width: int | None) -> bool:
-    """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64
-    is.
+    """Return True if a floating-point constant is legal for an operand of a type.
+
+    A constant of `width` bits is a number for f32 and f64, and a bit pattern for b32 and b64.
     """
     if type_word in ("f32", "f64"):
         return True
@@ -85,10 +86,10 @@ def takes_floats(type_word: str, width: int | None) -> bool:
 
 
 def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
-    """The type of a vector of registers and constants, item by item; "" where they do not go together.
+    """Return the type of a vector of registers and constants, or "" if the items cannot be in one vector.
 
-    Beside each other, integers, floats, `f16x2` and predicates do not mix; bits go with any one of them, and
-    predicates with those of 32 alone. Registers have one width. What is not all of one type is bits.
+    Integers, floats, `f16x2` and predicates do not mix. Bits mix with one of them. Predicates mix with bits of 32 only.
+    All registers have one width. A vector of mixed types has the type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_kind(name) for name in items]

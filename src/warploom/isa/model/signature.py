@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warploom.diagnostics import UsageError
-from warploom.isa.model.parameters import Parameter, place
+from warploom.isa.model.parameters import Parameter, parameter_block
 from warploom.ptx import Function, Module
 
 
@@ -49,4 +49,4 @@ def read_signature(module: Module, name: str | None = None) -> Signature:
         name = next(iter(entries))
     if name not in entries:
         raise UsageError(f"unknown kernel '{name}'; the module has {known or 'none'}", code="emulator.kernel")
-    return Signature(module, entries[name], place(entries[name].params))
+    return Signature(module, entries[name], parameter_block(entries[name].params))

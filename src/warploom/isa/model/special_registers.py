@@ -1,4 +1,4 @@
-"""Special registers (PTX ISA 10): what each holds, as a function of where the warp stands in its launch."""
+"""Special registers: the value of each as a function of the geometry of a launch (PTX ISA 10)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ValueOf = Callable[[Geometry], "Array | int"]
 _TICK_NANOSECONDS = 1
 _MAX_WARPS_PER_SM = 64
 RESERVED = 1024
-"""Bytes of each CTA's shared memory that are the system's, since sm_80; user data begin behind them."""
+"""Bytes at the start of the shared memory of a CTA that the system reserves, since sm_80."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialRegister:
-    """A special register, or one member of one (`%tid.x`).
+    """Special register, or one member of a vector such as `%tid.x`.
 
-    `dynamic` registers change while the kernel runs; the others hold one value per thread. `least` is the width
-    down to which it may be read, where it was narrower once.
+    `dynamic` registers change while the kernel runs; the others hold one value per thread. `least` is the least width
+    in bits of a read, for registers that were narrower in early PTX versions.
     """
 
     name: str
@@ -35,19 +35,19 @@ class SpecialRegister:
     least: int = 0
 
     def holds(self, type_word: str) -> bool:
-        """Whether a move of a type may read it."""
-        asked, own = TYPES[type_word], TYPES[self.type]
-        if asked.kind in ("float", "packed") or "predicate" in (asked.kind, own.kind):
-            return asked.kind == own.kind
-        return (self.least or own.bits) <= asked.bits <= own.bits
+        """Return True if a move of a type may read the register."""
+        read, own = TYPES[type_word], TYPES[self.type]
+        if read.kind in ("float", "packed") or "predicate" in (read.kind, own.kind):
+            return read.kind == own.kind
+        return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Its value in the NumPy dtype of its type. Shapes: broadcasts to (warps, 32)."""
+        """Return the value in the NumPy dtype of the register's type. The shape broadcasts to (warps, 32)."""
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 
 def special(name: str) -> SpecialRegister | None:
-    """The special register of a full name such as `%tid.x` or `%laneid`, or None."""
+    """Return the special register of a full name such as `%tid.x` or `%laneid`, or None."""
     return SPECIAL_REGISTERS.get(name)
 
 
@@ -131,11 +131,11 @@ def _registers() -> list[SpecialRegister]:
         found.extend(
             SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least) for member, value in members
         )
-    # Nobody counts events here.
+    # The emulator counts no events.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
-    found.extend(SpecialRegister(name, held, lambda g: 0, ptx) for name, held, ptx in counters)
-    # The driver of the abstract machine sets no environment and keeps no shared memory for itself.
+    found.extend(SpecialRegister(name, type_word, lambda g: 0, ptx) for name, type_word, ptx in counters)
+    # The emulator sets no environment and reserves no shared memory for the driver.
     found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
     found.extend(
         SpecialRegister(f"%reserved_smem_offset_{part}", "b32", lambda g: 0, (7, 6), "sm_80")

@@ -1,9 +1,9 @@
-"""The manual's syntax line, read as a pattern.
+"""Parser of the manual's syntax line, which yields a pattern of opcode words and operands.
 
-`add{.rnd}{.ftz}.type d, a, b{, c};` has opcode words (literals, slots, optional ones in braces) and operand
-places (names, `d|p` pairs, `[a]` addresses, `{x, y}` vectors of named parts, optional ones in braces that
-begin with a comma; signs and selectors of parts, `{!}p` and `a{.asel}`, are for the reader). A word is a
-slot when the Form's table has a column of its name or the Form gives it a composite spelling.
+`add{.rnd}{.ftz}.type d, a, b{, c};` has opcode words (literals, slots, and optional words in braces) and operands. An
+operand is a name, a pair `d|p`, an address `[a]` or a vector of named parts `{x, y}`. Optional operands are in braces
+that begin with a comma. Signs and part selectors, `{!}p` and `a{.asel}`, are ignored. A word is a slot if the Form's
+table has a column of this name or the Form gives a composite spelling for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPERAND_PIECE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of the opcode pattern. `slot` is "" for a literal that must stand there."""
+    """One word of the opcode pattern. `slot` is "" for a required literal."""
 
     slot: str
     literal: str
@@ -34,10 +34,10 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceName:
-    """One place of the operand pattern; `second` is the other half of a `d|p` pair.
+class OperandPattern:
+    """One operand of the syntax line. `second` is the second half of a pair `d|p`.
 
-    A vector whose parts have names, `{x, y}`, has them in `parts`, and no `first`. `names` are all of them.
+    A vector of named parts, `{x, y}`, has `parts` and no `first`. `names` holds all names.
     """
 
     first: str
@@ -49,19 +49,22 @@ class PlaceName:
 
     def __post_init__(self) -> None:
         names = self.parts or tuple(name for name in (self.first, self.second) if name)
-        object.__setattr__(self, "names", names)  # asked for at every operand that is bound
+        object.__setattr__(self, "names", names)  # read at every binding
 
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A read syntax line: opcode words and operand places."""
+    """Parsed syntax line: opcode words and operands."""
 
     words: tuple[Word, ...]
-    places: tuple[PlaceName, ...]
+    operands: tuple[OperandPattern, ...]
 
 
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
-    """Read a Form's syntax line. Errors: FormError where it is not one."""
+    """Return the parsed syntax line of a Form.
+
+    Errors: FormError for a line that cannot be parsed.
+    """
     opcode, _, operands = line.strip().removesuffix(";").partition(" ")
     words: list[Word] = []
     position = 0
@@ -71,12 +74,12 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
             raise FormError(f"form {form}: cannot read {opcode[position:]!r} in its syntax line")
         position = found.end()
         words.append(_word(found[1] or found[2], found[1] is not None, columns, composites))
-    return Syntax(tuple(words), _read_places(form, _SIGN.sub("", operands)))
+    return Syntax(tuple(words), _read_operands(form, _SIGN.sub("", operands)))
 
 
-def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:
-    """The places of an operand list; what stands in braces is optional, names in braces make a vector."""
-    places: list[PlaceName] = []
+def _read_operands(form: str, text: str) -> tuple[OperandPattern, ...]:
+    """Return the operands of an operand list."""
+    operands: list[OperandPattern] = []
     depth = position = 0
     while position < len(text):
         found = _OPERAND_PIECE.match(text, position)
@@ -88,14 +91,14 @@ def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:
             continue
         if vector := found["vector"]:
             parts = tuple(part.strip().replace("-", "_") for part in vector.split(","))
-            places.append(PlaceName("", optional=depth > 0, parts=parts))
+            operands.append(OperandPattern("", optional=depth > 0, parts=parts))
             continue
         name = found["address"] or found["list"] or found["first"]
         second = (found["second"] or "").replace("-", "_")
-        places.append(PlaceName(name.replace("-", "_"), second, "{|" in found[0], depth > 0))
+        operands.append(OperandPattern(name.replace("-", "_"), second, "{|" in found[0], depth > 0))
     if depth != 0:
         raise FormError(f"form {form}: unbalanced braces in its syntax line")
-    return tuple(places)
+    return tuple(operands)
 
 
 def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mapping[str, str]) -> Word:
@@ -112,7 +115,7 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 def match_words(
     pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
 ) -> dict[str, str] | None:
-    """Slot values when `words` follow the pattern, else None. An absent optional word binds to ""."""
+    """Return the slot values if `words` follow the pattern, else None. An absent word has the value ""."""
     return _match(pattern, 0, words, 0, vocabulary)
 
 
@@ -136,9 +139,7 @@ def _match(
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """The slots that a word of an opcode binds where it stands at a word of the pattern; None where it
-    cannot.
-    """
+    """Return the slots that an opcode word binds at a word of the pattern, or None if it does not fit."""
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

@@ -1,8 +1,8 @@
-"""The text tables of Forms: a row is a tied product of cells, read and checked at import.
+"""Text tables of Forms: each row is a product of its cells. They are parsed and checked at import.
 
-A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an absent modifier, or a lattice of
-integers (`8..256/8`). The columns `ptx` and `target` are the row's availability; `gone` is `6.4@sm_70` where it is
-no more from a PTX version on, on targets from a number up.
+A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an absent modifier, or a range of integers (`8..256/8`).
+The columns `ptx` and `target` are the availability of the row. A cell of `gone`, such as `6.4@sm_70`, is the PTX
+version that removes the row on targets from a number up.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _LATTICE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
 
 
 class FormError(Exception):
-    """A Form that contradicts itself. Raised at import, for the author of the Form only."""
+    """Contradiction in the declaration of a Form, raised at import."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tied row: for each column the words it allows, and where it is available."""
+    """One row of a table: the words that it allows in each column, and its availability."""
 
     cells: dict[str, tuple[str, ...]]
     ptx: tuple[int, int]
@@ -29,12 +29,15 @@ class Row:
     gone: tuple[tuple[int, int], int] | None = None
 
     def allows(self, column: str, word: str) -> bool:
-        """Whether `word` ("" for an absent modifier) may stand in `column` of this row."""
+        """Return True if the row allows `word` ("" for an absent modifier) in `column`."""
         return word in self.cells[column]
 
 
 def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Columns and rows of a table text. Errors: FormError where a row does not fit its columns."""
+    """Return the columns and the rows of a table.
+
+    Errors: FormError for a row that does not fit its columns.
+    """
     lines = [line for line in (raw.strip() for raw in text.splitlines()) if line]
     if not lines:
         return (), (Row({}, (1, 0), ()),)

@@ -1,7 +1,7 @@
-"""The PTX scalar types: width, NumPy dtype and kind, once.
+"""Scalar types of PTX: width, NumPy dtype and kind.
 
-Floating formats narrower than 32 bits, and packed formats, travel as unsigned bit patterns; `num` knows
-their arithmetic.
+Values of floating-point formats narrower than 32 bits, and of packed formats, are stored as unsigned bit patterns.
+`numerics` implements their arithmetic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """One PTX type word. `bits` is its width, `dtype` the NumPy dtype its values travel in."""
+    """PTX scalar type. `bits` is its width, and `dtype` is the NumPy dtype of its values."""
 
     name: str
     bits: int
@@ -23,7 +23,7 @@ class Type:
 
     @property
     def bytes(self) -> int:
-        """Width in bytes (a predicate has none in memory)."""
+        """Width in bytes. A predicate has no width in memory."""
         return self.bits // 8
 
 
@@ -57,5 +57,5 @@ TYPES: dict[str, Type] = _table()
 
 
 def bits_of(type_name: str) -> int:
-    """Width of a PTX type word in bits."""
+    """Return the width of a PTX type word in bits."""
     return TYPES[type_name].bits

@@ -1,1 +1,1 @@
-"""GEMM kernels for sm_80 and later: cp.async copies and warp-level multiplication."""
+"""GEMM kernels for sm_80 and later: asynchronous copies and warp-level multiplication."""

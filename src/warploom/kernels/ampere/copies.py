@@ -1,4 +1,4 @@
-"""Copies of a thread: its share of the tiles of A and B, from global memory into a stage by cp.async."""
+"""Copies of a thread: its share of the tiles of A and B, from global memory into a stage."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import Register, new, s32, u32
-from warploom.kernels.ampere.plan import CHUNK, WarpPlan, swizzle_mask
-from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ampere.plan import WarpPlan
+from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _ROW = 128  # bytes of a row of a block

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.kernels.ampere.plan import CHUNK, WarpPlan
+from warploom.kernels.ampere.plan import WarpPlan
+from warploom.kernels.plan import CHUNK
 from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
@@ -78,7 +79,7 @@ def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
 
 
 def _aligned(array: Any) -> Any:
-    """Return a copy whose rows start at multiples of 16 bytes, as cp.async needs them."""
+    """Return a copy whose rows start at multiples of 16 bytes, as asynchronous copies need them."""
     per_row = CHUNK // array.dtype.itemsize
     wide = -(-array.shape[-1] // per_row) * per_row
     made = np.zeros((*array.shape[:-1], wide), array.dtype)[..., : array.shape[-1]]

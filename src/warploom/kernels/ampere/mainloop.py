@@ -7,8 +7,8 @@ from typing import Any
 
 from warploom.author import Register, new, u32, while_
 from warploom.kernels.ampere.copies import Copies
-from warploom.kernels.ampere.plan import CHUNK, STEP, WarpPlan, swizzle_mask
-from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ampere.plan import STEP, WarpPlan
+from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
@@ -12,7 +11,6 @@ from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
 from warploom.kernels.problem import Problem
 
-CHUNK = 16  # bytes of one copy, and of a row of the 8x8 matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies
 OLDEST = 80
 """Architecture number of the first supported target."""
@@ -204,12 +202,3 @@ def plan_for(
         problem.is_unaligned(result) or problem.is_unaligned(epilogue.addend), epilogue, promoted, tile or WarpTile(),
         target,
     )  # fmt: skip
-
-
-def swizzle_mask(row: Any, span: int) -> Any:
-    """Return the mask that is XORed with the chunk numbers of a shared-memory row of `span` bytes.
-
-    It moves the chunks of one column in eight consecutive rows to different banks.
-    """
-    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
-    return (row >> shift if shift else row) & (span // CHUNK - 1)

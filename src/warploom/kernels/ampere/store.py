@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warploom.author import Location, Register, guarded, new, u32, when
-from warploom.kernels.ampere.plan import CHUNK, WarpPlan, swizzle_mask
+from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, split_pair, unpack
-from warploom.kernels.plan import size_of
+from warploom.kernels.plan import CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _ALL_LANES = 0xFFFFFFFF

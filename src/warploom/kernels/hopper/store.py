@@ -14,7 +14,7 @@ from typing import Any
 from warploom.author import Location, Register, Shared, guarded, new, otherwise, u32, wait, when
 from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, RowTerms, unpack
 from warploom.kernels.hopper.plan import Plan
-from warploom.kernels.plan import size_of
+from warploom.kernels.plan import size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 Results = dict[int, tuple[list[Register], list[Register]]]
@@ -63,9 +63,7 @@ class Store:
         span = self.plan.box_row_bytes
         where = low | chunk if chunk else low
         if span > 16:
-            shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
-            mask = (row >> shift if shift else row) & (span // 16 - 1)
-            where = mask ^ where
+            where = swizzle_mask(row, span) ^ where
         return self.base + row * span + where * 16
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:

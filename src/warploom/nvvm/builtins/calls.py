@@ -1,67 +1,22 @@
-"""Calls of builtins that are given as Python arguments or as operations in MLIR text."""
+"""Calls of builtins that are given as operations in MLIR text."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Float64Type, IntAttr, IntegerAttr, IntegerType
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, SSAValue
 
-from warploom.diagnostics import Source, Span
-from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
+from warploom.diagnostics import Span
+from warploom.nvvm.builtins.c_types import CType, Value, computed
 from warploom.nvvm.builtins.cuda_parser import Argument, Call
-from warploom.nvvm.builtins.registry import BY_NAME, Builtin, builtin_named
+from warploom.nvvm.builtins.registry import BY_NAME, Builtin
 from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
 from warploom.nvvm.dialect.types import STATE_SPACES
 from warploom.nvvm.mlir_text import ParsedModule, parse_mlir
 from warploom.nvvm.to_ptx import KERNEL
 
 _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "unsigned long long"}
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """Argument that points to "global" or "shared" memory, or to an unknown space ("")."""
-
-    space: str = "global"
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """Argument that is a number known at run time."""
-
-
-def call_from_arguments(name: str, arguments: Sequence[int | Pointer | Variable]) -> Call:
-    """Return the call of a builtin with Python arguments. Errors: UsageError for an unknown builtin."""
-    builtin = builtin_named(name)
-    text = f"{name}({', '.join(map(str, arguments))})"
-    span = Span(0, len(text))
-    parameters: dict[str, CType] = {}
-    found: list[Argument] = []
-    for position, argument in enumerate(arguments):
-        ctype = _expected_type(builtin, position, pointer=isinstance(argument, Pointer))
-        if isinstance(argument, int):
-            found.append(Argument(Value(ctype if ctype == DESCRIPTOR else INT, int(argument)), span))
-            continue
-        parameter = f"arg{position}"
-        parameters[parameter] = ctype
-        if isinstance(argument, Pointer):
-            found.append(Argument(Value(ctype, None, parameter, 0, argument.space), span))
-        else:
-            found.append(Argument(Value(ctype, None, terms=((parameter, 1),)), span))
-    return Call(Source("<call>", text), builtin, span, tuple(found), parameters=parameters)
-
-
-def _expected_type(builtin: Builtin, position: int, *, pointer: bool) -> CType:
-    """Return a type for a pointer or a number that the parameter at a position accepts."""
-    if position >= len(builtin.parameters):
-        return CType("int", 1, const=True) if pointer else DESCRIPTOR
-    parameter = builtin.parameters[position]
-    base = parameter.base if parameter.base != "void" else "float"
-    return CType(base, int(pointer), parameter.const and pointer)
 
 
 def is_mlir(text: str) -> bool:
@@ -104,6 +59,14 @@ def call_from_mlir(text: str, name: str) -> Call:
     return Call(parsed.source, builtin, span, tuple(arguments), symbol, is_kernel, parameters)
 
 
+def _pointer_type(builtin: Builtin, position: int) -> CType:
+    """Return the type of a pointer that the parameter at a position accepts."""
+    if position >= len(builtin.parameters):
+        return CType("int", 1, const=True)
+    parameter = builtin.parameters[position]
+    return CType("float" if parameter.base == "void" else parameter.base, 1, parameter.const)
+
+
 def _span_of(parsed: ParsedModule, value: SSAValue, default: Span) -> Span:
     return parsed.spans.get(value.owner, default) if isinstance(value.owner, Operation) else default
 
@@ -129,7 +92,7 @@ def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValu
         space = value.type.addr_space
         number = space.data if isinstance(space, IntAttr) else 0
         known = STATE_SPACES.get(number, "") or ("global" if is_kernel else "")
-        ctype = _expected_type(builtin, position, pointer=True)
+        ctype = _pointer_type(builtin, position)
         return Value(ctype, None, names[value], 0, known) if value in names else computed(ctype, known)
     ctype = _type_of(value)
     return Value(ctype, None, terms=((names[value], 1),)) if value in names else computed(ctype)

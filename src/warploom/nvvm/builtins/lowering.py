@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.diagnostics import Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.builtins import to_nvvm, to_ptx
-from warploom.nvvm.builtins.calls import Pointer, Variable, call_from_arguments, call_from_mlir, is_mlir
+from warploom.nvvm.builtins.calls import call_from_mlir, is_mlir
 from warploom.nvvm.builtins.cuda_parser import Call, parse_call
 from warploom.nvvm.builtins.selection import RefusedCall, Selection, select
 from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
@@ -20,13 +20,8 @@ def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Ca
     Errors: BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
     call = call_from_mlir(text, name) if is_mlir(text) else parse_call(text, name)
-    return call, selection_of(call, target)
-
-
-def selection_of(call: Call, target: Target) -> Selection:
-    """Return the instruction of a call on a target. Errors: BuiltinError as in `read_and_select`."""
     try:
-        return select(call.builtin, [argument.value for argument in call.arguments], target)
+        return call, select(call.builtin, [argument.value for argument in call.arguments], target)
     except RefusedCall as refused:
         spans: dict[int | None, Span] = {at: argument.span for at, argument in enumerate(call.arguments)}
         errors = [
@@ -42,29 +37,10 @@ def lower_builtin(text: str, to: str, target: str, version: Version | None = Non
     Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed
     """
     known = target_named(target)
-    return _written(*read_and_select(text, known, name), to, known, version)
-
-
-def lower_call(
-    name: str,
-    *arguments: int | Pointer | Variable,
-    to: str = "ptx",
-    target: str = "sm_90a",
-    ptx_version: Version | None = None,
-) -> str:
-    """Lower a call that is given as a name and arguments: constants, `Pointer`s and `Variable`s.
-
-    Errors: UsageError for an unknown builtin, lower.level, lower.target; BuiltinError as in `read_and_select`
-    """
-    known = target_named(target)
-    call = call_from_arguments(name, arguments)
-    return _written(call, selection_of(call, known), to, known, ptx_version)
-
-
-def _written(call: Call, selection: Selection, to: str, target: Target, version: Version | None) -> str:
+    call, selection = read_and_select(text, known, name)
     check_version(version)
     if to == "ptx":
-        return str(to_ptx.write(call, selection, target, version))
+        return str(to_ptx.write(call, selection, known, version))
     if to not in ("nvvm", "llvm"):
         raise UsageError(f"cannot lower builtin to {to}", code="lower.level")
     module = to_nvvm.module_of(call, selection)

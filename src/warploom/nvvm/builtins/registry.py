@@ -99,7 +99,7 @@ class Builtin:
     @cached_property
     def name(self) -> str:
         """Name in a program."""
-        if self.unit == "wgmma":
+        if self.kind == "warpgroup":
             return f"__wgmma_mma_async_{self.operation}"
         unit = self.unit
         if unit in ("tf32", "bf16"):
@@ -133,13 +133,13 @@ class Builtin:
     @property
     def booleans(self) -> tuple[str, ...]:
         """Booleans of a warpgroup multiplication, in order."""
-        return _BOOLEANS.get(self.operation, ()) if self.unit == "wgmma" else ()
+        return _BOOLEANS.get(self.operation, ()) if self.kind == "warpgroup" else ()
 
     @property
     def prototype(self) -> str:
         """Type of the function in the compiler's front end."""
         types = [str(parameter) for parameter in self.parameters]
-        return f"void ({', '.join([*types, *(['...'] * (self.unit == 'wgmma'))])})"
+        return f"void ({', '.join([*types, *(['...'] * (self.kind == 'warpgroup'))])})"
 
 
 def _read(text: str) -> Iterator[Builtin]:
@@ -150,7 +150,7 @@ def _read(text: str) -> Iterator[Builtin]:
 
 
 def _builtin(number: int, target: str, unit: str, shape: str, operation: str) -> Builtin:
-    if unit == "wgmma":
+    if not shape:
         return Builtin(number, target, unit, shape, operation, "warpgroup", "", {})
     parts = _OPERATION.fullmatch(operation)
     assert parts is not None, operation

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from warploom.isa.binding.compose import compose, form_that_allows, rows_with, slots_of
 from warploom.isa.instructions import wmma
-from warploom.isa.model.availability import Target, lacking, latest_version, read_target
+from warploom.isa.model.availability import Target, latest_version, read_target, unmet_by_rows
 from warploom.isa.model.form import Form
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, wrap
 from warploom.nvvm.builtins.registry import Builtin, Parameter
@@ -228,7 +228,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
     rows = form.rows_of({column: slots[column] for column in form.columns})
     if not rows:
         raise RefusedCall(*_illegal_layouts(builtin, selection))
-    if lacking(rows, target, latest_version()) is not None:
+    if unmet_by_rows(rows, target, latest_version()) is not None:
         needed = " or ".join(rows[0].targets)
         message = f"{builtin.name} needs {needed}; the target is {target.name}"
         raise RefusedCall(ArgumentError(None, message, "builtin.target"))

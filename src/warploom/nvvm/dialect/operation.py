@@ -84,15 +84,15 @@ class Operation(IRDLOperation, ABC):
             if template is None:
                 continue
             present[name] = template
-            if not (holders := [form for form in self.FORMS if name in form.operands]):
+            if not (register_types := [form for form in self.FORMS if name in form.operands]):
                 continue
-            place = holders[0].operands[name]
+            place = register_types[0].operands[name]
             if place.access != "write" and not isinstance(template, Discarded):
-                forms = tuple(form for form in forms if form in holders) or forms
+                forms = tuple(form for form in forms if form in register_types) or forms
             if place.kind == "address" and isinstance(template, SSAValue):
                 present[name] = Memory(template)
             if slot := place.when:
-                implied[slot] = min(holders[0].vocabulary.get(slot) or {slot})
+                implied[slot] = min(register_types[0].vocabulary.get(slot) or {slot})
         return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)
 
     def verify_(self) -> None:

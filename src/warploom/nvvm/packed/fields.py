@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 
 from warploom.diagnostics import UsageError
@@ -85,35 +86,36 @@ class FieldRow:
     description: str
 
 
+@dataclass(frozen=True)
 class PackedWord:
     """Definition of a packed word.
 
-    Errors: UsageError `word.NAME` for illegal values and fields
+    Errors: WordError if fields overlap or leave the word; UsageError `word.NAME` for illegal values and fields
     """
 
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        width: int,
-        fields: tuple[Field, ...],
-        *,
-        rules: tuple[Rule, ...] = (),
-        source: str = "",
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.width = width
-        self.fields = fields
-        self.source = source
-        self._rules = rules
-        self._by_name = {each.name: each for each in fields}
+    name: str
+    title: str
+    width: int
+    fields: tuple[Field, ...]
+    rules: tuple[Rule, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
         used = 0
-        for each in fields:
-            if used & each.mask or each.mask >> width:
-                raise WordError(f"word {name}: field {each.name} overlaps or leaves the word in bits {each.span}")
+        for each in self.fields:
+            if used & each.mask or each.mask >> self.width:
+                place = f"overlaps or leaves the word in bits {each.span}"
+                raise WordError(f"word {self.name}: field {each.name} {place}")
             used |= each.mask
-        self.mask = used
+
+    @cached_property
+    def mask(self) -> int:
+        """Bits of the word that belong to a field."""
+        return sum(each.mask for each in self.fields)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {each.name: each for each in self.fields}
 
     def encode(self, **values: Value) -> int:
         """Return the word with some fields by name; the others are 0."""
@@ -150,7 +152,7 @@ class PackedWord:
         """Yield every legal word. For words whose fields have few values."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
-            if not any(rule(self._named(numbers)) for rule in self._rules):
+            if not any(rule(self._named(numbers)) for rule in self.rules):
                 yield self._packed(numbers)
 
     def _packed(self, numbers: Mapping[str, int]) -> int:
@@ -176,7 +178,7 @@ class PackedWord:
             if numbers[each.name] not in each.numbers():
                 raise self._illegal(each, str(numbers[each.name]))
         values = self._named(numbers)
-        for rule in self._rules:
+        for rule in self.rules:
             if message := rule(values):
                 raise self._usage_error(message)
 

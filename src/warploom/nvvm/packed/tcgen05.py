@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from warploom.diagnostics import UsageError
 from warploom.isa.instructions.tcgen05_mma import MMA as DENSE
 from warploom.isa.model.availability import Target
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
@@ -99,17 +98,6 @@ SCALED = PackedWord(
     source="cicc: tcgen05 scaled MMA operand builder",
 )
 """Word of the operands. Negations are the factors `1` and `-1`, the others the booleans `0` and `1`."""
-
-
-def scaled_operand(word: int, query: str) -> str:
-    """Return the text of one operand of a scaled multiplication.
-
-    Errors: UsageError for an illegal word, and for a query that names no operand
-    """
-    values = SCALED.decode(word)
-    if query not in values:
-        raise UsageError(f"unknown operand {query!r} of a scaled tcgen05 multiplication; expected {', '.join(values)}")
-    return str(values[query])
 
 
 def target_error(word: int, target: Target) -> str:

@@ -23,7 +23,9 @@ LINE = 128
 
 
 def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Return the least number of wavefronts of each warp (one per phase), their number, and the most of one phase.
+    """Return the least wavefronts of each warp, the actual ones, and the most of one phase.
+
+    The least number is one per phase.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
     Units: `index` and `size`, that of one lane's access, in bytes; bank 0 is at index 0.
@@ -41,7 +43,7 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
 
 
 def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Return the least number of sectors of each warp's bytes, the accessed sectors, and the accessed lines.
+    """Return the least sectors of each warp's bytes, the accessed sectors, and the accessed lines.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
     Units: `index` and `size`, that of one lane's access, in bytes; a sector begins at index 0.

@@ -1,4 +1,4 @@
-"""Data model of a profile: a row for each instruction, and the tiles that asynchronous instructions used."""
+"""Data model of a profile: one row per instruction, and the tiles of asynchronous instructions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Tile:
     """
 
     step: int  # index of the instruction in `Profile.rows`
-    what: str  # "A", "B", or the box and its elements, outermost first, such as "64 × 32 of f16"
+    what: str  # "A", "B", or the box and its elements, outermost first, such as 64 by 32 of f16
     swizzle: int
 
 

@@ -12,10 +12,9 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Access, BlockStart, CopyIssue, Execute, Launch, Observer, Suspend
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
-from warploom.isa.instructions.matrix_operands import described_matrices
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.layout import Descriptor
 from warploom.layout.tensormap import TensorMapFields
 from warploom.layout.tile import shared_bytes
@@ -133,7 +132,7 @@ class Profiler(Observer):
 
     def _multiply(self, event: Execute) -> None:
         """Record the swizzles of matrices behind descriptors."""
-        for matrix in described_matrices(event.operands):
+        for matrix in event.operands.multiplication.shared:
             for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
 
@@ -169,13 +168,19 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if the accesses of an instruction's lanes count: not asynchronous, not to parameters or constants."""
+    """Return True if the accesses of an instruction's lanes count.
+
+    Asynchronous accesses and accesses to parameters or constants do not count.
+    """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    """Return the active lanes that read: `limit` is a number of bytes, or a predicate that is true if none are."""
+    """Return the active lanes that read.
+
+    `limit` is a number of bytes, or a predicate that is true if none are read.
+    """
     if limit is None:
         return active
     amount = batch.read(limit)

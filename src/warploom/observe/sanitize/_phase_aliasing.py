@@ -1,4 +1,4 @@
-"""Compiled part of `phase_aliasing`: what has certainly happened, and the waits by parity that it makes ambiguous.
+"""Compiled part of `phase_aliasing`: known events, and the ambiguous waits by parity.
 
 `V[row, column]` counts ticks in the column of a warp, and complete phases in the column of an mbarrier. There is a row
 for each warp, each CTA barrier, and two for each mbarrier: the knowledge of its arrivals, and of its complete phases.

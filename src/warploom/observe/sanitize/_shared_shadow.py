@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled shadow of shared memory: the last accesses to each granule, and conflicts of new accesses with them.
+"""Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
 
 There is one record (see `_clocks`) for each granule of 4 bytes: its last write. `reads` has an entry for each warp of
 the CTA and granule, `async_reads` one for each warp and chunk of 16 bytes. `far` has a record for each CTA of the

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks: what each warp knows of the accesses of every other warp, updated a batch of warps at a time."""
+"""Vector clocks: the accesses of other warps that each warp knows, updated for a batch of warps."""
 
 from __future__ import annotations
 
@@ -129,7 +129,10 @@ class Clocks:
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of a memory location through which order passes, at a scope, for one CTA, cluster or grid."""
+        """Return the row of a memory location that carries order at a scope.
+
+        The row belongs to one CTA, cluster or grid.
+        """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
         if found is None:

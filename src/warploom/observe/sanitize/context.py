@@ -1,4 +1,4 @@
-"""What the parts of the sanitizer share during one wave of CTAs."""
+"""Shared state of the parts of the sanitizer during one wave of CTAs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import CopyIssue
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
 from warploom.observe.sanitize.context import Context

@@ -174,7 +174,7 @@ class GlobalShadow:
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
     def _same(self, store: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes that store there store the same value."""
+        """Return True if a store does not change memory, or if all lanes store the same value there."""
         index, lanes, size, values = store
         wide = np.broadcast_to(values, (len(values), *index.shape))
         start = int(index[position, lane])

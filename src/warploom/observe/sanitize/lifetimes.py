@@ -1,5 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Lifetimes of the CTAs of a cluster: accesses to shared memory before its CTA has started or after it has exited."""
+"""Lifetimes of the CTAs of a cluster.
+
+The check finds accesses to the shared memory of a CTA before its start or after its exit.
+"""
 
 from __future__ import annotations
 

@@ -145,7 +145,10 @@ class Mbarriers:
             self.aliasing.know(warps, self.of(index), lanes)
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and bytes that they expect or complete. Shapes: found and lanes (warps, lanes)."""
+        """Record arrivals of lanes, and the bytes that they expect or complete.
+
+        Shapes: found and lanes (warps, lanes).
+        """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
-from warploom.isa.instructions.matrix_operands import DescribedMatrix, described_matrices, sparse_metadata
 from warploom.isa.model.effects import Issue
+from warploom.isa.model.multiplication import SharedMatrix
 from warploom.observe.sanitize._clocks import KNOWN
 from warploom.observe.sanitize.clocks import MULTIPLICATIONS
 from warploom.observe.sanitize.context import Context
@@ -31,7 +31,7 @@ class _Multiplication:
     accumulators: Registers
     sources: Registers
     metadata: Registers
-    matrices: tuple[DescribedMatrix, ...]
+    matrices: tuple[SharedMatrix, ...]
 
 
 class Multiplications:
@@ -55,13 +55,14 @@ class Multiplications:
         self._hazards = self._find_hazards() if self.sites else {}
 
     def _multiplication(self, pc: int) -> _Multiplication:
-        form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
-        metadata = sparse_metadata(operands)
+        form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
+        operands, record = each.operands, each.multiplication
+        assert record is not None
         accumulators: set[tuple[int, int]] = set()
         sources: set[tuple[int, int]] = set()
-        for name, place in form.operands.items():
+        for name, spec in form.operands.items():
             value = getattr(operands, name)
-            if place.access != "read":
+            if spec.access != "read":
                 accumulators |= registers_of(value)
             elif isinstance(value, VectorValue):
                 sources |= registers_of(value)
@@ -69,8 +70,8 @@ class Multiplications:
             pc,
             frozenset(accumulators),
             frozenset(sources),
-            frozenset() if metadata is None else registers_of(getattr(operands, metadata.operand)),
-            described_matrices(operands),
+            frozenset() if record.metadata is None else registers_of(record.metadata.registers),
+            record.shared,
         )
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
@@ -109,11 +110,11 @@ class Multiplications:
         each = self.launch.instructions[pc]
         read: set[tuple[int, int]] = set()
         written: set[tuple[int, int]] = set()
-        for name, place in self.launch.program.steps[pc].binding.form.operands.items():
+        for name, spec in self.launch.program.steps[pc].binding.form.operands.items():
             registers = registers_of(getattr(each.operands, name))
-            if place.access != "write":
+            if spec.access != "write":
                 read |= registers
-            if place.access != "read":
+            if spec.access != "read":
                 written |= registers
         if each.guard is not None:
             read |= registers_of(each.guard)
@@ -196,7 +197,7 @@ class Multiplications:
             descriptors = np.broadcast_to(batch.read(matrix.descriptor), (batch.count, 32))[leaders, 0]
             self._read(groups, descriptors, matrix, event.pc)
 
-    def _read(self, groups: Array, descriptors: Array, matrix: DescribedMatrix, pc: int) -> None:
+    def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
         fields = descriptors >> np.uint64(14)
         starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
         clocks = self.context.clocks.multiplication_groups[groups[:, 0]] + 1

@@ -1,4 +1,7 @@
-"""Optimistic loads: weak loads whose value a compare-and-swap of the same location checks before it is used."""
+"""Optimistic loads: weak loads whose value a compare-and-swap checks before it is used.
+
+Both access the same location.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
         form = step.binding.form
         flow = form.flow
         if len(flow.elements) == 1 and flow.unwritten == "propagate":
-            targets = [name for name, place in form.operands.items() if place.access == "write"]
+            targets = [name for name, spec in form.operands.items() if spec.access == "write"]
             yield _registers(launch, pc, targets[0]), _registers(launch, pc, flow.elements[0])
 
 

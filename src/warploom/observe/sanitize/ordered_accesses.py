@@ -121,7 +121,7 @@ class OrderedAccesses:
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
-    """Return whether an instruction's ordered access acquires and releases, and its level; None without one."""
+    """Return the acquire flag, release flag and level of an ordered access, or None without one."""
     for access in binding.form.effects_of(effects.Access):
         if access.is_ordered(binding.slots):
             order = effects.word(access.order, binding.slots)

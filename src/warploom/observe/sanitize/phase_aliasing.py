@@ -28,7 +28,9 @@ _NEVER = -9  # a phase that no warp looks for
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Wait at `pc` that a phase other than the expected one may answer. `site` completes that phase, -1 if unknown.
+    """Wait at `pc` that a phase other than the expected one may answer.
+
+    `site` completes that phase, -1 if unknown.
 
     `text` describes the wait; "{site}" in it stands for the line of `site`.
     """
@@ -117,7 +119,10 @@ class PhaseAliasing:
         )
 
     def acquire_all(self, warps: Array) -> None:
-        """Add all knowledge of their clusters to warps that load what other warps may have stored as a message."""
+        """Add the knowledge of their clusters to warps that load a possible message.
+
+        A message is a location that other warps may have stored to.
+        """
         topology = self.topology
         clusters = topology.cta_of // topology.cluster_size
         width = topology.cluster_size * self._room
@@ -149,7 +154,10 @@ class PhaseAliasing:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and bytes that they expect or complete. Shapes: found and lanes (warps, lanes)."""
+        """Record arrivals of lanes, and the bytes that they expect or complete.
+
+        Shapes: found and lanes (warps, lanes).
+        """
         _phase_aliasing.arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:

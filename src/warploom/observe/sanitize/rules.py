@@ -1,7 +1,7 @@
-"""The sanitizer's rules as records: what each finds, why, what cures it, and kernels that break it and do not.
+"""Rules of the sanitizer as records: finding, reason, remedy, and kernels with and without the error.
 
-They stand in `rules.toml`, a table for each code. `bad` and `good` are statements that follow `setup` in a kernel
-with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
+The records are in `rules.toml`, one table for each code. `bad` and `good` are statements that follow `setup` in a
+kernel with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule."""
+    """Rule of the sanitizer."""
 
     code: str
     what: str
@@ -28,7 +28,7 @@ class Rule:
     cluster: int = 1
 
     def text(self, example: str) -> str:
-        """An example as a whole text."""
+        """Return the whole text of an example."""
         lines = (self.setup + example).strip().split("\n")
         indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
         return _read("example.ptx").replace("    // EXAMPLE", indented)
@@ -36,7 +36,7 @@ class Rule:
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Every rule by its code, in the order of the file."""
+    """Return every rule by its code, in the order of the file."""
     return {code: Rule(code, **record) for code, record in tomllib.loads(_read("rules.toml")).items()}
 
 
@@ -50,7 +50,7 @@ def pages() -> list[tuple[str, str, str]]:
 
 
 def page(rule: Rule) -> str:
-    """The page of a rule."""
+    """Return the page of a rule."""
     setup = f"## Both begin so\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f", clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (

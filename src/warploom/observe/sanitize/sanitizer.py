@@ -55,7 +55,7 @@ _MOST_GROUPS = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class _Synchronisation:
-    """Declared synchronisation of an instruction: whether it is relaxed, of CTA scope, and for whole warps."""
+    """Declared synchronisation of an instruction: relaxed or not, of CTA scope, for whole warps."""
 
     relaxed: bool
     narrow: bool
@@ -391,11 +391,11 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
 
 def _synchronisation(binding: Any) -> _Synchronisation:
     form, slots = binding.form, binding.slots
-    barrier = form.effect(effects.Barrier)
+    effect = form.effect(effects.Barrier)
     found = form.effect(effects.Arrive) or form.effect(effects.Wait)
     order = "" if found is None else effects.word(found.order, slots)
-    if barrier is not None:
-        order = effects.word(barrier.order, slots)
-    aligned = barrier is not None and effects.word(barrier.aligned, slots) != ""
+    if effect is not None:
+        order = effects.word(effect.order, slots)
+    aligned = effect is not None and effects.word(effect.aligned, slots) != ""
     # Remote arrivals without a scope are common, so that only an explicit scope is taken as narrow.
     return _Synchronisation(order == "relaxed", slots.get("scope", "") == "cta", aligned)

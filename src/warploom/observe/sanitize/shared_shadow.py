@@ -216,7 +216,7 @@ class SharedShadow:
         )
 
     def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes that store there store the same value."""
+        """Return True if a store does not change memory, or if all lanes store the same value there."""
         index, lanes, size, values = same
         wide = np.broadcast_to(values, (len(values), *index.shape))
         new = wide[:, position, lane].tobytes()
@@ -271,7 +271,7 @@ class SharedShadow:
         size: int, tag: int,
     ) -> str:  # fmt: skip
         where = granule % self.stride * 4 + SHARED_START
-        length = 4 if size >= 4 else size
+        length = min(4, size)
         place = f"shared memory at {where:#x} to {where + length:#x}"
         here = self.context.describe(warp, lane)
         owner = granule // self.stride

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.events import Execute, Launch
-from warploom.isa.instructions.matrix_operands import SparseMetadata, sparse_metadata
-from warploom.isa.instructions.sparse import is_ordered
+from warploom.isa.model.multiplication import Metadata, Multiplication
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
@@ -34,15 +33,15 @@ class MetadataCheck:
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
         """Return the handler of an instruction, or None if it has no metadata."""
-        metadata = sparse_metadata(self.launch.instructions[pc].operands)
-        if metadata is None:
+        record: Multiplication | None = self.launch.instructions[pc].multiplication
+        if record is None or record.metadata is None:
             return None
-        by_warpgroup = self.launch.program.steps[pc].binding.form.collective == "warpgroup"
+        metadata, by_warpgroup = record.metadata, record.unit == "warpgroup"
         return lambda event: self._check(event, metadata, by_warpgroup)
 
-    def _check(self, event: Execute, metadata: SparseMetadata, by_warpgroup: bool) -> None:
+    def _check(self, event: Execute, metadata: Metadata, by_warpgroup: bool) -> None:
         batch = event.batch
-        words = np.broadcast_to(batch.read(getattr(event.operands, metadata.operand)), (batch.count, 32))
+        words = np.broadcast_to(batch.read(metadata.registers), (batch.count, 32))
         if by_warpgroup:
             groups = batch.warpgroups()
             words, warps = words[groups].reshape(-1, 128), batch.warp_index[groups]
@@ -51,15 +50,14 @@ class MetadataCheck:
             words, warps = words[active], batch.warp_index[active, None]
         self._report(event.pc, metadata, words, warps)
 
-    def _report(self, pc: int, metadata: SparseMetadata, words: Array, warps: Array) -> None:
+    def _report(self, pc: int, metadata: Metadata, words: Array, warps: Array) -> None:
         """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
-        ordered = is_ordered(self.launch.program.steps[pc].binding.slots)
-        faulty = metadata.map.undefined_lanes(words, ordered=ordered)
+        faulty = metadata.map.undefined_lanes(words, ordered=metadata.ordered)
         if not faulty.any():
             return
         matrix, lane = (int(part[0]) for part in np.nonzero(faulty))
         lane = metadata.map.lanes[lane]
-        word, defined = int(words[matrix, lane]), metadata.map.defined_nibbles(ordered=ordered)
+        word, defined = int(words[matrix, lane]), metadata.map.defined_nibbles(ordered=metadata.ordered)
         bit = next(bit for bit in range(0, 32, 4) if not defined[word >> bit & 15])
         expected = ", ".join(f"{value:#06b}" for value in np.flatnonzero(defined).tolist())
         warp = int(warps[matrix, lane // 32])

@@ -18,7 +18,9 @@ SIZE = 128
 
 
 class TensorMaps:
-    """Tensor maps in global memory that the kernel has written, and the fences that order the writes before copies.
+    """Tensor maps in global memory that the kernel has written.
+
+    Fences order the writes before copies.
 
     It keeps its state over all waves of CTAs.
     """

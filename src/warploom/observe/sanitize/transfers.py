@@ -15,8 +15,8 @@ from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWa
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.values import VectorValue
-from warploom.isa.instructions.bulk import BulkCopy
 from warploom.isa.model import effects
+from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout.tile import shared_bytes
 from warploom.observe.sanitize.clocks import THREAD_COPIES

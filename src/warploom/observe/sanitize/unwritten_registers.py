@@ -21,7 +21,6 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Execute, Guard, Launch
 from warploom.emulator.program import RegisterLocation
 from warploom.emulator.values import Register, registers_of
-from warploom.isa.instructions.matrix_operands import sparse_metadata
 from warploom.isa.model.effects import Multiply
 from warploom.observe.sanitize.clocks import to_bits
 from warploom.observe.sanitize.context import Context
@@ -32,7 +31,9 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers of an instruction, as bits: those read, those that must be written before, and those written.
+    """Registers of an instruction, as bits.
+
+    They are those read, those that must be written before, and those written.
 
     `partial` is set if a guard may leave lanes unchanged.
     """
@@ -78,17 +79,17 @@ class UnwrittenRegisters:
     def _use(self, pc: int) -> _Use:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
         flow = form.flow.unwritten
-        metadata = sparse_metadata(each.operands)
+        metadata = each.multiplication.metadata if each.multiplication is not None else None
         ignored = "" if metadata is None else metadata.operand  # only some lanes contribute metadata
         read = required = written = 0
-        for name, place in form.operands.items():
+        for name, spec in form.operands.items():
             value = getattr(each.operands, name)
             bits = self._bits(registers_of(value), value)
-            if place.access != "read":
+            if spec.access != "read":
                 written |= bits
-            if place.access != "write" and name != ignored:
+            if spec.access != "write" and name != ignored:
                 read |= bits
-                required |= bits if flow == "use" or place.kind == "address" else 0
+                required |= bits if flow == "use" or spec.kind == "address" else 0
         if form.control == "call":
             for value in each.operands.ret_param or ():
                 written |= self._bits(registers_of(value), value)
@@ -218,8 +219,8 @@ class UnwrittenRegisters:
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
             return np.zeros(0, np.intp)
         bits = 0
-        for name, place in form.operands.items():
-            if place.access == "both":
+        for name, spec in form.operands.items():
+            if spec.access == "both":
                 bits |= self._bits(registers_of(getattr(operands, name)), None)
         return self._rows(self._checked[pc] & bits)
 
@@ -260,8 +261,8 @@ class UnwrittenRegisters:
         batch, form = event.batch, self.launch.program.steps[event.pc].binding.form
         warps, flow = batch.warp_index, form.flow
         result = np.zeros(len(warps), np.int32)
-        for name, place in form.operands.items():
-            if place.access == "write":
+        for name, spec in form.operands.items():
+            if spec.access == "write":
                 continue
             source = self._held(registers_of(getattr(event.operands, name)), warps)
             if flow.selects and name in flow.elements:

@@ -70,7 +70,10 @@ EVENT = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Cta:
-    """CTA of a trace: its number in the grid (x varies fastest), its coordinates, and its cluster and rank."""
+    """CTA of a trace.
+
+    `number` counts CTAs with x fastest.
+    """
 
     number: int
     coordinates: tuple[int, int, int]
@@ -102,7 +105,7 @@ class TraceData:
     total: int
 
     def __len__(self) -> int:
-        """Number of recorded events."""
+        """Return the number of recorded events."""
         return len(self.events)
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(slots=True)
 class _Object:
-    """mbarrier: its present phase, the copies that count their bytes off it, and the sources of its last completion."""
+    """State of an mbarrier: phase, copies that signal it, and the sources of its last completion."""
 
     cta: int
     address: int

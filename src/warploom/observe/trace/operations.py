@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.events import Complete, CopyIssue, Issue, Wait
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.instructions.bulk import BulkCopy
 from warploom.isa.model.effects import Access
+from warploom.isa.model.records import BulkCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.recording import Recording
@@ -43,7 +43,10 @@ class Operations:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies; return the mbarrier words that complete copies, and those copies' events."""
+        """Add events for bulk copies.
+
+        Return the mbarrier words that complete copies, and the events of these copies.
+        """
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -68,7 +71,7 @@ class Operations:
         return words, ids[copy]
 
     def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
-        """Return the copies that mbarriers complete, the words of these mbarriers, and an address for each copy.
+        """Return the copies that mbarriers complete, the mbarrier words, and an address for each copy.
 
         A multicast copy is listed once for each of its mbarriers.
         """

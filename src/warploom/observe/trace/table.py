@@ -17,7 +17,10 @@ OPEN = -1  # end of an event that has not ended
 
 
 class Table:
-    """Rows of events by number. Row 0 stands for every event beyond the limit, so that callers need no test."""
+    """Rows of events by number.
+
+    Row 0 stands for every event beyond the limit, so that callers need no test.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

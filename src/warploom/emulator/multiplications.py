@@ -1,0 +1,219 @@
+"""Execution of matrix multiplications, from their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.instructions.fragments import Matrix, gather, scatter
+from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
+from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.layout import scale_factors
+from warploom.numerics import fused
+from warploom.numerics.formats import STORAGE
+
+_SIX_BITS = frozenset({"e3m2", "e2m3"})
+
+# Synchronous multiplications --------------------------------------------------------------------------------
+
+
+def multiply(warps: Warps, i: Bound) -> None:
+    """Execute a multiplication of registers."""
+    product: Multiplication = i.multiplication
+    _write(warps, product, _result(warps, product, warps.pool()))
+
+
+def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
+    """Execute multiplications that do not use each other's results, shared among the workers."""
+    products: list[Multiplication] = [i.multiplication for i in run]
+    results = warps.each(partial(_result, warps), products)
+    warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
+
+
+def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:
+    a, b, c = product.a, product.b, product.c
+    assert isinstance(a, RegisterMatrix)
+    assert isinstance(b, RegisterMatrix)
+    scale_a, scale_b = (None, None) if product.scales is None else (_scales(warps, each) for each in product.scales)
+    return fused.multiply(
+        _read(warps, a), _read(warps, b, transposed=True), _read(warps, c), product.model(warps.arch),
+        **_options(product), index=None if product.metadata is None else _index(warps, product.metadata),
+        scale_a=scale_a, scale_b=scale_b, workers=workers,
+    )  # fmt: skip
+
+
+def _options(product: Multiplication) -> dict[str, Any]:
+    return {
+        "negate_a": product.negate_a,
+        "negate_b": product.negate_b,
+        "satfinite": product.satfinite,
+        "rounding": product.rounding,
+    }
+
+
+def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
+    """Return the matrices of a batch, without the containers of padded elements.
+
+    Source of the padding: PTX ISA 9.7.14.5.14. e2m1 is in the middle four bits, e3m2 and e2m3 are in the low six.
+    """
+    found = gather(warps, matrix.registers, matrix.map, matrix.element, transposed=transposed)
+    if matrix.padded and matrix.element == "e2m1":
+        return found >> 2 & 15
+    return found & 63 if matrix.padded and matrix.element in _SIX_BITS else found
+
+
+def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
+    scatter(warps, product.d.registers, product.d.map, product.d.element, d)
+    warps.count_macs(d.size * product.k)
+
+
+def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
+    """Return the k of every stored element of A, for each warp or warpgroup."""
+    words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
+    if metadata.map.rows == 64:
+        words = words[warps.warpgroups()].reshape(-1, 128)
+    return metadata.map.decode(words)
+
+
+def _scales(warps: Warps, scales: BlockScales) -> Matrix:
+    """Return the scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
+    registers = np.broadcast_to(warps.read(scales.registers), (warps.count, 32))
+    bytes_, threads = (
+        np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0]
+        for selector in (scales.byte_id, scales.thread_id)
+    )
+    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # compilers write constants
+        return scale_factors(scales.operand, scales.vectors, int(bytes_[0]), int(threads[0])).gather(registers)
+    factors = np.empty((warps.count, 16 if scales.operand == "A" else 8, scales.vectors), np.uint8)
+    for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():
+        chosen = (bytes_ == byte) & (threads == thread)
+        factors[chosen] = scale_factors(scales.operand, scales.vectors, byte, thread).gather(registers[chosen])
+    return factors
+
+
+# Asynchronous multiplications -------------------------------------------------------------------------------
+
+
+def issue(warps: Warps, i: Bound) -> None:
+    """Issue a warpgroup multiplication, which takes effect when the schedule decides."""
+    issue_run(warps, (i,))
+
+
+def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
+    """Issue adjacent warpgroup multiplications as one operation.
+
+    Descriptors and predicates are read now, matrices when the operation takes effect.
+    """
+    products: list[Multiplication] = [i.multiplication for i in run]
+    names = [matrix.name for matrix in products[0].shared]
+    captured = {name: _captured(warps, [_shared(each, name).descriptor for each in products]) for name in names}
+    captured["keeps"] = _captured(warps, [each.keeps for each in products])
+    warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
+
+
+def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
+    """Return copies of operands, because registers may change. Shapes: (warps, 32, operands)."""
+    return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
+
+
+def _shared(product: Multiplication, name: str) -> SharedMatrix:
+    return next(matrix for matrix in product.shared if matrix.name == name)
+
+
+def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
+    """Execute issued multiplications. Those that continue one sum are computed together."""
+    leaders = warps.warpgroups()[:, 0]
+    values = {name: array[leaders, 0] for name, array in captured.items()}
+    keeps = values.pop("keeps").astype(np.bool_)
+    first = 0
+    while first < len(products):
+        end = first + 1
+        while end < len(products) and products[end].continues(products[end - 1]) and keeps[:, end].all():
+            end += 1
+        descriptors = {name: array[:, first:end] for name, array in values.items()}
+        _accumulate(warps, products[first], descriptors, keeps[:, first])
+        first = end
+
+
+def _accumulate(
+    warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
+) -> None:
+    """Add the products of the matrices behind descriptors to the accumulators.
+
+    The accumulators are zeroed unless they are kept.
+
+    Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
+    """
+    groups = warps.warpgroups()
+    a, d = product.a, product.d
+    registers = None if isinstance(a, SharedMatrix) else _read(warps, a)
+    index = None if product.metadata is None else _index(warps, product.metadata)
+    macs = len(groups) * d.map.rows * d.map.cols * product.k * descriptors["B"].shape[1]
+    parts = fused.shares(warps.pool(), len(groups), macs)
+
+    def operands(part: slice) -> tuple[Matrix, Matrix]:
+        found = {each.name: _read_tiles(warps, each, descriptors[each.name][part], part) for each in product.shared}
+        return found["A"] if registers is None else registers[part], found["B"]
+
+    matrices = warps.each(operands, parts)
+
+    def change(units: Matrix) -> list[Callable[[], object]]:
+        accumulators = units.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
+        if not keeps.all():
+            accumulators[~keeps] = 0
+        addends = accumulators if keeps.any() else None
+        return [
+            partial(
+                fused.multiply, part_a, part_b, None if addends is None else addends[part], product.model(warps.arch),
+                **_options(product), index=None if index is None else index[part], out=accumulators[part],
+                workers=warps.pool() if len(parts) == 1 else None,
+            )
+            for part, (part_a, part_b) in zip(parts, matrices, strict=True)
+        ]  # fmt: skip
+
+    order = d.map.order()
+    assert order is not None, "accumulators have whole elements, each in one register"
+    warps.update_fragment(d.registers, order, change)
+    warps.count_macs(macs)
+
+
+def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
+    """Return the matrices behind the descriptors of some warpgroups.
+
+    Those of one warpgroup are joined along K.
+
+    Shapes: descriptors (warpgroups, steps); the result is (warpgroups, rows, steps * K).
+    """
+    fields = descriptors >> np.uint64(14)
+    starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
+    transposed = matrix.major == "MN"
+    if (fields == fields[0, 0]).all():  # descriptors seldom differ in more than their start addresses
+        words = warps.shared_tile(starts, *matrix.offsets(int(fields[0, 0])), part, transposed)
+    else:
+        words = _read_each(warps, matrix, fields, starts, part)
+    elements = words.view(STORAGE[matrix.element])
+    return np.ascontiguousarray(elements.swapaxes(1, 2)) if transposed else elements
+
+
+def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
+    """Read matrices whose descriptors have different fields.
+
+    For each step, all matrices with the same fields are read together.
+    """
+    numbers = np.arange(len(warps.warpgroups()))[part]
+    steps: list[Array] = []
+    for step in range(fields.shape[1]):
+        words: Array | None = None
+        for kind in np.unique(fields[:, step]):
+            some = np.flatnonzero(fields[:, step] == kind)
+            tile = warps.shared_tile(starts[some, step, None], *matrix.offsets(int(kind)), numbers[some], False)
+            if words is None:
+                words = np.empty((len(fields), *tile.shape[1:]), np.uint64)
+            words[some] = tile
+        assert words is not None
+        steps.append(words)
+    return np.concatenate(steps, axis=1 if matrix.major == "MN" else 2)

@@ -1,0 +1,197 @@
+"""Record of a matrix multiplication: its operands, and the sum that defines its result.
+
+The emulator executes the record, and observers read the operands from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.model.semantics import Value
+from warploom.layout import Descriptor, FragmentMap, MetadataMap, matrix_addresses
+from warploom.layout.maps import TYPE_BITS
+from warploom.numerics import models
+from warploom.numerics.formats import STORAGE
+from warploom.numerics.models import Model, UnitKind
+from warploom.numerics.spec import Rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegisterMatrix:
+    """Matrix in the registers of a warp or a warpgroup.
+
+    Elements of fewer than 8 bits that are `padded` have containers of 8 bits.
+    """
+
+    registers: Value
+    map: FragmentMap
+    element: str
+    padded: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedMatrix:
+    """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
+
+    `name` is "A" or "B". `rows` and `k` are the extents of the stored elements; `major` is "K" or "MN". A descriptor
+    without its start address is called the fields of the descriptor.
+    """
+
+    name: Literal["A", "B"]
+    descriptor: Value
+    rows: int
+    k: int
+    element: str
+    major: Literal["K", "MN"] = "K"
+
+    def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
+        """Return the offsets of the 8-byte words of the matrix, the swizzle and the base offset.
+
+        Words run along K, or along the rows if the matrix is MN-major. Units: bytes from the start address.
+        """
+        return _offsets(fields, self.rows, self.k, self.element, self.major)
+
+    def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
+        """Return the offsets of the 16-byte chunks of the matrix, the swizzle and the base offset.
+
+        Units: bytes from the start address.
+        """
+        return _chunks(fields, self.rows, self.k, self.element, self.major)
+
+
+@lru_cache(maxsize=256)
+def _addresses(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int32], int, int]:
+    found = Descriptor.decode(fields << 14)
+    unit = np.dtype(STORAGE[element]).itemsize
+    table = matrix_addresses(
+        found.leading_byte_offset, found.stride_byte_offset, found.swizzle,
+        rows=rows, k=k * TYPE_BITS[element] // (8 * unit), element_bytes=unit, major=major,
+    )  # fmt: skip
+    return table, found.swizzle, found.base_offset
+
+
+@lru_cache(maxsize=256)
+def _offsets(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
+    table, swizzle, base_offset = _addresses(fields, rows, k, element, major)
+    step = 8 // np.dtype(STORAGE[element]).itemsize
+    words = table[::step].T if major == "MN" else table[:, ::step]
+    return np.ascontiguousarray(words, np.int64), swizzle, base_offset
+
+
+@lru_cache(maxsize=256)
+def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
+    table, swizzle, base_offset = _addresses(fields, rows, k, element, major)
+    return np.unique(table.astype(np.int64) >> 4) << 4, swizzle, base_offset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metadata:
+    """Metadata of a sparse A: the k of each stored element.
+
+    `operand` is the name of the operand. With `ordered` metadata the first index of each pair is the lower one.
+    """
+
+    operand: str
+    registers: Value
+    map: MetadataMap
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockScales:
+    """Scale factors of A or B.
+
+    There are `vectors` factors for each row of A or column of B, selected by two operands.
+    """
+
+    operand: Literal["A", "B"]
+    registers: Value
+    byte_id: Value
+    thread_id: Value
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Multiplication:
+    """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
+
+    `sum` is the definition in `numerics.spec` that the types and the architecture select; see `model`. If the predicate
+    `keeps` is false, c is zero. `scales` are those of A and of B. `negate_a` and `negate_b` change the signs of the
+    elements of A and B, `satfinite` clamps integer results, and `rounding` applies to f64.
+    """
+
+    unit: UnitKind
+    slots: Mapping[str, str]
+    a: RegisterMatrix | SharedMatrix
+    b: RegisterMatrix | SharedMatrix
+    c: RegisterMatrix
+    d: RegisterMatrix
+    keeps: Value | None = None
+    metadata: Metadata | None = None
+    scales: tuple[BlockScales, BlockScales] | None = None
+    negate_a: bool = False
+    negate_b: bool = False
+    satfinite: bool = False
+    rounding: Rounding = "rn"
+
+    @property
+    def k(self) -> int:
+        """Number of products of one element of D, including those with unstored elements of a sparse A."""
+        return k_of(self.slots["shape"])
+
+    @property
+    def shared(self) -> tuple[SharedMatrix, ...]:
+        """Operands in shared memory."""
+        return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
+
+    def model(self, arch: str) -> Model:
+        """Return the arithmetic of the sum on an architecture. Errors: NoModelError."""
+        return select_model(self.unit, arch, self.slots)
+
+    def continues(self, before: Multiplication) -> bool:
+        """Return True if it adds to the result of another one, and differs in its shared matrices only."""
+        return (
+            self.d.registers is before.d.registers
+            and isinstance(self.a, SharedMatrix)
+            and self.metadata is None
+            and not self.satfinite
+            and self._terms() == before._terms()
+        )
+
+    def _terms(self) -> tuple[object, ...]:
+        """Return everything that the sum depends on but the values of the operands."""
+        majors = tuple(each.major for each in self.shared)
+        operation = self.slots.get("bitOp", "")
+        types = tuple(each.element for each in (self.a, self.b, self.d))
+        return (self.slots["shape"], types, operation, majors, self.negate_a, self.negate_b)
+
+
+def element_of(slots: Mapping[str, str], operand: str) -> str:
+    """Return the element type of operand "A", "B", "C" or "D"; f16 if the opcode does not name it."""
+    return slots.get(f"{operand.lower()}type", "f16")
+
+
+def k_of(shape: str) -> int:
+    """Return K of the name of a shape, such as m16n8k16."""
+    return int(shape.partition("k")[2])
+
+
+def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
+    """Return the arithmetic that the slots of a multiplication select on an architecture.
+
+    Errors: NoModelError.
+    """
+    a, b, d = (element_of(slots, operand) for operand in "ABD")
+    c = slots.get("ctype") or d
+    return _select(arch, unit, a, b, d, c, k_of(slots["shape"]), slots.get("stype"), slots.get("bitOp", "xor"))
+
+
+@cache
+def _select(arch: str, unit: UnitKind, a: str, b: str, d: str, c: str, k: int, scale: Any, operation: Any) -> Model:
+    return models.select(arch, unit, a, b, d, c_type=c, k=k, scale_type=scale, operation=operation)
