@@ -17,11 +17,11 @@ from typing import Any
 
 WIDTH, LEFT, ROW, GAP, TOP = 960, 130, 20, 6, 16
 COLOURS = {
-    "run": "#4c8dd9", "wait": "#d9dde3", "copy": "#e0a030", "product": "#3a9d5d", "phase": "#c9b8e0",
+    "run": "#4c8dd9", "wait": "#d9dde3", "copy": "#e0a030", "multiplication": "#3a9d5d", "phase": "#c9b8e0",
     "issue": "#1d3f66", "arrival": "#a33b3b",
 }  # fmt: skip
 ODD = "#a890cc"  # phases of parity 1
-ARROWS = {"copy": "#b87d14", "arrival": "#a33b3b", "product": "#2b7445"}
+ARROWS = {"copy": "#b87d14", "arrival": "#a33b3b", "multiplication": "#2b7445"}
 """Arrows that are drawn: those to waits."""
 
 Event = dict[str, Any]
@@ -102,7 +102,7 @@ class Timeline:
         if small or fits < 4:
             return box
         text = name if len(name) <= fits else f"{name[: fits - 1]}…"
-        ink = "#ffffff" if event["cat"] in ("run", "product") else "#333333"
+        ink = "#ffffff" if event["cat"] in ("run", "multiplication") else "#333333"
         return f'{box}<text x="{left + 3:.1f}" y="{y + ROW / 2 + 4:.0f}" fill="{ink}">{escape(text)}</text>'
 
     def _shown(self, start: Event, finish: Event) -> bool:
