@@ -181,7 +181,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 def _least(
     name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """Remove each keyword without which the call still emits the instruction; None if the call never does."""
+    """Drop the keywords that the call does not need to emit the instruction; None if it never does."""
     if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):

@@ -198,7 +198,7 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Create registers in front if they do not exist yet, or have another type than the declared one."""
+        """Emit declarations for registers that do not exist yet, or have another type than the declared one."""
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):

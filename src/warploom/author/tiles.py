@@ -88,8 +88,8 @@ class Tile:
     ) -> None:
         """Copy a tile of a tensor into a stage; the mbarrier `barrier` counts its bytes.
 
-        The boxes of the tensor map have all rows of one span. With `multicast`, a mask of CTAs of the cluster, the
-        copy goes to the same stage of each of them.
+        A box has all rows of the tile, and columns of one swizzle span. With `multicast`, a mask of CTAs of the cluster,
+        the copy goes to the same stage of each of them.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
         for box, place in self._boxes(origin, stage, "shared::cluster"):

@@ -72,7 +72,7 @@ class Facts:
 class Body:
     """Instructions of a function in order.
 
-    `labels` maps the identity of a label to the index of the instruction behind it. `earlier` holds the facts of an
+    `labels` maps the identity of a label to the index of the instruction after it. `earlier` holds the facts of an
     earlier version of the body, and `facts` those of this version.
     """
 

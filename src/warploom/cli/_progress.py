@@ -47,7 +47,7 @@ class Items:
             self._update(description=name)
 
     def end(self, result: str) -> None:
-        """Count an item, or print its result without a terminal."""
+        """Count an item; if there is no terminal, print its result instead."""
         if self._update is not None:
             self._update(advance=1)
         else:

@@ -109,7 +109,9 @@ def run(options: argparse.Namespace) -> int:
     query = {name: getattr(options, name) for name in _QUERIES if getattr(options, name) is not None}
     if query:
         if options.form in ("svg", "html"):
-            raise UsageError(f"--{next(iter(query))} selects entries; --{options.form} shows all of them")
+            raise UsageError(
+                f"--{next(iter(query))} selects entries and --{options.form} shows all of them; expected one of the two"
+            )
         grids = _select(grids, {"col" if name == "column" else name: value for name, value in query.items()})
     if options.form == "text" and options.output in (None, STANDARD):
         _print(grids, bool(query))

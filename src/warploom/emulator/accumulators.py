@@ -27,7 +27,12 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 @dataclass(slots=True, eq=False)
 class _Matrices:
-    """Matrices of one vector of registers. Shapes: matrices (warpgroups, units), current (warpgroups,)."""
+    """Accumulators of warpgroups in the registers of one vector, kept as matrices.
+
+    `current` is True for the warpgroups whose matrix is newer than their registers.
+
+    Shapes: matrices (warpgroups, elements), current (warpgroups,).
+    """
 
     file: Array
     numbers: NDArray[np.uint64]

@@ -265,7 +265,7 @@ class Control:
             )
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return the warps of which only some lanes wait at an `.aligned` instruction, and their slots."""
+        """Return the warps with only some lanes at an `.aligned` instruction, and the slots of those splits."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

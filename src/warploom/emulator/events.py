@@ -334,7 +334,7 @@ class Wait:
 class Complete:
     """Moment at which asynchronous operations take effect, for some of the warps that issued them.
 
-    `numbers` are those of `Issue`, or of the bulk copies of `CopyIssue` if `group` is "bulk"; these have no `warps`.
+    `numbers` are those of `Issue`. If `group` is "bulk", they are those of the copies of `CopyIssue`, and `warps` is None.
     """
 
     pc: int

@@ -71,7 +71,7 @@ class EpilogueMath:
         )
 
     def column_terms(self, column: Any, group_offset: Any = None) -> ColumnTerms:
-        """Return the locations of the column terms for a tile that starts at a column of D.
+        """Return the locations of per-column values (bias, scales) for a tile that starts at `column`.
 
         `group_offset` is the number of elements before those of the tile's group.
         """

@@ -65,7 +65,7 @@ def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> Hopp
     problem = grouped_problem(a, b)
     check_vector("ends", ends, (problem.groups,), np.int32)
     if is_on_gpu(ends) != is_on_gpu(a):
-        raise UsageError("ends and A are on different devices; expected one", code="kernels.ends")
+        raise UsageError("`ends` and `A` are on different devices; expected the same device", code="kernels.ends")
     if not is_on_gpu(ends) and np.any(np.diff(np.asarray(ends, np.int64), prepend=0, append=problem.m) < 0):
         message = f"the ends of the groups do not ascend from 0 to {problem.m}, the rows of A"
         raise UsageError(message, code="kernels.ends")

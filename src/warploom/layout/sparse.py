@@ -1,4 +1,4 @@
-"""Sparse metadata: the k of each stored element of A, and the lanes that hold it; block scale factors."""
+"""Layouts of sparse metadata (k of each stored element, and its lanes) and of block scale factors."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def _stride(fields: TensorMapFields, axis: int) -> int:
 
 
 def _counts(fields: TensorMapFields) -> list[int]:
-    """Return the extent of a box along each dimension; of an im2col map, channels (or slices) and pixels.
+    """Return the extent of a box in each dimension; for im2col, of channels (or slices) and pixels.
 
     Without an interleave the element stride of dimension 0 is ignored; with one, a box has one slice.
     """

@@ -1,7 +1,7 @@
 """Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
 
-A function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With the offset `t`
-into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its square keeps the
+The domain of a function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With
+the offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its square keeps the
 partial products of 17 bits that weigh 2**19 or more, 15 bits in all. Subnormal operands and results are flushed, except
 by the tangent.
 

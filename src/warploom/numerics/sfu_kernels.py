@@ -55,7 +55,7 @@ def _sum(table, squares, row, offset):
 
 @inlined
 def _at(table, squares, fraction):
-    """Return the sum for a fraction of 23 bits, of which 6 select the interval."""
+    """Return the interpolated value for a 23-bit fraction, whose top 6 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
 
 

@@ -54,7 +54,7 @@ def _name_order(n: int) -> str:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield the N table, with four numbers for each N; the text names the first two."""
+    """Yield the intrinsics of each N, integer and float; each N has four numbers, of which two are known."""
     for rank, n in enumerate(sorted(_ALL, key=_name_order)):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)

@@ -141,7 +141,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the words of a name, completed by each row of the form that allows them."""
+        """Yield the complete names that rows of the form make from the words of a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:

@@ -267,7 +267,7 @@ _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
 def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
-    """Yield choices of the types of an operation's operands, in groups, and of its results."""
+    """Yield possible types of an operation: those of each operand group, and of the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
     variadic = [name for name, each in definition.operands if _is_variadic(each)]

@@ -85,7 +85,8 @@ class ValueRegisters(RegisterNames):
     def owns_elements(self, struct: SSAValue) -> bool:
         """Return True if each element extracted from a struct owns its registers.
 
-        That holds if the struct owns its registers and all its uses extract different elements of one depth.
+        That holds if the struct owns its registers and all its uses extract distinct elements at the same nesting
+        depth.
         """
         if struct not in self._owners:
             return False

@@ -170,7 +170,7 @@ def text_lines(grid: LayoutGrid, width: int) -> Iterator[list[Piece]]:
 
 
 def terminal_colour(colour: int) -> str:
-    """Return the RGB colour of a cell: one hue for each group of four, in four lightnesses."""
+    """Return the RGB of a colour number: a hue for each four numbers, in four lightnesses."""
     bright = 0.95 - 0.12 * (colour % 4)
     red, green, blue = (round(255 * part) for part in hsv_to_rgb(colour // 4 / 8, 0.45, bright))
     return f"#{red:02x}{green:02x}{blue:02x}"

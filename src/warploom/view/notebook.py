@@ -81,7 +81,7 @@ def _module_summary(module: Module) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
-    """Yield pieces of HTML with the whole text."""
+    """Yield pieces of HTML that together show the text in colour."""
     from warploom.ptx.lexer import TOKEN
 
     at, before, begins = 0, "", True

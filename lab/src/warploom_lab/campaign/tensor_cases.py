@@ -258,7 +258,7 @@ def _change_entry(name: str, *values: int) -> _MapChange:
 
 
 def _change_field(name: str, *values: int) -> _MapChange:
-    """Return a change that sets a field to one of the values."""
+    """Return a change that sets the field `name` to one of its test values."""
     return lambda rng, made: replace(made, **{name: rng.choice(values)})
 
 

@@ -263,7 +263,7 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers of matrices that are loaded from shared memory."""
+    """Return the registers that ptxas accepts as results of matrix loads from shared memory."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 

@@ -236,7 +236,7 @@ def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
     except KilledWorker as error:
         number = str(error.task).rpartition("-")[2]
         raise UsageError(
-            f"task {number} ended {error.allowed_failures + 1} workers, the last one {error.last_worker}",
+            f"task {number} killed {error.allowed_failures + 1} workers, the last one {error.last_worker}",
             code="dask.memory",
             hint="the system ends processes that run out of memory: start fewer workers, or with more memory",
         ) from None

@@ -146,7 +146,7 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
 
 
 def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """Return a rank of an operand: the inputs that it depends on, and the fields that it lacks."""
+    """Return the sort key of an operand: how many inputs it uses, then how many fields it lacks."""
     needs = operand.layout.needs
     return len(set(changed) & set(needs)), -len(needs)
 

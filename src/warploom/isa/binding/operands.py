@@ -318,7 +318,7 @@ def describe(operand: Operand) -> str:
 
 
 def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
-    """Return the description of the legal operands of a specification for messages."""
+    """Return, for error messages, the operands that a specification allows."""
     count = spec.registers(slots)
     match spec.kind:
         case "address":

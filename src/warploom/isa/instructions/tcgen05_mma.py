@@ -1,7 +1,8 @@
 """Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
 A is in tensor memory, or in shared memory behind a descriptor; B is in shared memory and D in tensor memory. The
-instruction descriptor, a value at run time, holds the shape and the exact types. Layouts are known if it is given. The
+instruction descriptor, a value at run time, holds the shape and the exact types. Layouts can be derived only
+if the user gives its value. The
 emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.10.

@@ -22,7 +22,7 @@ _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 
 def _gather_members(warps: Warps, i: Bound) -> Array:
-    """Gather the lanes of the member mask, and return the mask."""
+    """Reconverge the lanes of the member mask, and return the mask."""
     members = warps.read(i.membermask)
     warps.gather_members(members)
     return members

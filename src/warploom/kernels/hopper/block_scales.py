@@ -36,7 +36,7 @@ class ScaleArray:
 
 
 class BlockScaling:
-    """Scales of one thread. `thread` counts the threads of its consumer.
+    """Scales of one thread. `thread` is its index within its consumer.
 
     If each column has its own scale, a lane loads those of 2 of 64 columns, and gets the others from other lanes by
     shuffles.

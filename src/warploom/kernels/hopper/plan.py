@@ -180,7 +180,7 @@ class Plan(GemmPlan):
 
     @property
     def stores_by_address(self) -> bool:
-        """Return True if some elements of D are stored without its tensor map: unaligned rows and groups."""
+        """Return True if unaligned rows or groups make some elements of D bypass its tensor map."""
         return self.unaligned or self.grouped
 
     @property

@@ -37,7 +37,7 @@ def publish(V: Array, tick: Array, own: Array, warps: Array, rows: Array) -> Non
 
 @njit
 def learn(V: Array, warps: Array, rows: Array) -> None:
-    """Add the knowledge of rows to warps."""
+    """Join the clocks of rows into those of warps (acquire)."""
     for i in range(len(warps)):
         _join(V, warps[i], rows[i])
 

@@ -23,7 +23,7 @@ NOWHERE = -1
 
 
 class Clocks:
-    """Vectors of one wave of CTAs, and the operations on them. `_clocks` explains their parts.
+    """Vector clocks of one wave of CTAs, and the operations on them. `_clocks` explains their parts.
 
     Agents are numbered within a cluster: those of the CTA of rank 0, then those of rank 1. Each CTA has its warps, then
     their streams, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which
@@ -79,7 +79,7 @@ class Clocks:
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Publish the knowledge and accesses of lanes to rows, except NOWHERE."""
+        """Merge the clocks and accesses of lanes into `rows`; skip rows that are NOWHERE."""
         _clocks.release(
             self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
             rows.astype(np.int64),
@@ -129,7 +129,7 @@ class Clocks:
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of a memory location that carries order at a scope.
+        """Return the clock row through which a memory location orders accesses at a scope.
 
         The row belongs to one CTA, cluster or grid.
         """
@@ -253,7 +253,7 @@ class Clocks:
         return self._mbarrier_rows(objects, 1)
 
     def arriving_locally(self, objects: Array) -> Array:
-        """Return the rows of what arrivals from the mbarrier's own CTA publish."""
+        """Return the clock rows that arrivals from the mbarrier's own CTA release to."""
         return self._mbarrier_rows(objects, 2)
 
     def arrived_locally(self, objects: Array) -> Array:

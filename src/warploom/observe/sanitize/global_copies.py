@@ -39,7 +39,7 @@ class GlobalCopies:
         self.mbarriers = mbarriers
 
     def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
-        """Record the accesses of copies of rows of bytes."""
+        """Record the accesses of copies without a tensor map; each copies contiguous bytes."""
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))
         if request.destination_space == "global":
@@ -54,7 +54,7 @@ class GlobalCopies:
                 self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
 
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
-        """Record the accesses of copies of boxes of a tensor, or of columns of its pixels."""
+        """Record the accesses of tensor copies: boxes, or pixel columns in im2col mode."""
         request: TensorCopy = event.request
         coordinates = np.stack([_values(part, event, copies) for part in request.coordinates])
         offsets = np.zeros((0, len(copies)), np.int64)
@@ -100,7 +100,7 @@ class GlobalCopies:
         return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
 
     def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
-        """Return the rows of boxes as far as they are inside the tensor, in whole granules of 4 bytes."""
+        """Return the rows of boxes, clipped to the tensor and extended to whole 4-byte granules."""
         nothing: Array = np.zeros(0, np.int64)
         found: list[Rows] = [(nothing, nothing, nothing)]
         left: list[int] = list(range(coordinates.shape[1]))

@@ -119,7 +119,7 @@ def binary(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def ternary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a function of three elements."""
+    """Return sqrt(x * x + z * z + w * w) or x * z + w, element by element."""
     x, z, w = (wide(arrays[n]) for n in "xzw")
     return {"y": np.sqrt(x * x + z * z + w * w) if options["op"] == "norm3d" else x * z + w}
 

@@ -38,7 +38,7 @@ def added_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def cluster_tree(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the rows of each four blocks."""
+    """Return, for each cluster of four blocks, the sum of the rows of its blocks."""
     return {"y": wide(arrays["x"]).reshape(-1, 4, 64).sum(1)}
 
 
