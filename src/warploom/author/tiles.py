@@ -88,7 +88,7 @@ class Tile:
     ) -> None:
         """Copy a tile of a tensor into a stage; the mbarrier `barrier` counts its bytes.
 
-        A box has all rows of the tile, and columns of one swizzle span. With `multicast`, a mask of CTAs of the cluster,
+        A box has all rows of the tile and columns of one swizzle span. With `multicast`, a mask of CTAs of the cluster,
         the copy goes to the same stage of each of them.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}

@@ -29,7 +29,7 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 class _Matrices:
     """Accumulators of warpgroups in the registers of one vector, kept as matrices.
 
-    `current` is True for the warpgroups whose matrix is newer than their registers.
+    `current` is True for the warpgroups whose values are in the matrix.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """

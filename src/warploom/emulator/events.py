@@ -334,7 +334,8 @@ class Wait:
 class Complete:
     """Moment at which asynchronous operations take effect, for some of the warps that issued them.
 
-    `numbers` are those of `Issue`. If `group` is "bulk", they are those of the copies of `CopyIssue`, and `warps` is None.
+    `numbers` are those of `Issue`. If `group` is "bulk", they are those of the copies of `CopyIssue`, and `warps` is
+    None.
     """
 
     pc: int

@@ -1,9 +1,9 @@
 """Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
 
 The domain of a function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With
-the offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its square keeps the
-partial products of 17 bits that weigh 2**19 or more, 15 bits in all. Subnormal operands and results are flushed, except
-by the tangent.
+the offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its
+square keeps the partial products of 17 bits that weigh 2**19 or more, 15 bits in all. Subnormal operands and results
+are flushed, except by the tangent.
 
 The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over whole binades.
 `tests/evidence/approximate` describes how, and what was compared.
