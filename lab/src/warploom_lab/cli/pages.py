@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 from warploom_lab.cli.status import DIFFERENT, OK
 
-_KINDS = ("reference", "stubs", "completions", "notebooks")
+_KINDS = ("reference", "stubs", "completions", "architecture", "notebooks")
 
 _DESCRIPTION = """\
 Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring
-instructions; the shell completions; and the outputs of the notebooks in examples/notebooks, which are executed.
+instructions; the shell completions; the pictures of docs/architecture.md; and the outputs of the notebooks in
+examples/notebooks, which are executed.
 """
 
 
@@ -20,7 +21,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
     parser = add(
         "pages",
-        help="write reference pages, stubs, shell completions and notebooks",
+        help="write reference pages, stubs, shell completions, pictures and notebooks",
         description=_DESCRIPTION,
         epilog="exit status: 0 success; 1 files are out of date (--check) or a notebook failed.",
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,3 +1,3 @@
-"""Generated files: reference pages, editor stubs, shell completions and notebook outputs."""
+"""Generated files: reference pages, editor stubs, shell completions, pictures and notebook outputs."""
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from warploom_lab.pages import completions, reference, stubs
+from warploom_lab.pages import architecture, completions, reference, stubs
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -13,6 +13,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "reference": reference.texts,
     "stubs": stubs.texts,
     "completions": completions.texts,
+    "architecture": architecture.texts,
 }
 KINDS = tuple(_TEXTS)
 """Kinds of generated files; notebooks are separate, because they are executed."""
