@@ -52,42 +52,44 @@ class Launch:
     counters: Counters
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Event at the instruction `pc`."""
+
+    pc: int
+
+
 # Progress -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class Resident(Event):
     """Start of CTAs, with new registers, barriers and shared memory. The tables change while they run."""
 
-    pc: int
     placement: Placement
     splits: WarpSplits
     shared: SharedMemory
 
 
 @dataclass(frozen=True, slots=True)
-class BlockStart:
+class BlockStart(Event):
     """Start of a basic block, which a batch is about to execute from `pc` on."""
 
-    pc: int
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
-class BlockEnd:
+class BlockEnd(Event):
     """End of a basic block. Until the next one starts, only asynchronous operations take effect."""
-
-    pc: int
 
 
 @dataclass(frozen=True, slots=True)
-class Suspend:
+class Suspend(Event):
     """Departure of warp splits from their batch. `status` is that of `WarpSplits`.
 
     `repeats` is set if they will execute the same instruction again. Shapes: suspended (warps,).
     """
 
-    pc: int
     batch: Batch
     suspended: Array
     status: int
@@ -95,10 +97,9 @@ class Suspend:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Event):
     """Exit of warps, all of whose lanes have left the kernel."""
 
-    pc: int
     warps: Array
 
 
@@ -106,21 +107,19 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Event):
     """Evaluation of an instruction's guard for all lanes of a batch."""
 
-    pc: int
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
-class Execute:
+class Execute(Event):
     """Execution of an instruction by a batch, before its effects.
 
     Instructions of a run execute together: `first` is the program counter of the run, and `length` its instructions.
     """
 
-    pc: int
     batch: Batch
     operands: SimpleNamespace
     first: int
@@ -128,7 +127,7 @@ class Execute:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Access(Event):
     """Load, store or atomic update of lanes, before it takes place.
 
     `space` is "shared", "local" or "global". `index` are byte offsets in that memory, and `size` is the access of a
@@ -137,7 +136,6 @@ class Access:
     Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.
     """
 
-    pc: int
     kind: AccessKind
     space: str
     location: Location
@@ -150,24 +148,22 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Event):
     """Fence of active lanes. `effect` is declared on its Form."""
 
-    pc: int
     batch: Batch
     operands: SimpleNamespace
     effect: effects.Fence
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(Event):
     """Arrival of warps at a barrier (`arrives`), or wait of warps at it, or both.
 
     `keys` are the barriers: cta * 16 + number, the cluster, or the warp. `waits` marks the warps that wait if the phase
     is incomplete; at a cluster barrier, only those whose phase is incomplete. Shapes: keys and waits (warps,).
     """
 
-    pc: int
     batch: Batch
     level: Literal["warp", "cta", "cluster"]
     arrives: bool
@@ -176,13 +172,12 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate:
+class Allocate(Event):
     """Request of warps for registers of their CTA's pool. `waits` marks those that must wait.
 
     Shapes: waits (warps,).
     """
 
-    pc: int
     batch: Batch
     count: int
     waits: Array
@@ -192,13 +187,12 @@ class Allocate:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrive:
+class Arrive(Event):
     """Action of lanes on mbarrier objects at byte offsets `index` of shared memory, before it takes place.
 
     Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
 
-    pc: int
     batch: Batch
     action: str
     index: Array
@@ -209,14 +203,13 @@ class Arrive:
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseWait:
+class PhaseWait(Event):
     """Test of mbarrier objects for the completion of a phase.
 
     `complete` marks lanes that find it complete. `phase` has the parity that they wait for. Shapes: index, lanes and
     complete (warps, 32).
     """
 
-    pc: int
     batch: Batch
     index: Array
     lanes: Array
@@ -226,13 +219,12 @@ class PhaseWait:
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseComplete:
+class PhaseComplete(Event):
     """Completion of phases of barriers.
 
     `keys` are those of `Barrier`, or byte offsets / 8 of mbarriers, once for each completed phase.
     """
 
-    pc: int
     level: Literal["cta", "cluster", "mbarrier"]
     keys: Array
 
@@ -241,14 +233,13 @@ class PhaseComplete:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(Event):
     """Issue of an asynchronous operation by the active lanes of a batch.
 
     Operations are numbered. `groups` is the number of the open group of each warp, and `length` the number of
     instructions in the operation.
     """
 
-    pc: int
     batch: Batch
     group: Group
     number: int
@@ -269,7 +260,7 @@ class PendingCopies(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CopyIssue:
+class CopyIssue(Event):
     """Issue of bulk copies, one for each active lane, with consecutive numbers from `first` on.
 
     `positions` are the indices of their warps in the request's arrays. `groups` are the open bulk groups of the lanes,
@@ -278,7 +269,6 @@ class CopyIssue:
     Shapes: positions, lanes, warps and groups (copies,).
     """
 
-    pc: int
     batch: Batch
     request: Any
     positions: Array
@@ -291,13 +281,12 @@ class CopyIssue:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyAccess:
+class CopyAccess(Event):
     """Access of a bulk copy to byte ranges of global memory. Updates have an `operation` on a `type`.
 
     Shapes: starts and sizes (ranges,), byte offsets in the arena.
     """
 
-    pc: int
     kind: AccessKind
     starts: Array
     sizes: Array
@@ -306,23 +295,21 @@ class CopyAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Event):
     """End of the open group of asynchronous operations of the active lanes."""
 
-    pc: int
     batch: Batch
     group: Group
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Event):
     """Wait of active lanes for all but the `pending` newest groups of asynchronous operations.
 
     With `reads_only`, the wait ends when the sources have been read. `committed` counts the closed groups. Shapes:
     committed (warps,), for bulk groups (warps, 32).
     """
 
-    pc: int
     batch: Batch
     group: Group
     pending: int
@@ -331,14 +318,13 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Complete:
+class Complete(Event):
     """Moment at which asynchronous operations take effect, for some of the warps that issued them.
 
     `numbers` are those of `Issue`. If `group` is "bulk", they are those of the copies of `CopyIssue`, and `warps` is
     None.
     """
 
-    pc: int
     group: Group
     numbers: Array
     warps: Array | None
@@ -346,28 +332,6 @@ class Complete:
 
 # Observers ------------------------------------------------------------------------------------------------
 
-Event = (
-    Resident
-    | BlockStart
-    | BlockEnd
-    | Suspend
-    | Exit
-    | Guard
-    | Execute
-    | Access
-    | Fence
-    | Barrier
-    | Allocate
-    | Arrive
-    | PhaseWait
-    | PhaseComplete
-    | Issue
-    | CopyIssue
-    | CopyAccess
-    | Commit
-    | Wait
-    | Complete
-)
 EventType = TypeVar("EventType", bound=Event)
 Handler = Callable[[Any], None]
 
