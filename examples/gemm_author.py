@@ -2,7 +2,7 @@
 
 One warpgroup brings tiles of A and B into a ring of stages by TMA; two others multiply them, 64 rows each, and
 store D by TMA. The CTAs are persistent: each takes every n-th tile. The kernel is checked while it is built, and
-runs here on the abstract machine, bit for bit as on the GPU, under the eyes of the sanitizer.
+runs here on the emulator, bit for bit as on the GPU, under the eyes of the sanitizer.
 """
 
 from __future__ import annotations

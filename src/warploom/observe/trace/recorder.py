@@ -18,6 +18,7 @@ from warploom.emulator.events import (
     BlockStart,
     Complete,
     CopyIssue,
+    Event,
     Execute,
     Issue,
     Launch,
@@ -83,7 +84,7 @@ class Recorder(Observer):
             if step.binding.form.multiplies and not step.binding.form.is_asynchronous
         }
         # Events of warps at an instruction; they matter only while CTAs are recorded.
-        timed: dict[Any, Callable[[Any], None]] = {
+        timed: dict[type[Event], Callable[[Any], None]] = {
             Suspend: self._suspend,
             Barrier: self._barrier,
             Allocate: self._allocate,
