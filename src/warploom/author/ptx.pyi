@@ -204,6 +204,10 @@ def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, mbar: Locatio
     """cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy}; (PTX ISA 9.7.9.25.5.2)"""
 
 @overload
+def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, ignoreBytesLeft: Value, ignoreBytesRight: Value, mbar: Location, cache_policy: Value = ..., *, shared_cta: bool = ..., global_: bool = ..., mbarrier_complete_tx_bytes: bool = ..., level_cache_hint: Literal['L2::cache_hint'] = ..., ignore_oob: bool = ...) -> None:
+    """cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy}; (PTX ISA 9.7.9.25.5.2)"""
+
+@overload
 def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, mbar: Location, *, dst: Literal['shared::cluster'] = ..., shared_cta: bool = ..., mbarrier_complete_tx_bytes: bool = ...) -> None:
     """cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar]; (PTX ISA 9.7.9.25.5.2)"""
 
