@@ -40,6 +40,10 @@ def add(a: Value, b: Value, *, sat: bool = ..., type: Literal['s16', 's16x2', 's
     """op{.sat}.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
+def add(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
 def add(a: Value, b: Value, *, cc: bool = ..., type: Literal['s32', 's64', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.cc}.type  d, a, b; (PTX ISA 9.7.2.1)"""
 
@@ -202,6 +206,10 @@ def cp_async(dst: Location, src: Location, cp_size: int, src_size: Value = ..., 
 @overload
 def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, mbar: Location, ctaMask: Value = ..., cache_policy: Value = ..., *, dst: Literal['shared::cluster', 'shared::cta'] = ..., global_: bool = ..., mbarrier_complete_tx_bytes: bool = ..., multicast: Literal['multicast::cluster'] = ..., level_cache_hint: Literal['L2::cache_hint'] = ...) -> None:
     """cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy}; (PTX ISA 9.7.9.25.5.2)"""
+
+@overload
+def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, ignoreBytesLeft: Value, ignoreBytesRight: Value, mbar: Location, cache_policy: Value = ..., *, shared_cta: bool = ..., global_: bool = ..., mbarrier_complete_tx_bytes: bool = ..., level_cache_hint: Literal['L2::cache_hint'] = ..., ignore_oob: bool = ...) -> None:
+    """cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy}; (PTX ISA 9.7.9.25.5.2)"""
 
 @overload
 def cp_async_bulk(dstMem: Location, srcMem: Location, size: Value, mbar: Location, *, dst: Literal['shared::cluster'] = ..., shared_cta: bool = ..., mbarrier_complete_tx_bytes: bool = ...) -> None:
@@ -555,6 +563,10 @@ def max(a: Value, b: Value, *, relu: bool = ..., type: Literal['s16', 's16x2', '
     """op{.relu}.type  d, a, b; (PTX ISA 9.7.1.12)"""
 
 @overload
+def max(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
 def mbarrier_arrive(addr: Location, *, sem: Literal['relaxed', 'release'] = ..., scope: Literal['cluster', 'cta'] = ..., space: Literal['shared', 'shared::cta'] = ..., b64: bool = ..., out: Any = ...) -> Register:
     """mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr]; (PTX ISA 9.7.13.15.13)"""
 
@@ -660,6 +672,10 @@ def min(a: Value, b: Value, *, ftz: bool = ..., NaN: bool = ..., xorsign: bool =
 @overload
 def min(a: Value, b: Value, *, relu: bool = ..., type: Literal['s16', 's16x2', 's32', 's64', 'u16', 'u16x2', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.relu}.type  d, a, b; (PTX ISA 9.7.1.12)"""
+
+@overload
+def min(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
 def mma(a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], *, sync: bool = ..., aligned: bool = ..., shape: Literal['m16n8k16', 'm16n8k8', 'm8n8k4'] = ..., alayout: Literal['col', 'row'] = ..., blayout: Literal['col', 'row'] = ..., dtype: Literal['f16', 'f32'] = ..., atype: Literal['f16'] = ..., btype: Literal['f16'] = ..., ctype: Literal['f16', 'f32'] = ..., out: Any = ...) -> Any:
@@ -826,6 +842,10 @@ def neg(a: Value, *, ftz: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f1
 @overload
 def neg(a: Value, *, type: Literal['s16', 's32', 's64'] = ..., out: Any = ...) -> Register:
     """op.type  d, a; (PTX ISA 9.7.1.10)"""
+
+@overload
+def neg(a: Value, *, type: Literal['s8x4'] = ..., out: Any = ...) -> Register:
+    """neg.type  d, a; (PTX ISA 9.7.1.11)"""
 
 def not_(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
     """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
@@ -1142,6 +1162,10 @@ def sub(a: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., sat: 
 @overload
 def sub(a: Value, b: Value, *, sat: bool = ..., type: Literal['s16', 's16x2', 's32', 's64', 'u16', 'u16x2', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.sat}.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
+def sub(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
 def sub(a: Value, b: Value, *, cc: bool = ..., type: Literal['s32', 's64', 'u32', 'u64'] = ..., out: Any = ...) -> Register:

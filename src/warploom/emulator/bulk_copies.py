@@ -52,7 +52,7 @@ class CopyExecutor:
         self.explicit_cluster = explicit_cluster
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, and the alignment of addresses and sizes, when a request is issued.
+        """Check the cluster, the alignment of addresses and sizes, and the ignored bytes, when a request is issued.
 
         Errors: Fault.
         """
@@ -72,6 +72,13 @@ class CopyExecutor:
                     lane = int(np.flatnonzero(wrong)[0])
                     found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
                     message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
+                    raise Fault("emulator.misaligned", message, lane)
+            for count in request.ignored or ():
+                wrong = active & (np.broadcast_to(count, active.shape) > 15)
+                if wrong.any():
+                    lane = int(np.flatnonzero(wrong)[0])
+                    found = int(np.broadcast_to(count, active.shape).reshape(-1)[lane])
+                    message = f"a bulk copy ignores {found} bytes at one end of its source; expected 0 to 15"
                     raise Fault("emulator.misaligned", message, lane)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
@@ -145,7 +152,7 @@ class CopyExecutor:
         if request.reduction:
             return None
         if isinstance(request, BulkCopy):
-            first = start + GLOBAL_BASE - pick.number(request.destination)
+            first = start + GLOBAL_BASE - pick.number(request.destination) - pick.number(request.source_range()[0])
             if request.destination_space != "global" or request.byte_mask is not None or first < 0:
                 return None
             found = self._source(request, pick, cta)[first : first + size]
@@ -201,8 +208,9 @@ class CopyExecutor:
     # Plain copies -----------------------------------------------------------------------------------------
 
     def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
-        memory, size = self.memory, pick.number(request.bytes)
-        source = pick.number(request.source)
+        memory = self.memory
+        offset, size = (pick.number(each) for each in request.source_range())
+        source = pick.number(request.source) + offset
         if request.source_space == "global":
             first = memory.arena.find(source, size, "a bulk copy's source")
             memory.report_copy("read", [first], [size])
@@ -212,18 +220,20 @@ class CopyExecutor:
         return memory.shared.bytes[origin + low : origin + low + size].copy()
 
     def _plain(self, request: BulkCopy, pick: _Pick, cta: int, data: Array) -> None:
-        memory, size = self.memory, len(data)
+        memory, size = self.memory, pick.number(request.bytes)
+        first_read = pick.number(request.source_range()[0])
+        received = slice(first_read, first_read + len(data))
         destination = pick.number(request.destination)
         if request.destination_space == "global":
             first = memory.arena.find(destination, size, "a bulk copy's destination")
             self._report_put(first, size, request, pick)
-            self._put(memory.arena.bytes[first : first + size], data, request, pick)
+            self._put(memory.arena.bytes[first : first + size][received], data, request, pick)
             memory.arena.mark_written(destination)
         else:
             ranks = pick.optional(request.multicast)
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
                 origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
-                self._put(memory.shared.bytes[origin + low : origin + low + size], data, request, pick)
+                self._put(memory.shared.bytes[origin + low : origin + low + size][received], data, request, pick)
                 if request.mbarrier is not None:
                     mbarrier = pick.number(request.mbarrier)
                     if ranks is None and mbarrier >> 24 != destination >> 24:

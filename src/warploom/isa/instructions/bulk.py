@@ -77,6 +77,39 @@ def load(warps: Warps, i: Bound) -> BulkCopy:
     return _copy(warps, i, "global", i.dst, completion="mbarrier", mbarrier=mbarrier, multicast=multicast)
 
 
+LOAD_PART = Form(
+    name="bulk.load_part",
+    syntax=(
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob"
+        "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};"
+    ),
+    rows="""
+        level::cache_hint  ptx target
+        -,L2::cache_hint   9.2 sm_90
+    """,
+    operands={
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="global"),
+        "size": inp("u32", values=SIZES, bits=32),
+        "ignoreBytesLeft": inp("u32", values=range(16)),
+        "ignoreBytesRight": inp("u32", values=range(16)),
+        "mbar": address(space="shared"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+
+@LOAD_PART.copy
+def load_part(warps: Warps, i: Bound) -> BulkCopy:
+    """Copy from global to shared memory without the first and last bytes, which may be out of bounds."""
+    ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
+    return _copy(
+        warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=address_of(warps, i.mbar), ignored=ignored
+    )
+
+
 COPY_IN_CLUSTER = Form(
     name="bulk.copy_in_cluster",
     syntax="cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar];",

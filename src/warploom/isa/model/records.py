@@ -43,9 +43,14 @@ class BulkCopy:
     mbarrier there. With completion "group" the copy joins the lane's open bulk group. A reduction word combines the
     bytes with those at the destination (`reductions.combine_bulk`).
 
+    With `ignored`, some bytes at the start and at the end of the source are not read. All bytes of the destination may
+    change: those that receive no byte of the source are indeterminate, and the emulator leaves them unchanged. All
+    bytes are counted.
+
     Shapes: every array is (warps, 32), or broadcasts to it.
-    Units: `bytes` is a multiple of 16; bit i of `byte_mask` lets byte i of every 16 be written.
-    Errors: the emulator checks bounds, and the alignment of both addresses to 16 bytes.
+    Units: `bytes` is a multiple of 16; bit i of `byte_mask` lets byte i of every 16 be written; `ignored` is the number
+        of bytes at the start and that at the end, each 0 to 15.
+    Errors: the emulator checks bounds, the alignment of both addresses to 16 bytes, and the range of `ignored`.
     Source: PTX ISA 9.7.9.25.5.
     """
 
@@ -60,6 +65,15 @@ class BulkCopy:
     byte_mask: NDArray[np.uint16] | None = None
     reduction: str = ""  # and, or, xor, add, inc, dec, min, max
     type: str = ""  # element type of the reduction, a PTX type word
+    ignored: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
+
+    def source_range(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the offset of the first byte that each copy reads, and the number of bytes that it reads."""
+        size = self.bytes.astype(np.int64)
+        if self.ignored is None:
+            return np.zeros((1, 1), np.int64), size
+        left, right = (each.astype(np.int64) for each in self.ignored)
+        return np.minimum(left, size), np.maximum(size - left - right, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

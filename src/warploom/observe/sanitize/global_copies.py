@@ -47,7 +47,8 @@ class GlobalCopies:
             good = self._inside(starts, sizes)
             self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]))
         if request.source_space == "global":
-            starts = _values(request.source, event, every) - GLOBAL_BASE
+            first, sizes = (_values(each, event, every) for each in request.source_range())
+            starts = _values(request.source, event, every) + first - GLOBAL_BASE
             heads = self._heads(event.warps, objects)
             for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
                 at = slice(copy, copy + 1)

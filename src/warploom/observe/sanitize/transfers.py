@@ -122,8 +122,9 @@ class Transfers:
             every = np.arange(len(event.warps))
             sizes = self._values(event, request.bytes, every)
             if request.source_space != "global":
-                source = self._values(event, request.source, every)
-                self._read(event, every, source, sizes, group=request.completion == "group")
+                first, read = (self._values(event, each, every) for each in request.source_range())
+                source = self._values(event, request.source, every) + first
+                self._read(event, every, source, read, group=request.completion == "group")
             objects = self._completing(event, every, request.destination)
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
