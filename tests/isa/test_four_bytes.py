@@ -70,7 +70,8 @@ def test_it_needs_ptx_9_2_and_a_family_target(op: str) -> None:
 def test_operands_are_registers_of_32_bits() -> None:
     for sources in ("%r1, 5", "%rd1, %r2", "%r1, 1.0"):
         codes = {each.code for each in wl.check(text(f"add.u8x4 %r3, {sources};"))}
-        assert codes and codes <= {"integer.quad/a", "integer.quad/b"}
+        assert codes
+        assert codes <= {"integer.quad/a", "integer.quad/b"}
 
 
 def test_calls_write_the_instructions() -> None:
