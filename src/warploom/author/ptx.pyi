@@ -40,6 +40,10 @@ def add(a: Value, b: Value, *, sat: bool = ..., type: Literal['s16', 's16x2', 's
     """op{.sat}.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
+def add(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
 def add(a: Value, b: Value, *, cc: bool = ..., type: Literal['s32', 's64', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.cc}.type  d, a, b; (PTX ISA 9.7.2.1)"""
 
@@ -559,6 +563,10 @@ def max(a: Value, b: Value, *, relu: bool = ..., type: Literal['s16', 's16x2', '
     """op{.relu}.type  d, a, b; (PTX ISA 9.7.1.12)"""
 
 @overload
+def max(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
 def mbarrier_arrive(addr: Location, *, sem: Literal['relaxed', 'release'] = ..., scope: Literal['cluster', 'cta'] = ..., space: Literal['shared', 'shared::cta'] = ..., b64: bool = ..., out: Any = ...) -> Register:
     """mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr]; (PTX ISA 9.7.13.15.13)"""
 
@@ -664,6 +672,10 @@ def min(a: Value, b: Value, *, ftz: bool = ..., NaN: bool = ..., xorsign: bool =
 @overload
 def min(a: Value, b: Value, *, relu: bool = ..., type: Literal['s16', 's16x2', 's32', 's64', 'u16', 'u16x2', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.relu}.type  d, a, b; (PTX ISA 9.7.1.12)"""
+
+@overload
+def min(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
 def mma(a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], *, sync: bool = ..., aligned: bool = ..., shape: Literal['m16n8k16', 'm16n8k8', 'm8n8k4'] = ..., alayout: Literal['col', 'row'] = ..., blayout: Literal['col', 'row'] = ..., dtype: Literal['f16', 'f32'] = ..., atype: Literal['f16'] = ..., btype: Literal['f16'] = ..., ctype: Literal['f16', 'f32'] = ..., out: Any = ...) -> Any:
@@ -830,6 +842,10 @@ def neg(a: Value, *, ftz: bool = ..., type: Literal['bf16', 'bf16x2', 'f16', 'f1
 @overload
 def neg(a: Value, *, type: Literal['s16', 's32', 's64'] = ..., out: Any = ...) -> Register:
     """op.type  d, a; (PTX ISA 9.7.1.10)"""
+
+@overload
+def neg(a: Value, *, type: Literal['s8x4'] = ..., out: Any = ...) -> Register:
+    """neg.type  d, a; (PTX ISA 9.7.1.11)"""
 
 def not_(a: Value, *, type: Literal['b16', 'b32', 'b64', 'pred'] = ..., out: Any = ...) -> Register:
     """op.type  d, a; (PTX ISA 9.7.8.4, 9.7.8.5)"""
@@ -1146,6 +1162,10 @@ def sub(a: Value, c: Value, *, rnd: Literal['rm', 'rn', 'rp', 'rz'] = ..., sat: 
 @overload
 def sub(a: Value, b: Value, *, sat: bool = ..., type: Literal['s16', 's16x2', 's32', 's64', 'u16', 'u16x2', 'u32', 'u64'] = ..., out: Any = ...) -> Register:
     """op{.sat}.type  d, a, b; (PTX ISA 9.7.1.1)"""
+
+@overload
+def sub(a: Value, b: Value, *, type: Literal['s8x4', 'u8x4'] = ..., out: Any = ...) -> Register:
+    """op.type  d, a, b; (PTX ISA 9.7.1.1)"""
 
 @overload
 def sub(a: Value, b: Value, *, cc: bool = ..., type: Literal['s32', 's64', 'u32', 'u64'] = ..., out: Any = ...) -> Register:

@@ -193,6 +193,48 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     return _EXTREMES[op](a, b, relu=bool(relu))
 
 
+_BYTE_OPERAND = {"u8x4": "u32", "s8x4": "s32"}
+
+
+def _bytes(slots: Slots) -> str:
+    """Return the integer type of 32 bits that has the sign of the four bytes."""
+    return _BYTE_OPERAND[slots["type"]]
+
+
+QUAD = Form(
+    name="integer.quad",
+    syntax="op.type  d, a, b;",
+    rows="""
+        op               type       ptx  target
+        add,sub,min,max  u8x4,s8x4  9.2  sm_120f
+    """,
+    operands={"d": out(_bytes, accepts="bits"), "a": inp(_bytes, accepts="bits"), "b": inp(_bytes, accepts="bits")},
+    source="PTX ISA 9.7.1.1",
+)
+
+
+@QUAD.semantics
+def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    return integers.quarters(op, a, b, signed=type == "s8x4", sat=False)
+
+
+QUAD_NEG = Form(
+    name="integer.quad_neg",
+    syntax="neg.type  d, a;",
+    rows="""
+        type  ptx  target
+        s8x4  9.2  sm_120f
+    """,
+    operands={"d": out("s32", accepts="bits"), "a": inp("s32", accepts="bits")},
+    source="PTX ISA 9.7.1.11",
+)
+
+
+@QUAD_NEG.semantics
+def quad_neg(a: Lane) -> Lane:
+    return integers.quarters("sub", a ^ a, a, signed=True, sat=False)
+
+
 DP4A = Form(
     name="integer.dp4a",
     syntax="dp4a.atype.btype  d, a, b, c;",
