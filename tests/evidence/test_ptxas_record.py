@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from warploom.isa.model.form import forms
 from warploom_lab.ptxas.cases import OFF_TABLE, off_table
 from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point
 from warploom_lab.ptxas.record import HEADER, Verdicts, families, read
@@ -46,3 +48,9 @@ def test_hand_written_probes_have_the_expected_verdicts() -> None:
     assert judged.keys() == expected.keys()
     for probe, case in expected.items():
         assert judged[probe][case.points[0]] is (case.change == "accept"), probe.key
+
+
+def test_forms_without_verdicts_are_listed() -> None:
+    later = {form.name for form in forms() if all(row.ptx > VERSIONS[-1] for row in form.rows)}
+    listed = (RECORD / "README.md").read_text().partition("## Forms without verdicts")[2]
+    assert set(re.findall(r"^\| `(\w+\.\w+)`", listed, re.MULTILINE)) == later
