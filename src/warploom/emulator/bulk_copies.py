@@ -52,7 +52,7 @@ class CopyExecutor:
         self.explicit_cluster = explicit_cluster
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, the alignment of addresses and sizes, and the ignored bytes, when a request is issued.
+        """Check the cluster, the alignment and the ignored bytes of a request when it is issued.
 
         Errors: Fault.
         """
