@@ -45,10 +45,17 @@ EVIDENCE = {
         r"author/test_examples\.py::test_the_gemm_is_right_and_silent\[shape0-(lazy|random:3)\]",
         rf"author/test_rebuild\.py::test_a_file_is_built_again\[(?!{CORE_CORPUS})",
         rf"integrations/dask/test_grid\.py::test_compiled_kernels_in_parts\[(?!{CORE_CORPUS}|gemm_f16_nn_sm80)",
+        r"integrations/dask/test_grid\.py::test_examples_in_parts\[(?!gemm_warp_specialised|attention\.)",
+        r"lab/test_campaign\.py::test_experiments_of_every_family_run\[(wgmma|approximate)",
+        r"lab/test_campaigns\.py::test_every_record_is_compared_by_dask_workers",
+        r"lab/test_cases_of_forms\.py::test_legal_probes_are_parsed",
         r"lab/test_gemm_campaign\.py::test_a_record_is_compared_without_a_gpu",
         rf"nvvm/test_raise\.py::test_raised_kernel_lowers_to_the_same_instructions\[(?!{CORE_CORPUS})",
         r"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[.*random",
+        rf"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[(?!{CORE_CORPUS}).*lazy",
         r"runtime/test_corpus\.py::test_the_bits_do_not_depend_on_schedule_and_workers\[.*random:[2-5]",
+        rf"runtime/test_corpus\.py::test_the_bits_do_not_depend_on_schedule_and_workers\[(?!{CORE_CORPUS}).*random:1",
+        rf"runtime/test_corpus\.py::test_results_are_within_the_bound_that_their_sums_imply\[(?!{CORE_CORPUS}).*-1\]",
     ),
 }
 """Regular expressions of test identifiers, relative to this folder, by subject."""
