@@ -118,7 +118,7 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{HALF} A --lane -1 --item 8", "A has no element at lane -1, item 8; it has lane 0 to 31, item 0 to 7"),
         (f"{HALF} A --byte 3", "A is in registers; --byte does not apply to it"),
         (f"{GROUP} a-desc --lane 3", "A is in shared memory; --lane does not apply to it"),
-        (f"{HALF} A --svg --lane 3", "--lane selects entries and --svg shows all; expected one of the two"),
+        (f"{HALF} A --svg --lane 3", "--lane selects entries and --svg shows all of them; expected one of the two"),
         (f"{HALF} --svg", "--svg draws one operand; expected one of D, A, B, C"),
         (f"{HALF} E", f"{HALF} has no operand 'E'; expected D, A, B, C"),
         (f"{GROUP} B --swizzle 33", "the descriptor's swizzle is 33 bytes; expected 0, 32, 64 or 128"),
