@@ -47,7 +47,7 @@ def test_importing_the_package_is_light() -> None:
     assert len(modules) <= 40
 
 
-@pytest.mark.parametrize("package", ["warploom_lab"])
+@pytest.mark.parametrize("package", ["warploom", "warploom_lab"])
 def test_modules_have_no_import_cycle(package: str) -> None:
     """Imports under TYPE_CHECKING count too."""
     graph = grimp.build_graph(package, cache_dir=None, exclude_type_checking_imports=False)
