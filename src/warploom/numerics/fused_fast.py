@@ -305,7 +305,10 @@ def _as_bits(context, value):
 
 
 class Layout(NamedTuple):
-    """Fields of an element type as `_decode` uses them."""
+    """Fields of an element type as `_decode` uses them.
+
+    Python passes them as an array, because Numba takes longer to unpack a tuple than a small matrix needs.
+    """
 
     shift: int
     magnitude_mask: int
@@ -318,8 +321,14 @@ class Layout(NamedTuple):
 
 
 @njit
-def _decode(words: Words, values: Floats, layout: Layout) -> None:
+def _layout_of(fields: Numbers) -> Layout:
+    return Layout(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6], fields[7])
+
+
+@njit
+def _decode(words: Words, values: Floats, fields: Numbers) -> None:
     """Convert stored words to f32 values; NaN becomes infinity."""
+    layout = _layout_of(fields)
     scale = _as_float(np.uint32(layout.scale))
     for i in range(len(words)):
         word = np.int64(words[i])
@@ -350,7 +359,7 @@ def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> N
 
 @njit
 def _run(
-    a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Layout, b_layout: Layout,
+    a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
     """Compute all tiles, and return the number of tile rows with a flagged output."""
@@ -364,13 +373,13 @@ def _run(
     b_exponents = np.empty(b_depth * lanes, np.int16)
     for g in range(groups):
         _decode(a[g].reshape(-1), a_values, a_layout)
-        _exponent_words(a_values, a_exponents, a_layout.emin, 0x10001)
+        _exponent_words(a_values, a_exponents, _layout_of(a_layout).emin, 0x10001)
         for s in range(strips):
             for n in range(lanes):
                 for k in range(b_depth):
                     words[k * lanes + n] = b[g, s * lanes + n, k]
             _decode(words, b_values, b_layout)
-            _exponent_words(b_values, b_exponents, b_layout.emin, 1)
+            _exponent_words(b_values, b_exponents, _layout_of(b_layout).emin, 1)
             for m in range(0, rows, ROWS):
                 at = 4 * (m * columns + s * lanes)
                 _tile(
@@ -435,12 +444,12 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 
 
 @cache
-def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
-    """Return the layout of an element type, with `emin` in place of its least exponent if it is given."""
+def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
+    """Return the fields of an element type's `Layout`. `emin` replaces the type's least exponent if it is given."""
     fmt = FORMATS[name]
     stored = fmt.mantissa_bits + fmt.padding
     sign = fmt.sign_bit << fmt.padding
-    return Layout(
+    fields = Layout(
         shift=23 - stored,
         magnitude_mask=fmt.magnitude_mask << fmt.padding,
         sign=sign,
@@ -450,6 +459,7 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
         negate=sign if negate else 0,
         emin=fmt.min_exponent if emin is None else emin,
     )
+    return np.array(fields, np.int64)
 
 
 @cache
