@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, TypeVar, cast
 
 from warploom.display import Displayed
 from warploom.isa.model.effects import (
@@ -115,6 +115,9 @@ class Form(Displayed):
         self.orders = (self.syntax.words, *others)
         self.operands = dict(operands)
         self.effects = effects
+        self._effects_by_type: dict[type[Effect], tuple[Effect, ...]] = {
+            type(each): tuple(other for other in effects if type(other) is type(each)) for each in effects
+        }
         self.vocabulary = self._vocabulary()
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
@@ -183,13 +186,14 @@ class Form(Displayed):
 
     def effect(self, kind: type[EffectType]) -> EffectType | None:
         """Return the first declared effect of a type, or None."""
-        return next((each for each in self.effects if isinstance(each, kind)), None)
+        found = self.effects_of(kind)
+        return found[0] if found else None
 
     def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
         """Return the declared effects of a type."""
-        return tuple(each for each in self.effects if isinstance(each, kind))
+        return cast("tuple[EffectType, ...]", self._effects_by_type.get(kind, ()))
 
-    @property
+    @cached_property
     def flow(self) -> Flow:
         """Passage of values from sources to results.
 
@@ -197,24 +201,24 @@ class Form(Displayed):
         """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
-    @property
+    @cached_property
     def collective(self) -> str:
         """Group of threads that executes the form together: "warp", "warpgroup", or "" for single lanes."""
         found = self.effect(Collective)
         return "" if found is None else found.level
 
-    @property
+    @cached_property
     def control(self) -> str:
         """Change of control flow: jump, call, return, exit, trap, or "" for none."""
         found = self.effect(Control)
         return "" if found is None else found.kind
 
-    @property
+    @cached_property
     def ends_thread(self) -> bool:
         """True if active lanes leave the function or the kernel."""
         return self.control in ("return", "exit", "trap")
 
-    @property
+    @cached_property
     def suspends(self) -> bool:
         """True if a warp may be suspended at the instruction and resumed there."""
         barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
@@ -224,23 +228,23 @@ class Form(Displayed):
             or (allocation is not None and allocation.resource != "permit")
         )
 
-    @property
+    @cached_property
     def arrives(self) -> bool:
         """True if each warp with an active lane counts once at a barrier."""
         barrier = self.effect(Barrier)
         return barrier is not None and barrier.level != "warp"
 
-    @property
+    @cached_property
     def is_lanewise(self) -> bool:
         """True if the instruction only computes results from registers, lane by lane."""
         return all(isinstance(each, Flow) for each in self.effects)
 
-    @property
+    @cached_property
     def multiplies(self) -> bool:
         """True for matrix multiplications."""
         return self.effect(Multiply) is not None
 
-    @property
+    @cached_property
     def is_asynchronous(self) -> bool:
         """True if the instruction issues, commits or awaits asynchronous operations."""
         return any(
