@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from warploom.check.names import Names
@@ -95,11 +96,7 @@ class Body:
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
         """Return the indices of the instructions that match some Forms, with their Forms."""
         opcodes = [step.instruction.opcode for step in self.steps]
-        forms: dict[str, Form] = {}
-        for opcode in set(opcodes):
-            form = next((match.form for match in match_opcode(opcode) if match.form in wanted), None)
-            if form is not None:
-                forms[opcode] = form
+        forms = {opcode: form for opcode in set(opcodes) if (form := _form_among(opcode, wanted)) is not None}
         if not forms:
             return {}
         return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
@@ -163,6 +160,11 @@ class Body:
                 index = self.labels.get(id(step.names.label(name)), len(self.steps))
                 if index < len(self.steps):
                     yield index
+
+
+@lru_cache(maxsize=4096)
+def _form_among(opcode: str, wanted: frozenset[Form]) -> Form | None:
+    return next((match.form for match in match_opcode(opcode) if match.form in wanted), None)
 
 
 def _form(opcode: str) -> Form | None:

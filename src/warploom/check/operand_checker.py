@@ -103,8 +103,8 @@ class OperandChecker:
         problems: list[Problem] = []
         valid = self._valid_parts(match, operands)
         for name, bound in operands.items():
-            shown = name.replace("_", "-").strip("-") or "_"
             for fault, expected, item in () if name in valid else self._check(match, name, bound):
+                shown = name.replace("_", "-").strip("-") or "_"
                 where = ("operand", *bound.at)
                 where = where if item is None or len(bound.at) > 1 else (*where, item)
                 message = f"operand {shown} {fault}" + (f"; expected {expected}" if expected else "")

@@ -33,19 +33,27 @@ class Rule:
     is_fragment: bool = False
 
     @classmethod
-    def of(cls, spec: OperandSpec, slots: Slots) -> Rule:
-        """Return the rule of a specification alone."""
+    def of(
+        cls,
+        spec: OperandSpec,
+        slots: Slots,
+        extensions: Collection[str] = (),
+        refused_bases: Collection[int] = (),
+        registers_only: bool = False,
+    ) -> Rule:
+        """Return the rule of an operand, given its specification and the policy of ptxas."""
         return cls(
             spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),
-            spec.implied,
+            spec.implied, extensions, refused_bases, registers_only,
         )  # fmt: skip
 
     @classmethod
     def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
         """Return the rule of an operand of a matched form, on the target of a number."""
         form, slots = match.form, match.slots
-        return replace(
-            cls.of(spec, slots),
+        return cls.of(
+            spec,
+            slots,
             extensions=ptxas.extensions_of(form, name, slots, target),
             refused_bases=refused_bases(form, name, slots, target),
             registers_only=ptxas.takes_registers_only(form, name),
