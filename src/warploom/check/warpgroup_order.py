@@ -120,38 +120,44 @@ class _Analysis:
         facts.watched = earlier.watched if reusable else frozenset(self.bits)
         facts.watched_names = earlier.watched_names if reusable else names
         known = earlier.mentions if reusable else {}
-        cache: dict[tuple[int, int], tuple[Register, ...]] = {}
+        names_of: dict[int, tuple[str, ...]] = {}
         found: dict[int, Mentioned] = {}
         for index, step in enumerate(self.body.steps):
             key = id(step.instruction)
             if key in known:
                 mentioned = known[key]
             else:
-                mentioned = None if index in self.forms else self._mentioned(index, cache)
+                before = earlier.mentions.get(key)
+                mentioned = None if index in self.forms else self._mentioned(index, names_of, before)
             facts.mentions[key] = mentioned
             if mentioned is not None:
                 found[index] = mentioned
         return found
 
-    def _mentioned(self, index: int, cache: dict[tuple[int, int], tuple[Register, ...]]) -> Mentioned | None:
+    def _mentioned(
+        self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
+    ) -> Mentioned | None:
         """Return what an instruction mentions of the watched registers.
 
-        `cache` holds the watched registers of operands by the identities of scope and operand.
+        `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
+        earlier version of the text.
         """
         body = self.body
-        names = body.facts.watched_names
-        step = body.steps[index]
-        scope = id(step.names)
+        watched = body.facts.watched
         mentioned: dict[Register, int] = {}
-        for k, operand in enumerate(step.instruction.operands):
-            registers = cache.get((scope, id(operand)))
-            if registers is None:
-                named = [body.register(index, name) for name in names_in(operand) if name in names]
-                registers = cache[scope, id(operand)] = tuple([each for each in named if each in body.facts.watched])
-            for register in registers:
-                mentioned[register] = k
+        for k, operand in enumerate(body.steps[index].instruction.operands):
+            names = names_of.get(id(operand))
+            if names is None:
+                found = (name for name in names_in(operand) if name in body.facts.watched_names)
+                names = names_of[id(operand)] = tuple(found)
+            for name in names:
+                register = body.register(index, name)
+                if register is not None and register in watched:
+                    mentioned[register] = k
         if not mentioned:
             return None
+        if before is not None and before[0] == mentioned:
+            return before
         written = {body.register(index, name) for part in body.written(index) for name in names_in(part)}
         return mentioned, frozenset(mentioned.keys() & written)
 
