@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
+from operator import attrgetter
 from typing import Any
 
 from warploom.isa.model.operands import OperandSpec
@@ -23,20 +24,30 @@ def evaluate_lanes(
     """Return the execution of a pure function: read its operands, evaluate it, and write its results.
 
     A vector operand is passed as a sequence of registers. An absent operand is passed as None. A parameter named like a
-    destination is True if the result is wanted. A parameter `carry` receives the carry flag; the last result of such a
-    function is the new carry flag.
+    destination is True if the result is wanted. The last parameter may be `carry`, the carry flag; the last result of
+    such a function is the new carry flag.
     """
-    readers = [_reader(name, operands) for name in signature(function).parameters]
+    names = list(signature(function).parameters)
+    has_carry = names[-1:] == ["carry"]
+    if has_carry:
+        names.pop()
+    values_of = attrgetter(*names, *names[:1])  # at least two names, so that the result is a tuple
+    conversions = [(k, found) for k, name in enumerate(names) if (found := _conversion(name, operands)) is not None]
     targets = [name for name, each in operands.items() if each.access == "write"]
     writers = [_write_vector if operands[name].count else _write for name in targets]
-    if "carry" in signature(function).parameters:
+    if has_carry:
         targets.append("carry")
         writers.append(_write_carry)
     only = targets[0] if len(targets) == 1 else ""
     write_only = writers[0] if writers else _write
 
     def execution(warps: Any, i: Any) -> None:
-        results = function(*[read(warps, i) for read in readers])
+        arguments = list(values_of(i))[:-1]
+        for k, convert in conversions:
+            arguments[k] = convert(warps, arguments[k])
+        if has_carry:
+            arguments.append(warps.read_carry())
+        results = function(*arguments)
         if only:
             write_only(warps, getattr(i, only), results)
             return
@@ -47,22 +58,16 @@ def evaluate_lanes(
     return execution
 
 
-def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
-    """Return the function that reads the argument of a parameter."""
+def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any] | None:
+    """Return the function that turns the value of an operand into an argument, or None if the argument is the value."""
     spec = operands.get(name)
-    if name == "carry":
-        return lambda warps, i: warps.read_carry()
     if spec is None or spec.kind == "immediate":
-        return lambda warps, i: getattr(i, name)
+        return None
     if spec.access == "write":
-        return lambda warps, i: getattr(i, name) is not None
-    vector = bool(spec.count)
-
-    def read(warps: Any, i: Any) -> Any:
-        value = getattr(i, name)
-        return None if value is None else warps.read_vector(value) if vector else warps.read(value)
-
-    return read
+        return lambda warps, value: value is not None
+    if spec.count:
+        return lambda warps, value: None if value is None else warps.read_vector(value)
+    return lambda warps, value: None if value is None else warps.read(value)
 
 
 def _write(warps: Any, value: Any, result: Any) -> None:
