@@ -1,14 +1,15 @@
-"""The same launch on both machines: where a GPU is, what it leaves must be what the abstract machine left."""
+"""Launches that are compared with a GPU, if there is one: its results must be those of the emulator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.isa.model.availability import read_target
@@ -21,7 +22,7 @@ _PLAIN = {"grid", "block", "args", "cluster", "shared", "arch", "schedule"}
 
 @cache
 def arch() -> str:
-    """The target of the GPU that is here; "" without one."""
+    """Return the target of the GPU, or "" without a GPU."""
     try:
         with Gpu() as gpu:
             return gpu.arch
@@ -30,14 +31,13 @@ def arch() -> str:
 
 
 def on_both(launch: Launch) -> Launch:
-    """A launch that is compared with the GPU's when it is a plain one that the GPU can run."""
+    """Return a function that launches on the emulator and, if the GPU can run the kernel, compares the GPU's results."""
 
-    def both(ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Any:
+    def both(ptx: str | Path | Module | wl.Kernel, kernel: str | None = None, **options: Any) -> Any:
         plain = options.keys() <= _PLAIN and options.get("schedule", "eager") == "eager"
         if not plain or not _runs_here(ptx):
             return launch(ptx, kernel, **options)
-        arrays = [value.array if isinstance(value, TensorMap) else value for value in options["args"]]
-        arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+        arrays = list(_arrays(options["args"]))
         before = [array.copy() for array in arrays]
         run = launch(ptx, kernel, **options)
         after = [array.copy() for array in arrays]
@@ -46,14 +46,27 @@ def on_both(launch: Launch) -> Launch:
             _restore(arrays, before)
             launch(ptx, kernel, **options | {"arch": arch(), "device": device})
             found.append([array.copy() for array in arrays])
-        for modelled, real in zip(*found, strict=True):
+        for emulated, real in zip(*found, strict=True):
             np.testing.assert_array_equal(
-                modelled.view(f"V{modelled.dtype.itemsize}"), real.view(f"V{real.dtype.itemsize}")
+                emulated.view(f"V{emulated.dtype.itemsize}"), real.view(f"V{real.dtype.itemsize}")
             )
         _restore(arrays, after)
         return run
 
     return both
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """Yield the arrays of an argument, of a structure, or of a sequence of them."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, TensorMap):
+        yield value.array
+    elif isinstance(value, wl.Struct):
+        yield from _arrays([field.value for field in value.fields])
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _arrays(each)
 
 
 def _restore(arrays: list[Any], contents: list[Any]) -> None:
@@ -62,8 +75,9 @@ def _restore(arrays: list[Any], contents: list[Any]) -> None:
             array[...] = content
 
 
-def _runs_here(ptx: str | Path | Module) -> bool:
+def _runs_here(ptx: str | Path | Module | wl.Kernel) -> bool:
     here = read_target(arch()) if arch() else None
+    ptx = ptx.module if isinstance(ptx, wl.Kernel) else ptx
     module = ptx if isinstance(ptx, Module) else read(ptx)
     needed = read_target(next(iter(module.target), ""))
     return here is not None and needed is not None and here.has(needed)

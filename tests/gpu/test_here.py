@@ -213,7 +213,7 @@ def test_times_grow_with_the_work(by: Any) -> None:
         assert 0 < times["ours"].median < times["large"].median
         found = state(gpu)
         assert found.clock
-        assert found.power
+        assert found.power is None or found.power > 0  # not all drivers report it
 
 
 NOT_EMULATED = """.version 8.3
