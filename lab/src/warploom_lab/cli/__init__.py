@@ -1,4 +1,4 @@
-"""The `warploom-lab` command: one module for each verb, with arguments and output only."""
+"""The `warploom-lab` command: one module for each verb, which handles arguments and output only."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
+    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
 
 
 def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
-    """Return the command, the date, the GPU and the versions.
+    """Return the command, the date, the GPU and the versions, for the record.
 
     Errors: UsageError gpu.*.
     """
@@ -86,7 +86,7 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
 
 def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
-    """Return an executor whose processes use the GPU and, where a task asks for it, the emulator."""
+    """Return an executor whose processes use the GPU and, if a task asks for the comparison, the emulator."""
     from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 
@@ -96,7 +96,7 @@ def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outc
 
 
 def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
-    """Return an executor that uses the GPU of this machine and runs the emulator on Dask workers.
+    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
 
     A case whose bits differ runs again here, in order to report where they differ.
     """
@@ -142,7 +142,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints wrong outcomes at once, and the progress if there is no terminal."""
+    """Callback that prints each wrong outcome at once, and the progress if there is no terminal."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._wrong = total, 0, 0
@@ -159,7 +159,10 @@ class _FailureReporter:
 
 @contextmanager
 def _single_threaded_blas() -> Generator[None]:
-    """Limit BLAS to one thread in processes that start meanwhile, because each core has a process."""
+    """Limit BLAS to one thread in processes that start inside the `with` block.
+
+    Each core already has a process.
+    """
     name = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(name)
     os.environ[name] = before or "1"

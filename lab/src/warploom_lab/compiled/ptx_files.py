@@ -1,4 +1,4 @@
-"""PTX modules of nvcc and Triton, without launches, from the sources in `modules/`."""
+"""PTX modules of nvcc and Triton without launches, compiled from the sources in `modules/`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_modules(folder: Path, triton_python: str) -> int:
 
 
 def _compile_cuda(folder: Path) -> int:
-    """Compile every CUDA source for every variant that supports it and return the number of files."""
+    """Compile every CUDA source for every target that supports it and return the number of files."""
     count = 0
     for source in sorted(SOURCES.glob("*.cu")):
         found = _CAPABILITY.match(source.read_text(encoding="utf-8"))

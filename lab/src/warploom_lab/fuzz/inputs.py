@@ -1,7 +1,7 @@
-"""Mutated inputs: each depends on a seed, its number and the corpus.
+"""Mutated inputs: each input depends on the seed, its number and the corpus.
 
 Most inputs are a module head with a few statements, which are fast and reach most code. Some are whole modules. A few
-are very large in one dimension. Mutations change statements, tokens, opcode words and single characters.
+repeat one part many times. Mutations change statements, tokens, opcode words and single characters.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TEMPLATES = (
 
 
 class Inputs:
-    """All inputs of a seed; `inputs[n]` is the same text every time."""
+    """Sequence of all inputs of a seed; `inputs[n]` is the same text every time."""
 
     def __init__(self, corpus: Path, seed: int) -> None:
         self._seed = seed
@@ -89,7 +89,7 @@ class Inputs:
     # Material -------------------------------------------------------------------------------------------
 
     def _add(self, text: str) -> None:
-        """Add the statements and declarations of a corpus file."""
+        """Add the statements and declarations of a corpus file to the material for inputs."""
         if len(text) < _SMALL:
             self._texts.append(text)
         try:
@@ -138,7 +138,7 @@ class Inputs:
         return f"{self._head(chance)}{chr(10).join(found)}\n.entry e() {{ {body} }}"
 
     def _huge(self, chance: random.Random) -> str:
-        """Return a text with one part repeated many times, nested or in sequence."""
+        """Return a text in which one part is repeated many times, nested or in sequence."""
         count = chance.choice((65, 100, 1000, 5000))
         if chance.random() < 0.5:
             opener, closer = chance.choice(_NESTED)
@@ -161,7 +161,7 @@ class Inputs:
     # Mutations of a statement ---------------------------------------------------------------------------
 
     def _mutate_statement(self, chance: random.Random, text: str) -> str:
-        """Apply a random mutation; those of words and operands are the most frequent."""
+        """Apply a random mutation; mutations of opcode words and operands are the most frequent."""
         mutations = (
             *(self._mutate_word, self._mutate_word, self._mutate_word),
             *(self._mutate_operand, self._mutate_operand, self._mutate_operand),
@@ -237,7 +237,7 @@ class Inputs:
         )
 
     def _splice(self, chance: random.Random, text: str) -> str:
-        """Join the beginning of the text and the end of another."""
+        """Join the beginning of the text and the end of another text of the corpus."""
         other = chance.choice(chance.choice((self._statements, self._declarations)))
         return text[: chance.randint(0, len(text))] + other[chance.randint(0, len(other)) :]
 

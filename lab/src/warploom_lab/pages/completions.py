@@ -17,7 +17,7 @@ _FOLDER = "src/warploom/cli/completions"
 
 
 def texts() -> dict[str, str]:
-    """Return the script of each shell, by its path in the repository."""
+    """Return the completion script of each shell, by its path in the repository."""
     import shtab
 
     top = command_line()

@@ -1,4 +1,4 @@
-"""Generated files with their texts, and the comparison with the files of the checkout."""
+"""Generated files of the repository, and their comparison with the files of the checkout."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Execution of the notebooks in examples/notebooks, to write or to compare their outputs.
 
-One Jupyter kernel runs all notebooks. Pictures are written and not compared.
+One Jupyter kernel runs all notebooks. Pictures are written but not compared.
 """
 
 # nbformat and jupyter_client have no complete type information.
@@ -30,7 +30,7 @@ _VERSION = 4
 
 
 async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
-    """Return a notebook with the outputs of an execution in an empty namespace.
+    """Return the notebook at a path, executed in an empty namespace.
 
     Errors: CellExecutionError.
     """
@@ -61,7 +61,7 @@ def _tidy(cell: Any) -> None:
 
 
 def _joined(outputs: list[Any]) -> Iterator[Any]:
-    """Yield the outputs with consecutive parts of a stream joined."""
+    """Yield the outputs, with consecutive outputs to the same stream joined."""
     before = None
     for output in outputs:
         if before is not None and output.output_type == "stream" and output.name == before.name:
@@ -105,7 +105,7 @@ def write(notebooks: dict[Path, Any]) -> None:
 
 
 def differences(notebooks: dict[Path, Any]) -> Iterator[str]:
-    """Yield the lines of the differences between the outputs in the files and those of executed notebooks."""
+    """Yield a diff, line by line, between the outputs in the files and the outputs of executed notebooks."""
     for path, notebook in notebooks.items():
         recorded = nbformat.read(path, as_version=_VERSION)
         for before, after in zip(texts(recorded), texts(notebook), strict=True):

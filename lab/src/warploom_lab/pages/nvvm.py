@@ -212,7 +212,7 @@ ALIASES = (
     ),
     (("nvvm.memory.barrier",), "the scope `cluster`", "`nvvm.fence.sc.cluster`", "both have the PTX of that fence"),
 )
-"""Operations that raising replaces by others: names, condition, replacement and reason."""
+"""Operations that raising from PTX replaces by others: names, condition, replacement and reason."""
 
 
 def _raising() -> str:

@@ -46,7 +46,7 @@ TABLES = {
     "proto": (".callprototype", "_ ()"),
     "targets": (".calltargets", "callee"),
 }
-"""Directive and content under each label; the directive precedes the statements."""
+"""Directive and its content for each label. The directives precede the statements of a probe."""
 _IN_ENTRY = ("smem", "lmem")
 _PARAMETERS = "(.param .align 64 .b8 kparam[128])"
 _CALLEE = ".func callee() { ret; }"
@@ -68,12 +68,12 @@ class Probe:
 
     @property
     def statements(self) -> str:
-        """Text with register ranges written out."""
+        """Statements with ranges of registers such as `%f[0:4]` written out."""
         return _RANGE.sub(_write_out, self.text)
 
     @property
     def key(self) -> str:
-        """Probe in one line, with its prelude and directives."""
+        """Probe in one line, with its declarations and directives."""
         return f"{self.prelude} | {self.directives} | {self.text}" if self.directives or self.prelude else self.text
 
     @classmethod

@@ -1,9 +1,9 @@
 """Checkpoint file of a campaign, from which a later process continues.
 
-Each line is a JSON object that ends with a checksum of the text before the checksum. The first line describes the
-campaign; every other line holds the number of a task and its result. `add` returns after the data is on the disk. If
-the process ends during a write, the incomplete last line is dropped on the next start. A file with any other content
-is refused and left unchanged.
+Each line is a JSON object that ends with a checksum of the preceding text. The first line describes the campaign. Every
+other line holds the number of a task and its result. `add` returns when the data is on the disk. If the process ends
+during a write, the next start drops the incomplete last line. A file with any other content is refused and left
+unchanged.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from warploom.diagnostics import UsageError
 _FORMAT = 1
 _DIGEST = 8
 _TAIL = len(',"sum":""}\n') + 2 * _DIGEST
-_LONGEST = 1 << 28  # bytes of a line that is read
+_LONGEST = 1 << 28  # bytes; the rest of a longer line is not read
 
 
 class Checkpoint:
-    """Checkpoint of a campaign of `about["tasks"]` tasks, new or continued; a context manager.
+    """Checkpoint file, new or continued from an earlier process; a context manager.
 
-    `about` describes the campaign in JSON data. A file with another description belongs to another campaign.
+    `about` describes the campaign in JSON data, and `about["tasks"]` is its number of tasks. A file with another
+    description belongs to another campaign and is refused.
     """
 
     results: dict[int, Any]

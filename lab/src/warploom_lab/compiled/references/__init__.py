@@ -1,4 +1,4 @@
-"""Reference results of the compiled kernels, computed with NumPy."""
+"""Expected results of the compiled kernels, computed with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reference results of the CUDA kernels."""
+"""Expected results of the kernels in `cuda/scalar.cu`, `cooperative.cu`, `tensor.cu` and `refused.cu`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def _quotient(a: int, b: int) -> int:
 
 @reference
 def constants(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of values from tables in constant and global memory."""
+    """Return the expected result of the kernel `constants`.
+
+    Element i of `y` combines values of three tables, two in constant memory and one in global memory, at indices that
+    come from the bits of x[i].
+    """
     c = [1.0, -0.5, 0.25, 2.0, -3.0, 0.125, 7.0, -1.5]
     p = [3, 1, 4, 15, 9, 2, 6, 5, 8, 7, 0, 11, 10, 13, 12, 14]
     g = [[1, 2, 3], [-4, -5, -6]]
@@ -41,14 +45,17 @@ def constants(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def noinline_call(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a polynomial whose coefficients are in an array on the stack."""
+    """Return the expected result of the kernel `noinline_call`: `y` is 1 + 2 x + x * x^2 + 0.5 x^3."""
     x = wide(arrays["x"])
     return {"y": 1 + 2 * x + x * x**2 + 0.5 * x**3}
 
 
 @reference
 def function_table(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return x with 2.5 added, multiplied or subtracted, as `which` selects."""
+    """Return the expected result of the kernels `function_table` and `function_pointer`.
+
+    Element i of `y` is x + 2.5, x * 2.5 or x - 2.5 if which[i] modulo 3 is 0, 1 or 2.
+    """
     x, which = wide(arrays["x"]), arrays["which"].view(np.uint32) % 3
     return {"y": np.choose(which, [x + 2.5, x * 2.5, x - 2.5])}
 
@@ -60,7 +67,10 @@ def _byte_perm(a: int, b: int, selector: int) -> int:
 
 @reference
 def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the result of one of sixteen branches of a switch."""
+    """Return the expected result of the kernel `switch_table`.
+
+    The low four bits of an element of x select one of sixteen branches, each with another integer operation.
+    """
     y: list[int] = []
     for v in map(int, arrays["x"]):
         u = v & 0xFFFFFFFF
@@ -75,27 +85,33 @@ def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def local_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the rows, sorted."""
+    """Return the expected result of the kernel `local_sort`: each row of x in ascending order."""
     return {"y": np.sort(arrays["x"], 1)}
 
 
 @reference
 def structs(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values computed by two calls that pass and return a structure."""
+    """Return the expected result of the kernel `structs`, whose two calls pass and return structures."""
     x = wide(arrays["x"])
     return {"y": 6 * (5 * x + 10) + np.arange(len(x)) + 5}
 
 
 @reference
 def virtual_call(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the square for odd threads and the double for even threads."""
+    """Return the expected result of the kernel `virtual_call`, which calls a virtual function.
+
+    Element t of `y` is t * t for odd t and 2 * t for even t.
+    """
     t = np.arange(32)
     return {"y": np.where(t & 1, t * t, 2 * t)}
 
 
 @reference
 def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values of threads that leave the kernel at five different places."""
+    """Return the expected result of the kernel `divergent_returns`.
+
+    The threads return at five different statements, and each statement writes another value.
+    """
     y: list[int] = []
     for t, v in enumerate(map(int, arrays["x"])):
         lane = t & 31
@@ -111,7 +127,10 @@ def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def blocks_3d(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums over the indices of threads in three dimensions."""
+    """Return the expected result of the kernel `blocks_3d`: sums of thread and block indices.
+
+    Shapes: `y` is (4 blocks, 60 threads); a block has 3 x 5 x 4 threads.
+    """
     z, y, x = np.indices((4, 5, 3))
     inner = (x + 10 * y + 100 * z).ravel() + (20 << 20)
     return {"y": inner + 1000 * np.arange(4)[:, None]}
@@ -119,7 +138,7 @@ def blocks_3d(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def wide_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of 64-bit and 128-bit integer operations."""
+    """Return the expected result of the kernel `wide_math`: sums of 64-bit and 128-bit integer operations."""
     mask, y = (1 << 64) - 1, []
     for a, b in zip(map(int, arrays["x"]), map(int, arrays["z"]), strict=True):
         u, w = a & mask, b & mask
@@ -147,7 +166,10 @@ def _joined(parts: list[int], width: int) -> int:
 
 @reference
 def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of 8-bit and 16-bit integer operations, scalar and packed."""
+    """Return the expected result of the kernel `narrow_math`.
+
+    Each element of `y` is a sum of 8-bit and 16-bit integer operations, scalar and packed in words of 32 bits.
+    """
     y: list[int] = []
     for x, z in zip(map(int, arrays["x"]), map(int, arrays["z"]), strict=True):
         c, s, uc, us = _wrap(x + 7, 8), _wrap(z * 3, 16), (x & 255) >> 2, (z & 0xFFFF) // 5
@@ -177,7 +199,7 @@ def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def doubles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of doubles."""
+    """Return the expected result of the kernel `doubles`: sums of mathematical functions of f64 elements."""
     a = wide(arrays["x"])
     y = (
         np.sin(a) * np.cos(a) + np.exp(-a * a) + np.log1p(a * a) + np.sqrt(np.abs(a)) + np.cbrt(a) + np.arctan(a) + np.tanh(a) + np.rint(a)
@@ -189,7 +211,7 @@ def doubles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def singles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of floats."""
+    """Return the expected result of the kernel `singles`: sums of mathematical functions of f32 elements."""
     a = wide(arrays["x"])
     m, e = np.frexp(a)
     p = np.abs(a)
@@ -216,7 +238,12 @@ def _rounded(exact: Fraction, mode: str) -> float:
 
 @reference
 def rounding(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums, products and quotients in four rounding modes, and fused operations."""
+    """Return the expected result of the kernel `rounding`.
+
+    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z,
+    each rounded to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square root, a
+    reciprocal square root, and a product, rounded to nearest.
+    """
     rows: list[list[float]] = []
     for p, q in zip(arrays["x"], arrays["z"], strict=True):
         a, b = Fraction(float(p)), Fraction(float(q))
@@ -240,7 +267,7 @@ def _halves(arrays: Arrays) -> tuple[Array, Array]:
 
 @reference
 def half_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of about forty operations on halves."""
+    """Return the expected result of the kernel `half_math`: sums of about forty f16 operations on x and z."""
     a, b = _halves(arrays)
     r = a * b + a + np.clip(a + b, 0, 1) + np.abs(b) - a + np.rint(a) + np.floor(b) + np.ceil(a) + np.trunc(b)
     r += (a > b) + 2.0 + 4 * (a < b) + np.maximum(a, b) + np.minimum(a, b)
@@ -252,7 +279,7 @@ def half_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def half_functions(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of halves."""
+    """Return the expected result of the kernel `half_functions`: sums of mathematical functions of f16."""
     a = wide(arrays["x"])
     p = wide((np.abs(arrays["x"]) + np.float16(0.5)).astype(np.float16))
     y = (
@@ -274,7 +301,10 @@ def half_functions(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of about thirty operations on bf16."""
+    """Return the expected result of the kernel `bf16_math`.
+
+    The result is sums of about thirty bf16 operations on x and z.
+    """
     a, b = _halves(arrays)
     i = np.arange(len(a))
     r = (
@@ -304,7 +334,11 @@ def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return saturating conversions to fp8 from float, half and bf16."""
+    """Return the expected result of the kernel `fp8_casts`: saturating conversions of x to fp8.
+
+    Shapes: `y` is (elements, 4), the bytes of e4m3 and e5m2 from f32, and of e4m3 from f16 and from bf16. `z` is
+    (elements, 2), the values of the first two columns of `y`.
+    """
     x = arrays["x"]
 
     def to(values: Array, dtype: Any) -> Array:
@@ -321,14 +355,20 @@ def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def packed_fp8(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return floats converted to fp8 in groups of four, and converted back."""
+    """Return the expected result of the kernel `packed_fp8`.
+
+    `y` has a word of four e4m3 bytes for each row of x, and `z` has the values of the four bytes.
+    """
     packed = arrays["x"].astype(ml_dtypes.float8_e4m3fn)
     return {"y": packed.view(np.uint32)[:, 0], "z": packed.astype(np.float64)}
 
 
 @reference
 def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums over structures of three bytes without alignment."""
+    """Return the expected result of the kernel `unaligned_bytes`.
+
+    Each element of `y` is a sum over the three bytes of an unaligned structure.
+    """
     x = arrays["x"].reshape(-1, 3).astype(np.int64)
     return {
         "y": x[:, 0] + (x[:, 1] << 8) + (x[:, 2] << 16) + (x[:, 1] + (x[:, 2] << 8)) + x[:, :1].astype(np.int8)[:, 0]
@@ -337,12 +377,16 @@ def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def grid_stride(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return four columns, each with another operation."""
+    """Return the expected result of the kernel `grid_stride`.
+
+    Column 0 of `y` is 1.5 x, column 1 is x + 1.5, column 2 is 1.5 x + 1, and column 3 is -x, where x is the element of
+    the same column.
+    """
     x = wide(arrays["x"])
     return {"y": np.stack([x[:, 0] * 1.5, x[:, 1] + 1.5, x[:, 2] * 1.5 + 1, -x[:, 3]], 1)}
 
 
-# Threads together
+# Cooperating threads -----------------------------------------------------------------------------------------------
 
 
 def _warps(x: Array) -> Array:
@@ -351,7 +395,11 @@ def _warps(x: Array) -> Array:
 
 @reference
 def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of all kinds of warp shuffles."""
+    """Return the expected result of the kernel `shuffles`: sums of values from other lanes of the warp.
+
+    The sums use every mode of `shfl.sync`: idx, up, down and bfly, with segments of 8, 16 and 32 lanes, and 64-bit
+    values.
+    """
     v, lane = _warps(arrays["x"]), np.arange(32)
 
     def up(v: Array, k: int) -> Array:
@@ -366,7 +414,11 @@ def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return votes, matches and reductions over the warp and over half of it."""
+    """Return the expected result of the kernel `votes`.
+
+    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. Columns 6 and 7 are a vote and
+    reductions over the lanes with odd x, or reductions over the lanes with even x.
+    """
     rows: list[list[int]] = []
     for warp in _warps(arrays["x"]):
         values = [int(v) for v in warp]
@@ -403,7 +455,10 @@ def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def block_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of all elements."""
+    """Return the expected result of the kernels `block_sum` and `last_block_done`.
+
+    The result is the sum of all elements.
+    """
     return {"y": np.array([wide(arrays["x"]).sum()])}
 
 
@@ -412,13 +467,19 @@ REFERENCES["last_block_done"] = block_sum
 
 @reference
 def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of turns of all threads."""
+    """Return the expected result of the kernel `spin_lock`.
+
+    Each of 3 * 40 threads takes the lock twice and then adds 1 to `y`.
+    """
     return {"y": np.array([3 * 40 * 2])}
 
 
 @reference
 def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the results of all atomic operations, starting from zero."""
+    """Return the expected result of the kernel `global_atomics`.
+
+    Each word of `i`, `l`, `f` and `d` starts at zero, and all 140 threads apply one atomic operation to it.
+    """
     t = [int(k) for k in range(140)]
     xor = xorl = 0
     inc = dec = 0
@@ -435,7 +496,10 @@ def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def half_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of atomic additions in half, half2, bf16 and vectors of four floats."""
+    """Return the expected result of the kernel `half_atomics`.
+
+    64 threads add constants to f16, packed f16, bf16 and a vector of four f32 in global memory.
+    """
     return {
         "h": np.array([32.0, 0]),
         "h2": np.array([64.0, -16.0]),
@@ -446,13 +510,17 @@ def half_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def shared_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each byte."""
+    """Return the expected result of the kernel `shared_histogram`: the number of occurrences of each byte."""
     return {"y": np.bincount(arrays["x"], minlength=256)}
 
 
 @reference
 def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return results of cooperative groups of 32 and 8 threads."""
+    """Return the expected result of the kernel `tiles`.
+
+    Shapes: `y` is (threads, 8). Each column is a reduction, scan, shuffle, vote, rank or match over a cooperative group
+    of 32 or 8 threads.
+    """
     v = _warps(arrays["x"])
     eights = v.reshape(-1, 8)
     lane = np.arange(8)
@@ -467,7 +535,11 @@ def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sizes and ranks of the groups of threads that took the same branch."""
+    """Return the expected result of the kernel `coalesced`.
+
+    Each element of `y` encodes the size of the group of threads that took the same branch, and the rank or first thread
+    of the group.
+    """
     y: list[int] = []
     for first in range(0, 64, 32):
         values = [int(v) for v in arrays["x"][first : first + 32]]
@@ -483,7 +555,7 @@ def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sums of the columns in reverse order."""
+    """Return the expected result of the kernel `barriers`: the sum of each column, in reverse order."""
     return {"y": wide(arrays["x"])[:, ::-1].sum(0)}
 
 
@@ -496,63 +568,90 @@ def _decayed(x: Array) -> Array:
 
 @reference
 def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the rows, where each step halves the previous sum."""
+    """Return the expected result of the kernel `pipelines`: s = s / 2 + row, for each row of x in turn."""
     return {"y": _decayed(wide(arrays["x"]))}
 
 
 @reference
 def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the halving sum of the reversed rows."""
+    """Return the expected result of `shared_pipeline`.
+
+    The result is s = s / 2 + reversed row, for each row of x in turn.
+    """
     return {"y": _decayed(wide(arrays["x"])[:, ::-1])}
 
 
 @reference
 def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows with 1 added to the first of four elements."""
+    """Return the expected result of the kernel `group_copy`.
+
+    The order of the vectors in each block is reversed, and the first element of each vector is increased by 1.
+    """
     return {"y": arrays["x"][:, ::-1] + np.array([1, 0, 0, 0])}
 
 
 @reference
 def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the results of additions, a compare-and-swap loop, and an OR of bits."""
+    """Return the expected result of the kernel `scoped_atomics`.
+
+    Element 0 of `y` counts atomic additions and compare-and-swap updates of all threads, element 1 is the largest
+    thread index, and element 2 is the OR of eight bits.
+    """
     return {"y": np.array([96 * 3 + 96 * 2, 47, 255])}
 
 
 @reference
 def flag_wait(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the values that two blocks read after they waited for the first block."""
+    """Return the expected result of the kernel `flag_wait`.
+
+    Block 0 writes 1. Blocks 1 and 2 wait for its flag and write 42, which block 0 stored, plus the thread index.
+    """
     t = np.arange(96)
     return {"y": np.where(t < 32, 1, 42 + t % 32)}
 
 
 @reference
 def named_barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values that pairs of warps exchange at named barriers."""
+    """Return the expected result of the kernel `named_barriers`.
+
+    Warps 0 and 1 exchange values at two named barriers of 64 threads. Warp 2 takes no part and writes a constant.
+    """
     return {"y": np.repeat([22, 11, 5], 32) + 1}
 
 
 @reference
 def cluster_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each value of the low six bits."""
+    """Return the expected result of `cluster_histogram`.
+
+    The result is the number of occurrences of each value of x & 63.
+    """
     return {"y": np.bincount(arrays["x"] & 63, minlength=64)}
 
 
 @reference
 def cluster_exchange(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return twice the block's own row plus the reversed row of the other block."""
+    """Return the expected result of the kernel `cluster_exchange`.
+
+    Each block of a pair writes twice its own row, plus the reversed row of the other block, plus 2 (the number of
+    blocks) and the thread's rank in the cluster.
+    """
     x = wide(arrays["x"]).reshape(-1, 2, 64)
     return {"y": (2 * x + x[:, ::-1, ::-1] + 2 + np.arange(128).reshape(2, 64)).reshape(-1, 64)}
 
 
 @reference
 def bulk_stream(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return 2 x + 1."""
+    """Return the expected result of the kernel `bulk_stream`: `y` is 2 x + 1."""
     return {"y": wide(arrays["x"]) * 2 + 1}
 
 
 @reference
 def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the matrix product, scaled, transposed or from packed operands as the options say."""
+    """Return the expected result of the kernels of `cuda/tensor.cu`: the product A B.
+
+    Options: `layout` as in `matmul`; `times` multiplies the result; `transposed` transposes it. `unpack` "s4" reads two
+    signed elements from each byte. With "xor" the result counts the bits in which a row of A and a row of B differ.
+    """
     operands: dict[str, Array] = {}
     for name in "ab":
         packed = arrays[name]
@@ -570,5 +669,5 @@ def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def refused(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return no arrays, because the kernel is refused before it runs."""
+    """Return no arrays, because the emulator refuses the kernels of `cuda/refused.cu` before they run."""
     return {}
