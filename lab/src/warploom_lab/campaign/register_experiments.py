@@ -63,7 +63,7 @@ def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
 
 
 def element(form: Form, name: str, slots: Slots) -> str:
-    """Return the element type of an operand."""
+    """Return the element type of an operand, such as f16 for a register of type b32 that holds two f16."""
     spec = form.operands[name]
     is_factor = spec.is_fragment and form.multiplies
     word = slots.get(f"{name[0]}type", "f16") if is_factor else spec.type_word(slots)

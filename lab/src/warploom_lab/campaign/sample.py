@@ -42,7 +42,7 @@ class Sample:
 
     @classmethod
     def read(cls, path: Path) -> Sample:
-        """Read a sample.
+        """Read a sample from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a sample.
         """
@@ -71,7 +71,7 @@ def names_in(arrays: Mapping[str, Array]) -> list[str]:
 
 
 def key(experiment: Experiment) -> str:
-    """Return the name of an experiment in a sample: the form and the instruction."""
+    """Return the name of an experiment in a sample: its form and its instruction."""
     return f"{experiment.form} {experiment.instruction}"
 
 
@@ -103,7 +103,10 @@ def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[t
 
 
 def _digests(outputs: Arrays) -> Digests:
-    """Return an eight-byte digest of the outputs of each case, as an array of shape (cases,)."""
+    """Return an eight-byte digest of the outputs of each case.
+
+    Shapes: (cases,).
+    """
     cases = len(next(iter(outputs.values())))
     words = (
         blake2b(b"".join(array[case].tobytes() for array in outputs.values()), digest_size=_BYTES).digest()

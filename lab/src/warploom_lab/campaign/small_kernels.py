@@ -42,7 +42,7 @@ _DEFAULTS = {"grid": "1", "block": "32", "cluster": "", "dynamic": "0", "shared"
 
 @dataclass(frozen=True, slots=True)
 class SmallKernel:
-    """Kernel with its launch extents and the number of words that each thread writes.
+    """Small kernel with its launch extents and the number of words that each thread writes.
 
     Units: `dynamic` shared memory in bytes.
     """
@@ -169,7 +169,7 @@ class Record:
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Read a record.
+        """Read a record from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a record.
         """
@@ -181,7 +181,7 @@ class Record:
 
 
 def output(device: str, kernel: SmallKernel) -> Words | str:
-    """Return the output of a kernel on a device, or the message of its failure."""
+    """Run a kernel on a device and return its output, or the message of its failure."""
     try:
         return kernel.run(device)
     except WarploomError as error:

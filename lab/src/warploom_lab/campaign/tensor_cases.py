@@ -94,7 +94,7 @@ def _row(inner: int, unit: int, swizzle: int) -> int:
 
 
 def _im2col(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
-    """Return the im2col map over the tensor of a tiled map."""
+    """Return an im2col map over the same tensor as a tiled map."""
     half = 1 << (_CORNER_BITS[tiled.rank] - 1)
     spatial = tiled.rank - 2
     first = 0 if tiled.interleave else 1
@@ -294,7 +294,7 @@ def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the box to about the size of shared memory after division by a traversal stride."""
+    """Set the box to a size that, divided by a traversal stride, is about the size of shared memory."""
     sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized

@@ -58,7 +58,7 @@ class _Unvalidated(TensorMap):
     """Tensor map without validation on the host, so that the device decides whether it is legal."""
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """Return the fields of the map at a global address."""
+        """Return the fields of the tensor map for a tensor at a global address."""
         return replace(self.template, global_address=global_address)
 
 

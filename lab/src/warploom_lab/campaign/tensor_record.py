@@ -50,7 +50,7 @@ class TensorSample:
 
     @classmethod
     def read(cls, path: Path) -> TensorSample:
-        """Read a sample.
+        """Read a sample from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a sample.
         """

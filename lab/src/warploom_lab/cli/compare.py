@@ -1,4 +1,4 @@
-"""`warploom-lab compare`: instructions and small kernels on a GPU and on the emulator, bit for bit."""
+"""`warploom-lab compare`: compare instructions and kernels on a GPU and on the emulator, bit for bit."""
 
 from __future__ import annotations
 
@@ -256,7 +256,6 @@ def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome
 
 
 def _header(command: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the checkpoint header of a comparison of experiments or kernels."""
     return {"campaign": command, "names": list(options.name), "every": options.every}
 
 

@@ -1,4 +1,4 @@
-"""`warploom-lab compare tensor`: tensor copies on a GPU and on the emulator, byte for byte."""
+"""`warploom-lab compare tensor`: compare tensor copies on a GPU and on the emulator, byte for byte."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the missing trials, write the record, and return the exit status."""
+    """Run the trials that the record lacks, write the record, and return the exit status."""
     from warploom_lab.configurations.record import update
     from warploom_lab.ptxas.assembler import Assembler
 

@@ -166,7 +166,7 @@ def _recorded_families(options: argparse.Namespace) -> list[str]:
 
 
 def _assemblers(options: argparse.Namespace) -> CachedAssemblers:
-    """Return the assemblers of this machine, or of the Dask workers that --workers names."""
+    """Return assemblers that run on this computer, or on the Dask workers that --workers names."""
     from warploom_lab.ptxas import CachedAssemblers
     from warploom_lab.ptxas.cached import judge_chunk
 

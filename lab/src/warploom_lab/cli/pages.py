@@ -34,9 +34,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write or compare the files and return the exit status.
+    """Write the generated files, or compare them with the checkout, and return the exit status.
 
-    Errors: UsageError for an unknown kind.
+    Errors: UsageError for an unknown kind of files.
     """
     from warploom.diagnostics import UsageError
     from warploom_lab.pages import generated

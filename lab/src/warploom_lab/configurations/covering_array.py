@@ -64,11 +64,11 @@ class Space:
         return tuple(chosen.get(axis) for axis in range(len(self.axes)))
 
     def values(self) -> list[Value]:
-        """Return every value of every axis, in order."""
+        """Return (index of the axis, value) for every value of every axis, in order."""
         return [(axis, value) for axis, values in enumerate(self.axes.values()) for value in values]
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs of values that occur in a legal choice."""
+        """Return the pairs of values that occur together in a legal choice."""
         return [
             (first, second)
             for first, second in combinations(self.values(), 2)
@@ -76,7 +76,7 @@ class Space:
         ]
 
     def has(self, *values: Value) -> bool:
-        """Return True if a legal choice has the given values."""
+        """Return True if some legal choice has the given values."""
         return self.complete(self._with(*values)) is not None
 
     def array(self, seed: int = 1) -> list[Choice]:
@@ -116,5 +116,5 @@ def _axis(value: Value) -> int:
 
 
 def pairs_of(choice: Choice) -> Iterator[Pair]:
-    """Return the pairs of values of a choice."""
+    """Return all pairs of values of a choice."""
     return combinations(enumerate(choice), 2)

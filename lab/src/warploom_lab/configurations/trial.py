@@ -44,7 +44,7 @@ _ACTIVATION_ERROR = 2.0**-9  # error of the approximate activations, relative to
 
 @lru_cache(maxsize=1)
 def kernel_of(plan: AnyPlan) -> Kernel:
-    """Return the kernel of a plan."""
+    """Return the kernel that a plan describes."""
     return gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
 
 
@@ -86,7 +86,7 @@ def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) ->
 
 
 def scale_factors(rng: np.random.Generator, *shape: int) -> Any:
-    """Return factors whose products with integers are exact."""
+    """Return random scale factors of 0.5, 1 or 2, whose products with integers are exact."""
     return rng.choice(np.array([0.5, 1, 2], np.float32), shape)
 
 

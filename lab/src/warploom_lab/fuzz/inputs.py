@@ -113,7 +113,7 @@ class Inputs:
     # Kinds of inputs ------------------------------------------------------------------------------------
 
     def _few_statements(self, chance: random.Random) -> str:
-        """Return a kernel of a few statements with one or more mutations."""
+        """Return a kernel with a few statements, to which one or more mutations were applied."""
         found = [chance.choice(self._statements) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
         declared = "".join(
             f".reg .{REGISTERS[prefix]} %{prefix}<99>;"
@@ -127,7 +127,7 @@ class Inputs:
         return self._mutate_characters(chance, text) if chance.random() < 0.1 else text
 
     def _with_declarations(self, chance: random.Random) -> str:
-        """Return declarations, one of them mutated, and a kernel of one statement."""
+        """Return a module with declarations, one of them mutated, and a kernel of one statement."""
         found = [chance.choice(self._declarations) for _ in range(chance.randint(1, 3))]
         at = chance.randrange(len(found))
         for _ in range(chance.randint(1, 3)):
@@ -171,7 +171,7 @@ class Inputs:
         return chance.choice(mutations)(chance, text)
 
     def _mutate_word(self, chance: random.Random, text: str) -> str:
-        """Replace, insert, remove, repeat or move one word of the opcode."""
+        """Replace, insert, remove, repeat or move one word of a statement's opcode."""
         opcode, blank, rest = text.partition(" ")
         words = opcode.split(".")
         at = chance.randrange(len(words))
@@ -190,7 +190,7 @@ class Inputs:
         return ".".join(words) + blank + rest
 
     def _mutate_operand(self, chance: random.Random, text: str) -> str:
-        """Replace, insert, remove, repeat or move one operand."""
+        """Replace, insert, remove, repeat or move one operand of a statement."""
         opcode, _, rest = text.rstrip(";").partition(" ")
         parts = rest.split(", ") if rest else [""]
         at = chance.randrange(len(parts))
@@ -211,7 +211,7 @@ class Inputs:
         return f"{opcode} {', '.join(parts)};"
 
     def _mutate_tokens(self, chance: random.Random, text: str) -> str:
-        """Remove, repeat, exchange, replace or insert tokens."""
+        """Remove, repeat, exchange, replace or insert tokens of a text."""
         tokens = _TOKEN.findall(text) or [""]
         at, other = chance.randrange(len(tokens)), chance.randrange(len(tokens))
         match chance.randrange(6):
@@ -242,7 +242,7 @@ class Inputs:
         return text[: chance.randint(0, len(text))] + other[chance.randint(0, len(other)) :]
 
     def _rearrange(self, chance: random.Random, text: str) -> str:
-        """Repeat, wrap, guard, label, join or drop a statement."""
+        """Repeat, wrap in braces, guard, label, join or drop a statement of a text."""
         other = chance.choice(self._statements)
         made = (
             f"{text}\n{other}",

@@ -155,7 +155,7 @@ class Runner:
         return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
     def run(self, made: Inputs, device: Device) -> NDArray[Any]:
-        """Run the case and return D.
+        """Run the case on a device and return D.
 
         Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; faults of the emulator.
         """
@@ -174,7 +174,10 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch of the first run; tuned partitions of a GPU are ignored."""
+        """Return the dispatch of the first run, so that every device runs the same one.
+
+        Tuned tiles of a GPU are not used.
+        """
         if self._dispatch is None:
             planner: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)

@@ -53,7 +53,7 @@ class Inputs:
 
 
 def make_inputs(case: Case) -> Inputs:
-    """Return the arrays of a case, which depend on its seed and number only."""
+    """Return the input arrays of a case, which depend on its seed and number only."""
     draw = np.random.default_rng([case.seed, case.number])
     batch = (case.batch,) if case.batch else ()
     m, n, k = case.m, case.n, case.k

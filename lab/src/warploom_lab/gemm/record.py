@@ -69,7 +69,9 @@ class Record:
         return tuple(case(self.seed, each.number) for each in self.recorded)
 
     def write(self, folder: Path) -> Path:
-        """Write the record into a folder, which is created if needed, and return its path.
+        """Write the record into a folder and return the path of the file.
+
+        The folder is created if it does not exist.
 
         Errors: UsageError compare.file.
         """
@@ -87,7 +89,7 @@ class Record:
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Read a record.
+        """Read a record from a JSON file.
 
         Errors: UsageError compare.sample if the file is not a record.
         """

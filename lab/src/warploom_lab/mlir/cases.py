@@ -260,7 +260,6 @@ def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """Return the bit width of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -320,7 +319,6 @@ def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
-    """Return the operand types of A, B and C."""
     groups: list[list[Attribute]] = []
     for letter in "abc":
         elements = _ACCUMULATORS if letter == "c" else _MULTIPLICANDS

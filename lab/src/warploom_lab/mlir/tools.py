@@ -58,7 +58,7 @@ class Tools:
         return self._run(self.llc, llvm, "-march=nvptx64", f"-mcpu={target}", f"-mattr={version}", "-o", "-")
 
     def message(self, text: str, *options: str) -> str:
-        """Return the first error message of mlir-opt for a text, or "" if there is none."""
+        """Return the first error message that mlir-opt prints for a text, or "" if it accepts the text."""
         done = subprocess.run(
             [self.opt, *options], input=text, capture_output=True, text=True, timeout=_TIMEOUT, check=False
         )

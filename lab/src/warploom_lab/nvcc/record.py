@@ -149,7 +149,7 @@ def lowered(case: Case) -> Answer:
 
 
 def agrees(recorded: Answer, result: Answer) -> bool:
-    """Return True if two answers have the same instruction, or the same first message."""
+    """Return True if both answers have the same instruction and the same first message."""
     return recorded.instruction == result.instruction and recorded.messages[:1] == result.messages[:1]
 
 

@@ -124,7 +124,7 @@ class _Package:
 
 
 def summary(module: str) -> str:
-    """Return the first sentence of a module's docstring."""
+    """Return the first sentence of the docstring of a module."""
     first = (inspect.getdoc(_imported(module)) or "").split("\n\n")[0].replace("\n", " ")
     return first.split(". ")[0].rstrip(".").replace("`", "")
 
@@ -245,7 +245,7 @@ def _panel_height(steps: Sequence[Step]) -> int:
 def _panel(
     x: int, y: int, width: int, title: str, css_class: str, steps: Sequence[Step], first: int
 ) -> Iterator[str]:  # fmt: skip
-    """Yield a panel with its steps, indented by their depth in the tree of calls."""
+    """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls."""
     yield f'<rect class="panel {css_class}" x="{x}" y="{y}" width="{width}" height="{_panel_height(steps)}" rx="8"/>'
     yield svg_text(x + 16, y + 24, title, "title")
     places: dict[str, tuple[int, int]] = {}

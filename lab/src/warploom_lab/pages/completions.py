@@ -29,7 +29,6 @@ def texts() -> dict[str, str]:
 
 
 def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield a parser and the parsers of its verbs."""
     yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

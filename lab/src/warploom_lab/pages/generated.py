@@ -25,7 +25,10 @@ def outdated(kinds: Sequence[str] = KINDS) -> list[str]:
 
 
 def write(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Write the generated files, remove files that are no longer generated, and return the changed paths."""
+    """Write the generated files and return the paths of changed files.
+
+    Files that are no longer generated are removed.
+    """
     wanted, changed = _wanted(kinds), outdated(kinds)
     for path in changed:
         file, text = REPOSITORY / path, wanted[path]

@@ -46,7 +46,7 @@ async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
 
 
 def _tidy(cell: Any) -> None:
-    """Remove the parts of a cell's outputs that vary between runs; keep the richest format of each output."""
+    """Remove the parts of a cell's outputs that vary between runs, and all but the richest format of each."""
     cell.metadata.clear()
     if cell.cell_type != "code":
         return
@@ -99,7 +99,7 @@ def run_all() -> dict[Path, Any]:
 
 
 def write(notebooks: dict[Path, Any]) -> None:
-    """Write executed notebooks."""
+    """Write executed notebooks to their paths."""
     for path, notebook in notebooks.items():
         nbformat.write(notebook, path)
 

@@ -1,7 +1,4 @@
-"""Reference pages of instructions, rules and the NVVM dialect.
-
-They are in `docs/isa`, `docs/rules` and `docs/nvvm`.
-"""
+"""Reference pages of instructions, rules and the NVVM dialect, in `docs/isa`, `docs/rules` and `docs/nvvm`."""
 
 from __future__ import annotations
 
@@ -60,7 +57,6 @@ def _rule_pages() -> dict[str, str]:
 
 
 def _families() -> dict[str, list[Form]]:
-    """Return every Form, by its family."""
     found: dict[str, list[Form]] = {}
     for form in forms():
         found.setdefault(form.family, []).append(form)
@@ -68,6 +64,5 @@ def _families() -> dict[str, list[Form]]:
 
 
 def _summary(family: str) -> str:
-    """Return the first paragraph of a family's module docstring."""
     text = getattr(instructions, family, None).__doc__ or ""
     return text.strip().split("\n\n")[0].replace("\n", " ")

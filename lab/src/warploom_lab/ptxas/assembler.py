@@ -250,7 +250,7 @@ def _first_message(output: str) -> str:
 
 
 def _needs_own_module(probe: Probe) -> bool:
-    """Return True if the verdict on a probe may change when it shares a module with others.
+    """Return True if other probes in the same module may change the verdict on a probe.
 
     Unbalanced brackets, quotes and comments extend into the next probes. The verdict on an address in a narrow register
     depends on the other probes.

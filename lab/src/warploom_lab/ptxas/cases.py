@@ -73,7 +73,7 @@ class Case:
 
 
 def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
-    """Yield the cases of all declared forms, or of the given families, without duplicate probes."""
+    """Yield the cases of all forms, or of the forms of the given families, without duplicate probes."""
     wanted = frozenset(families)
     seen: set[str] = set()
     for form in forms():
@@ -265,7 +265,7 @@ def family_words(form: Form) -> tuple[str, ...]:
 
 @cache
 def all_words() -> tuple[str, ...]:
-    """Return every word that occurs in an opcode."""
+    """Return every word that occurs in an opcode of some form."""
     return tuple(sorted({word for form in forms() for word in family_words(form)}))
 
 

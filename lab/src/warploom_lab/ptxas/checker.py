@@ -46,7 +46,7 @@ class Checker:
         self._owners: tuple[int, ...] = ()
 
     def __call__(self, probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
-        """Return True for each probe that `check` accepts."""
+        """Return, for each probe, True if `check` accepts it for the target and version."""
         if tuple(probes) != self._probes:
             self._read(tuple(probes))
         refused = set(self._unreadable)

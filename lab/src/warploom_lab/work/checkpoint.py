@@ -39,7 +39,7 @@ class Checkpoint:
     """Results of earlier processes, by task number."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Open or create the file and lock it.
+        """Open or create the file and lock it for this process.
 
         Errors: UsageError checkpoint.file, checkpoint.disk.
         """
@@ -101,7 +101,7 @@ class Checkpoint:
         return _line({"journal": "warploom campaign", "format": _FORMAT, "about": self._about})
 
     def _read(self) -> int:
-        """Read the complete lines and return the offset of their end."""
+        """Read the complete lines of the file and return the offset of their end."""
         end = 0
         try:
             with os.fdopen(os.dup(self._file), "rb") as file:

@@ -121,14 +121,14 @@ def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: Pr
 
 @dataclass(frozen=True)
 class _Failure:
-    """Error that a task raised in another process."""
+    """Error that a task raised in another process, as its result."""
 
     error: WarploomError
 
 
 @dataclass(frozen=True)
 class _PicklableTask:
-    """Picklable function of one task; `func` names the module that the other process preloads."""
+    """Picklable function that runs one task; `func` names the module that the other process preloads."""
 
     func: TaskFunction
     shared: Any
