@@ -1,4 +1,4 @@
-"""`warploom-lab compare gemm`: compare matrix multiplications on a GPU, in float64 and on the emulator."""
+"""`warploom-lab compare gemm`: compare multiplications on a GPU, in float64 and on the emulator."""
 
 from __future__ import annotations
 

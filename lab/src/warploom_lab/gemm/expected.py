@@ -165,7 +165,10 @@ def _activated(name: str, x: Floats) -> Floats:
 
 
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-    """Return D clamped to the range of its type, and the allowed error: the error `wrong` plus half an ulp."""
+    """Return D clamped to the range of its type, and the allowed error.
+
+    The allowed error is `wrong`, the error before rounding, plus half an ulp.
+    """
     if case.result == "s32":
         return d, np.zeros_like(d)
     about = cast("Any", ml_dtypes.finfo(DTYPES[case.result]))

@@ -445,7 +445,7 @@ FROM_FORMS = {
     mma.MmaBlockScale: (scaled, 40),
     WmmaLoad: (wmma_operations, 60),
 }
-"""Generator and number of samples for each family that comes from Forms, by an operation of the family."""
+"""Generator and number of samples of each family that comes from Forms, by one of its operations."""
 _BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma})
 _MOST = 14
 

@@ -130,7 +130,7 @@ KNOWN = {
     ".s32.b1.b1 ": "MLIR leaves `.and.popc` out, and ptxas refuses its text",
     "cta_group": "MLIR drops the CTA group of a load with a predicate",
 }
-"""Known defects of MLIR's PTX: a part of the differing text, and the reason why Warploom's PTX is right."""
+"""Known defects of MLIR's PTX: a part of the wrong text, and the reason why it is wrong."""
 
 
 def differences(answer: Answer) -> Iterator[str]:

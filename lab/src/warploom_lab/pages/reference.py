@@ -1,4 +1,7 @@
-"""Reference pages of instructions, rules and the NVVM dialect, in `docs/isa`, `docs/rules` and `docs/nvvm`."""
+"""Reference pages of instructions, rules and the NVVM dialect.
+
+They are in `docs/isa`, `docs/rules` and `docs/nvvm`.
+"""
 
 from __future__ import annotations
 
