@@ -53,6 +53,28 @@ def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
     return {"y": operation.reduce(wide(parts), axis=0)}
 
 
+@reference
+def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels of `cuda/tensor.cu`: the product A B.
+
+    Options: `layout` as in `matmul`; `times` multiplies the result; `transposed` transposes it. `unpack` "s4" reads two
+    signed elements from each byte. With "xor" the result counts the bits in which a row of A and a row of B differ.
+    """
+    operands: dict[str, Array] = {}
+    for name in "ab":
+        packed = arrays[name]
+        if options.get("unpack") == "s4":
+            packed = np.stack([packed & 15, packed >> 4], -1).reshape(len(packed), -1).astype(np.int64)
+            packed = np.where(packed > 7, packed - 16, packed)
+        elif options.get("unpack") == "xor":
+            packed = np.unpackbits(packed, axis=1).astype(np.int64)
+        operands[name] = packed
+    if options.get("unpack") == "xor":
+        return {"c": (operands["a"][:, None] ^ operands["b"][None]).sum(-1)}
+    c = matmul({**operands, "c": arrays["c"]}, options)["c"] * options["times"]
+    return {"c": c.T if options.get("transposed") else c}
+
+
 _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
 
 
