@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from warploom_lab.campaign.jobs import Selection
 
-    for name, least in (("cases", 1), ("every", 1), ("workers", 0)):
+    for name, least in (("cases", 1), ("every", 1), ("workers", 0), ("only", 0), ("bits", 0)):
         value = getattr(options, name)
         if isinstance(value, int) and value < least:
             raise UsageError(f"--{name} is {value}; expected {least} or more", code="compare.option")

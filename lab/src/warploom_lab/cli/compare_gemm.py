@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options
 from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
 
@@ -37,8 +36,6 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
     from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
 
-    if min(options.only or 0, options.bits) < 0:
-        raise UsageError("--only and --bits must be 0 or more", code="compare.option")
     about = _provenance(options, device)
     machine = {name: about[name] for name in ("gpu", "driver", "cuda")}
     print(*(f"{name} {value}" for name, value in machine.items() if value), sep=", ", flush=True)

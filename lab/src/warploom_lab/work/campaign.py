@@ -96,5 +96,5 @@ def _decode(campaign: Campaign[Any, Result], checkpoint: Checkpoint, number: int
         raise UsageError(
             f"{checkpoint.path} has an unreadable result of task {number}",
             code="checkpoint.file",
-            hint="remove it to begin anew",
+            hint="remove the file to start again",
         ) from None

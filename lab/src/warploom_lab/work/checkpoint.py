@@ -145,7 +145,7 @@ class Checkpoint:
         number = None if record is None else record.get("task")
         valid = type(number) is int and 0 <= number < self._total and number not in self.results
         if record is None or not valid or "result" not in record:
-            self._refuse(f"is damaged at line {line}", "remove it to begin anew")
+            self._refuse(f"is damaged at line {line}", "remove the file to start again")
         self.results[cast("int", number)] = record["result"]
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
