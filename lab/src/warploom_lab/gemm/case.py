@@ -26,13 +26,19 @@ class Case:
     """Arguments of one call of `gemm`, or of `grouped_gemm` if the case has groups.
 
     `ends` are the row numbers at which the groups end. If `sparse`, A is passed compressed. `common` names the operands
-    that all matrices of a batch share. `row_scales` is "", "row" (one factor for each row) or "block" (one for each 128
-    columns of a row of A). `column_scales` is "", "column" (one factor for each column), "block" (one for each block of
-    128 columns) or "blocks" (one for each column and each block of K). `a_storage`, `b_storage`, `c_storage` and
-    `out_storage` give the position of a matrix in memory: "" is dense, "rows" has padding between rows, "wide" is the
-    middle of a larger matrix, and "between" interleaves the rows of the matrices of a batch. An empty `out_storage`
-    means that no `out` is passed. `tile` selects one of the tiles of the cost model and `share` one of its schedules: 0
-    is the first and almost 1 the last. A negative value keeps the choice of the cost model.
+    that all matrices of a batch share.
+
+    A block has 128 elements along K. `row_scales` is "", "row" (one factor for each row) or "block" (one for each row
+    and each block). `column_scales` is "", "column" (one factor for each column), "block" (one for each 128 columns and
+    each block) or "blocks" (one for each column and each block). `scales_batched` is True if each matrix of a batch has
+    its own factors.
+
+    `a_storage`, `b_storage`, `c_storage` and `out_storage` give the position of a matrix in memory: "" is dense, "rows"
+    has padding between rows, "wide" is the middle of a larger matrix, and "between" interleaves the rows of the
+    matrices of a batch. An empty `out_storage` means that no `out` is passed.
+
+    `tile` selects one of the tiles of the cost model and `share` one of its schedules: 0 is the first and almost 1 the
+    last. A negative value keeps the choice of the cost model.
     """
 
     seed: int

@@ -272,9 +272,9 @@ def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `lock`.
+    """Return the expected result of the kernel `atomic_lock`.
 
-    Six programs update v = 3 v + 1 under a lock, from zero.
+    The result is six programs update v = 3 v + 1 under a lock.
     """
     value = 0
     for _ in range(6):
