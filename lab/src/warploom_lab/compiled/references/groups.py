@@ -50,7 +50,7 @@ def bitonic_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
 def warp_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `warp_transpose`.
 
-    Each warp writes the transpose of its 32 x 32 matrix plus the number of the round, in rounds 0 and 1.
+    The result is the transpose of each warp's 32 x 32 matrix plus 1, the number of the last of two rounds.
     """
     return {"y": np.swapaxes(arrays["x"], 1, 2) + 1}
 
@@ -165,8 +165,7 @@ def cluster_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_transpose`.
 
-    Each block of a pair writes the transpose of the other block's matrix plus the number of the round, in rounds 0 and
-    1.
+    Each block of a pair writes the transpose of the other block's matrix plus 1, the number of the last of two rounds.
     """
     x = arrays["x"].reshape(-1, 2, 32, 32)[:, ::-1] + 1
     return {"y": np.swapaxes(x, 2, 3).reshape(arrays["x"].shape)}
