@@ -1,4 +1,10 @@
-"""Speed of `check` compared with `ptxas -O0` on the same text, in one run."""
+"""Compare the speed of `check` with that of `ptxas -O0` on the same PTX, in one run.
+
+    python bench/check.py [FILE.ptx …] [--ptxas PTXAS] [--size BYTES] [--rounds N]
+
+The kernels of each file are repeated until the module has 300,000 bytes. The fastest of N rounds counts. The exit
+status is 1 if a module has errors, or if the first `check` of any module is slower than ptxas.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,7 @@ USUAL = ("flash_fwd_f16_d128_causal_sm90", "gemm_f16_nn_sm90", "gemm_s8_tn_sm80"
 
 
 def enlarged(text: str, size: int) -> str:
-    """Return a module with its kernels repeated under numbered names until it has a size."""
+    """Return a module in which the kernels are repeated under numbered names until it has `size` bytes."""
     text = re.sub(r"^\s*\.(?:loc|file)\s.*$", "", re.split(r"\t?\.section", text)[0], flags=re.MULTILINE)
     head, _, body = text.replace(", debug", "").partition(".address_size 64")
     names = sorted(
@@ -38,7 +44,7 @@ def enlarged(text: str, size: int) -> str:
 
 
 def main() -> int:
-    """Print the table; 1 when a text is not clean or `check` is the slower on any."""
+    """Print the table and return the exit status."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--ptxas", default="ptxas")
@@ -46,10 +52,10 @@ def main() -> int:
     arguments.add_argument("--rounds", type=int, default=3)
     options = arguments.parse_args()
     if shutil.which(options.ptxas) is None:
-        print(f"there is no {options.ptxas}", file=sys.stderr)
+        print(f"{options.ptxas} is not an executable", file=sys.stderr)
         return 2
     files: list[Path] = options.files or [CORPUS / f"{name}.ptx" for name in USUAL]
-    table = Table(title=f"check beside ptxas -O0, best of {options.rounds} rounds")
+    table = Table(title=f"check and ptxas -O0, best of {options.rounds} rounds")
     for heading in ("file", "kB", "instructions", "check first ms", "check ms", "ptxas ms", "ratio"):
         table.add_column(heading, justify="left" if heading == "file" else "right")
     slower = False
@@ -81,7 +87,7 @@ def main() -> int:
 
 
 def assembled(ptxas: str, text: str, target: str) -> float:
-    """Seconds of one `ptxas -O0`."""
+    """Return the seconds of one run of `ptxas -O0`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "k.ptx"
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""GEMM kernels of the corpus for any size, for the benchmarks of whole kernels."""
+"""GEMM kernels of the test corpus at any size, for the benchmarks of whole kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _RELATIVE = {"fp16": 2e-3, "bf16": 2e-2, "fp32": 2e-3, "fp64": 1e-12, "i32": 0.0
 
 @dataclass(frozen=True)
 class Gemm:
-    """A GEMM of the corpus: `blocks` are its M, N and K; B is stored as N x K where it is `transposed`."""
+    """GEMM kernel of the corpus.
+
+    `blocks` are the extents of a CTA's tile along M, N and K. If `transposed`, B is stored as N x K.
+    """
 
     file: str
     types: tuple[str, str, str]
@@ -35,18 +38,18 @@ class Gemm:
 
     @property
     def by_tensors(self) -> bool:
-        """Whether it copies by tensor maps."""
+        """True if the kernel copies through tensor maps."""
         return "_tma_" in self.file or "_ws_" in self.file
 
     def operands(self, size: int) -> tuple[Array, Array]:
-        """Return A and B with normal values, or with values over the range of s8."""
+        """Return A and B with normally distributed values, or with values over the range of s8."""
         rng = np.random.default_rng(1)
         whole = self.types[0] == "i8"
         a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
         return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
 
     def run(self, a: Array, b: Array, workers: int | str, sanitize: bool = False) -> Array:
-        """Run the kernel on the emulator, from its text on."""
+        """Parse the PTX, run the kernel on the emulator and return C."""
         size = len(a)
         c = np.zeros((size, size), TYPES[self.types[2]])
         rows, columns, depth = self.blocks
@@ -72,7 +75,10 @@ class Gemm:
         return c
 
     def check(self, a: Array, b: Array, c: Array, who: str) -> None:
-        """Compare with float64; raises AssertionError."""
+        """Compare C with float64; `who` names the run in the message.
+
+        Errors: AssertionError if an element is wrong.
+        """
         right = b.astype(np.float64)
         expected = a.astype(np.float64) @ (right.T if self.transposed else right)
         allowed = _RELATIVE[self.types[2]] * np.abs(expected).max()
@@ -81,7 +87,7 @@ class Gemm:
 
 
 def corpus_gemms(word: str = "") -> list[Gemm]:
-    """Return the GEMMs in the order of the corpus. `word` selects by the name of the file."""
+    """Return the GEMMs of the corpus whose file names contain `word`."""
     index = json.loads((CORPUS / "index.json").read_text(encoding="utf-8"))
     return [_gemm(entry) for entry in index if "gemm" in entry["file"] and word in entry["file"]]
 

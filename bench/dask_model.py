@@ -1,4 +1,4 @@
-"""Model of the time of a launch on many workers, from a few costs that two workers suffice to measure.
+"""Model that predicts the time of a launch on many Dask workers from costs measured with two.
 
 The initial memory reaches the workers in a tree, in which each worker forwards it to two others. Then the launch takes
 the maximum of three times:
@@ -18,7 +18,7 @@ from warploom.integrations.dask.grid import TASKS_PER_WORKER
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured costs.
+    """Measured costs of tasks and transfers.
 
     Units: `task` seconds of a task without its waves, `handled` seconds of the scheduler for each task, `there` and
     `back` bytes per second to the workers and to the caller.
@@ -32,7 +32,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Work:
-    """Launch.
+    """Launch whose time is predicted.
 
     Units: `wave` seconds of a wave on one worker, `image` bytes of initial memory, `result` bytes of results.
     """
@@ -46,7 +46,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predicted times of a launch and of its parts. Units: seconds."""
+    """Predicted times of a launch and of its parts.
+
+    Units: seconds.
+    """
 
     workers: int
     before: float
@@ -56,12 +59,12 @@ class Prediction:
 
     @property
     def seconds(self) -> float:
-        """Time of the launch."""
+        """Predicted time of the whole launch."""
         return self.before + max(self.working, self.scheduling, self.returning)
 
     @property
     def bound(self) -> str:
-        """Part that takes longest."""
+        """Name of the part that takes longest."""
         parts = {"workers": self.working, "scheduler": self.scheduling, "caller's link": self.returning}
         return max(parts, key=lambda name: parts[name])
 
@@ -81,11 +84,11 @@ def predict(costs: Costs, work: Work, workers: int) -> Prediction:
 
 
 def efficiency(costs: Costs, work: Work, workers: int) -> float:
-    """Return the time on one worker, divided by the time on all workers and their number."""
+    """Return the predicted speedup on some workers, divided by their number."""
     return work.waves * work.wave / (workers * predict(costs, work, workers).seconds)
 
 
 def saturation(costs: Costs, work: Work) -> tuple[int, int]:
-    """Return the numbers of workers that saturate the scheduler and the caller's link."""
+    """Return the numbers of workers at which the scheduler and the caller's link are saturated."""
     per_task = work.wave + costs.task
     return int(per_task / costs.handled), int(work.waves * per_task / (work.result / costs.back))

@@ -1,11 +1,11 @@
-"""Time GEMMs on one and two Dask workers and in this process, alternately in one run.
+"""Compare the time of GEMMs on one and on two Dask workers with the time in this process.
 
     python bench/dask_scaling.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
 
-The start of the workers is not counted. Two independent processes that each do the whole GEMM at the same time show the
-limit of the host, which is less than 1 on a shared host. Results are compared byte for byte. Then the cost of tasks and
-bytes is measured, and `dask_model.py` predicts the time with more workers. The exit status is 0 if two workers reach at
-least 0.9 of the speed of two times one worker.
+The runs alternate. The start of the workers is not counted. Two independent processes that each run the whole GEMM at
+the same time show the limit of the host, which is less than 1 on a shared host. Results are compared byte for byte.
+Then the cost of tasks and bytes is measured, and `dask_model.py` predicts the time with more workers. The exit status
+is 0 if two workers reach at least 0.9 of twice the speed of one worker.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ TASKS = 1000
 
 
 def do_nothing(shared: Any, task: Any, progress: ProgressCallback) -> None:
-    """Do nothing."""
+    """Do nothing, as a task of which only the overhead is measured."""
 
 
 def return_bytes(shared: Any, task: int, progress: ProgressCallback) -> Any:
-    """Return an array of `task` bytes."""
+    """Return an array of `task` bytes, as a task of which only the transfer is measured."""
     return np.ones(task, np.uint8)
 
 
@@ -57,7 +57,12 @@ def timed(call: Callable[[], Any]) -> float:
 
 @dataclass(frozen=True)
 class Times:
-    """Median seconds of each side, and of two independent processes at the same time (`both`)."""
+    """Median times of one GEMM.
+
+    `both` is the time of two independent processes that run at the same time.
+
+    Units: seconds.
+    """
 
     rounds: int
     alone: float
@@ -67,17 +72,17 @@ class Times:
 
     @property
     def reached(self) -> float:
-        """Speed of two workers over two times the speed of one."""
+        """Speed of two workers, divided by twice the speed of one worker."""
         return self.one / 2 / self.two
 
     @property
     def limit(self) -> float:
-        """Speed of two independent processes over two times the speed of one."""
+        """Speed of two independent processes, divided by twice the speed of one process."""
         return self.alone / self.both
 
 
 def run_alone(gemm: Gemm, size: int) -> None:
-    """Run a GEMM in a separate process, which keeps the operands."""
+    """Run a GEMM in a separate process, which keeps the operands for later runs."""
     gemm.run(*operands(gemm, size), 1)
 
 
@@ -88,7 +93,7 @@ def operands(gemm: Gemm, size: int) -> tuple[Array, Array]:
 
 
 def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Times:
-    """Time all sides alternately, for at least some rounds and seconds.
+    """Time all kinds of runs alternately, for at least the given rounds and seconds.
 
     Errors: AssertionError if a byte of the results differs.
     """
@@ -110,7 +115,7 @@ def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Times:
 
 
 def costs() -> Costs:
-    """Measure the cost of tasks and bytes on two workers that are reached through their scheduler."""
+    """Measure the costs of tasks and bytes on two workers that are reached through their scheduler."""
     with WorkerPool("dask:2") as local:
         address = local.client.scheduler.address
     with WorkerPool(address) as pool:
@@ -155,7 +160,7 @@ def main() -> None:
 
 
 def predicted(found: Costs, wave: float) -> Table:
-    """Return the model's predictions for larger launches with waves of `wave` seconds."""
+    """Return the table of predictions for larger launches with waves of `wave` seconds."""
     table = Table(title="predicted")
     for heading in ("launch", "workers", "seconds", "efficiency", "waits for the", "scheduler saturates at", "link at"):
         table.add_column(heading, justify="right")

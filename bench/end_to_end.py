@@ -1,11 +1,11 @@
-"""The corpus's GEMM kernels, beside Triton's interpreter on the equivalent `tl.dot` kernel in the same run.
+"""Compare the GEMM kernels of the corpus on the emulator with Triton's interpreter, in one run.
 
     python bench/end_to_end.py [--sizes 512 1024] [--rounds 5] [--workers 2] [--only WORD]
 
-Each row runs a compiled kernel of `tests/corpus/` from its PTX text on: parsing, linking, the whole grid.
-Triton's kernel has the same blocks, and tensor descriptors where the compiled one has tensor maps. The two take
-turns after a warm-up, and the median of the rounds counts; a side that takes longer than half a minute is timed
-once. Results are checked against float64.
+Each row runs a compiled kernel of `tests/corpus/` from its PTX text: parsing, linking and the whole grid. Triton's
+interpreter runs a `tl.dot` kernel with the same blocks, which uses tensor descriptors if the compiled kernel uses
+tensor maps. The runs alternate after a warm-up, and the median of the rounds counts. A run of more than half a minute
+is timed once. Results are checked against float64.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ LONG = 30.0  # seconds
 
 
 def checked(gemm: Gemm, a: Array, b: Array, call: Callable[[], Array], who: str) -> float:
-    """Seconds of a call whose result is compared with float64; raises AssertionError."""
+    """Return the seconds of a call, and compare its result with float64.
+
+    Errors: AssertionError if an element is wrong.
+    """
     start = time.perf_counter()
     c = call()
     seconds = time.perf_counter() - start
@@ -38,7 +41,10 @@ def checked(gemm: Gemm, a: Array, b: Array, call: Callable[[], Array], who: str)
 
 
 def medians(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
-    """Median seconds of each call; they take turns, so that a busy moment falls on all."""
+    """Return the median seconds of each call.
+
+    The calls alternate, so that other load on the host affects all of them.
+    """
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):
         for call, spent in zip(calls, times, strict=True):

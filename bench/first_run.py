@@ -1,8 +1,9 @@
-"""How long `warploom run` takes from start to end in a fresh process: the first time, and from then on.
+"""Time `warploom run` from start to end in new processes: the first run and later runs.
 
     python bench/first_run.py [LAUNCH.toml] [--rounds 5]
 
-The first run compiles the arithmetic, into an empty folder; the others, of which the median counts, load it.
+The first run compiles the arithmetic into an empty cache folder. The later runs load it from there, and their median
+counts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "gemm_warp_specialised.toml"
 
 
 def seconds(launch_file: Path, cache: str) -> float:
-    """One run, imports and all, with the compiled arithmetic kept in a folder."""
+    """Return the seconds of one run, including imports, with the compiled arithmetic in a cache folder."""
     settings = os.environ | {"NUMBA_CACHE_DIR": cache}
     start = time.perf_counter()
     command = [sys.executable, "-m", "warploom", "run", str(launch_file)]
@@ -29,8 +30,8 @@ def seconds(launch_file: Path, cache: str) -> float:
 
 
 def main() -> None:
-    """Print the first run's seconds and the later ones' median."""
-    parser = argparse.ArgumentParser(description="Time a launch file from start to end, first and later.")
+    """Print the seconds of the first run and the median of the later runs."""
+    parser = argparse.ArgumentParser(description="Time the first and later runs of a launch file.")
     parser.add_argument("launch_file", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

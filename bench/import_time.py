@@ -1,4 +1,4 @@
-"""How long `import warploom` takes in a fresh process: the median of several, against a limit of 150 ms."""
+"""Time `import warploom` in new processes and compare the median with a limit of 150 ms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PROGRAM = "import time; t = time.perf_counter(); import warploom; print((time.pe
 
 
 def measure() -> float:
-    """Milliseconds of one import."""
+    """Return the milliseconds of one import."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
 def main() -> int:
-    """Print the median and the spread; status 1 when the median is over the limit."""
+    """Print the median and the spread; return 1 if the median exceeds the limit, otherwise 0."""
     measure()  # writes the byte code, so that the rounds measure what a user sees from the second time on
     times = sorted(measure() for _ in range(ROUNDS))
     median = statistics.median(times)

@@ -1,6 +1,7 @@
-"""What a prepared launch from torch tensors costs the host beside the driver's bare call, in one run on a GPU.
+"""Compare the host time of a prepared launch from PyTorch tensors with the driver's launch call.
 
-The kernel returns at once, so that the queue stays short; the sides take turns.
+This benchmark needs a GPU. The kernel returns at once, so that the queue of launches stays short. Both kinds of launch
+alternate.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ GEOMETRY: dict[str, Any] = {"grid": (1, 1, 1), "block": (32, 1, 1)}
 
 
 def per_call(call: Callable[[], object]) -> float:
-    """Microseconds of host time of one call, with nothing queued before."""
+    """Return the microseconds of host time that a call takes, starting with an empty queue."""
     torch.cuda.synchronize()
     start = time.perf_counter()
     for _ in range(CALLS):
@@ -48,7 +49,7 @@ def per_call(call: Callable[[], object]) -> float:
 
 
 def bare(kernel: Kernel, sizes: list[int]) -> Callable[[], object]:
-    """Return the driver's call alone, with prepared parameters of some sizes."""
+    """Return a function that calls only the driver's launch, with prepared parameters of the given sizes."""
     config = driver.CUlaunchConfig()
     config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1
     config.blockDimX = 32
@@ -65,7 +66,7 @@ def bare(kernel: Kernel, sizes: list[int]) -> Callable[[], object]:
 
 
 def main() -> int:
-    """Print the medians and what ours adds; status 1 when that is over the limit."""
+    """Print the medians and the difference; return 1 if the difference exceeds the limit, otherwise 0."""
     tensors = [torch.zeros(256, 256, dtype=torch.bfloat16, device="cuda") for _ in range(6)]
     numbers = (256, 256, 256, 1.0, 0.0)
     worst = 0.0

@@ -1,13 +1,12 @@
-"""How soon the language server answers an editor that has a large text open.
+"""Time the answers of the language server to an editor with a large PTX file.
 
     python bench/lsp.py [FILE.ptx …] [--size BYTES] [--edits N] [--random N]
 
-Kernels of a file are repeated under other names until the text has the size asked for (300,000 bytes); of the
-first file there is a text besides that is one kernel of that size, whose body is that of the file again and again.
-A client of the protocol opens it in a server of its own: the first diagnostics are timed from its opening, and
-those after each edit from the edit. Edits are a digit in an instruction somewhere, an instruction that is begun, and
-a parameter of a kernel. `--random` makes so many random edits of such a text besides, asks a question after every
-tenth, and wants no exception.
+The kernels of each file are repeated under other names until the text has the given size (300,000 bytes). From the
+first file a second text is made: one kernel of that size, whose body is repeated. A client opens each text in a new
+server. It measures the time from opening to the first diagnostics, and from each edit to the next diagnostics. An edit
+changes a digit in an instruction, begins an instruction, or adds a parameter to a kernel. `--random N` also makes N
+random edits of a large text and asks a question after every tenth; no answer may be an exception.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from lsp_client import Client, Message, at, span
 from typed import edit
 
 FIRST, AFTER_EDIT = 1.0, 0.2
-"""Bars, in seconds."""
+"""Limits, in seconds."""
 
 _QUESTIONS = ("hover", "completion", "definition", "documentSymbol", "formatting", "codeAction")
 
 
 def main() -> int:
-    """Print the table; 1 when a bar is missed or a question ends in an exception."""
+    """Print the table; return 1 if a limit is exceeded or a question ends in an exception, otherwise 0."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--size", type=int, default=300_000)
@@ -60,7 +59,7 @@ def main() -> int:
         table.add_row(name, *(f"{cell:,.0f}" for cell in cells))
     console = Console()
     console.print(table)
-    console.print(f"bars: first {FIRST * 1e3:.0f} ms, 95 % of edits {AFTER_EDIT * 1e3:.0f} ms")
+    console.print(f"limits: first {FIRST * 1e3:.0f} ms, 95 % of edits {AFTER_EDIT * 1e3:.0f} ms")
     console.print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
     if options.random:
         wrong = typed_at_random(options.random)
@@ -70,7 +69,7 @@ def main() -> int:
 
 
 def one_kernel(text: str, size: int) -> str:
-    """Return a module of one kernel, whose body is repeated in braces until the module has a size.
+    """Return a module with one kernel, whose body is repeated in braces until the module has `size` bytes.
 
     The labels of each repetition are different.
     """
@@ -86,7 +85,10 @@ def one_kernel(text: str, size: int) -> str:
 
 
 def timed(text: str, edits: int) -> tuple[float, list[float]]:
-    """Seconds to the first diagnostics, and, sorted, to those after each edit."""
+    """Return the times to the first diagnostics, and from each edit to the next diagnostics, sorted.
+
+    Units: seconds.
+    """
     rng = random.Random(1)
     with Client() as client:
         start = time.perf_counter()
@@ -124,9 +126,9 @@ def _parameter(text: str, rng: random.Random) -> tuple[int, int, str]:
 
 
 def typed_at_random(edits: int) -> int:
-    """Return the number of errors among answers to questions after every tenth edit of a large text.
+    """Return the number of errors in the answers to questions after every tenth edit of a large text.
 
-    The questions are at random positions.
+    The edits and the positions of the questions are random.
     """
     whole = enlarged((CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8"), 300_000)
     rng = random.Random(2)
@@ -148,7 +150,7 @@ def typed_at_random(edits: int) -> int:
 
 
 def _asked(client: Client, text: str, rng: random.Random) -> int:
-    """How many errors follow from a question."""
+    """Return the number of errors in the answer to a question at a random position."""
     place = rng.randrange(len(text) + 1)
     question = rng.choice(_QUESTIONS)
     params = at(text, place) | {"options": {"tabSize": 4, "insertSpaces": False}}

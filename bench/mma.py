@@ -1,11 +1,11 @@
-"""Speed of the matrix units' sums on one thread: products a second, beside NumPy, mmaemu and MMA-Sim.
+"""Compare the speed of matrix sums on one thread with NumPy, mmaemu and MMA-Sim.
 
     python bench/mma.py [--repeat 20]
 
-Every row is checked first: NumPy's bits, and those of mmaemu and MMA-Sim where they have the type, must equal
-Warploom's. mmaemu and mmasim (PyPI) are left out where they are not installed. The last column is the share of
-the integer SIMD limit: products of 16-bit integers added up in 32 bits, from the first-level cache, as fast as
-compiled code does them on this thread.
+The speed is stated in products per second. Each result is first compared bit for bit with NumPy's, and with the results
+of mmaemu and MMA-Sim if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
+last column relates Warploom's speed to that of a compiled loop on this thread that adds 16-bit products in 32 bits from
+the first-level cache.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel: the instruction's shape, how many of it, and what its operands hold."""
+    """Row of the table: an arithmetic model, a shape, and the kind of operand values.
+
+    Shapes: `shape` is (multiplications, M, N, K).
+    """
 
     name: str
     model: Model
@@ -54,7 +57,7 @@ class Case:
 
     @property
     def products(self) -> int:
-        """Products in the whole batch."""
+        """Number of products of two elements in all multiplications."""
         groups, rows, columns, depth = self.shape
         return groups * rows * columns * depth * (32 if self.model.a_type == "b1" else 1)
 
@@ -93,7 +96,7 @@ def cases() -> list[Case]:
 
 
 def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
-    """Return A, B, C and the index of a sparse A."""
+    """Return A, B, C and, for a sparse A, the index of its stored elements."""
     rng = np.random.default_rng(1)
     groups, rows, columns, depth = case.shape
     wide = depth * (1 + case.sparse)
@@ -132,7 +135,7 @@ def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: s
 
 
 def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None) -> Array | None:
-    """Return the same sums in plain NumPy for finite numbers, or None if NumPy has no such sum."""
+    """Return the same sums in plain NumPy for finite numbers, or None if NumPy has no equal sum."""
     if index is not None or model.sum in (Sum.T_FDPA_SPLIT, Sum.FMA_CHAIN):
         return None
     if model.sum is Sum.INTEGER:
@@ -166,7 +169,7 @@ def _step(a: Array, b: Array, c: Array, model: Model, least: int) -> Array:
 
 
 def mmaemu_call(a: Array, b: Array, case: Case) -> Callable[[], Array] | None:
-    """Return the call of mmaemu's chain on the same operands, or None if mmaemu has no such call."""
+    """Return a call of mmaemu with the same operands, or None if mmaemu does not support them."""
     if "GEMM" not in case.name or find_spec("mmaemu") is None:
         return None
     import torch
@@ -178,7 +181,7 @@ def mmaemu_call(a: Array, b: Array, case: Case) -> Callable[[], Array] | None:
 
 
 def mmasim_call(a: Array, b: Array, c: Array, case: Case) -> Callable[[], Array] | None:
-    """MMA-Sim on the same operands, instruction by instruction, where it has such an instruction."""
+    """Return a call of MMA-Sim for each instruction, or None if MMA-Sim does not support the instruction."""
     a_type, b_type, d_type = case.model.a_type, case.model.b_type, case.model.d_type
     dense = not case.sparse and case.data in FINITE and a_type in ("f16", "bf16", "tf32", "e4m3")
     if not dense or case.shape[0] == 1 or "sm_89" in case.name or "sm_90" in case.name:
@@ -208,7 +211,10 @@ def mmasim_call(a: Array, b: Array, c: Array, case: Case) -> Callable[[], Array]
 
 
 def simd_limit() -> float:
-    """Millions of 16-bit products that integer SIMD adds up in a second."""
+    """Return the speed at which a compiled loop adds products of 16-bit integers with SIMD instructions.
+
+    Units: millions of products per second.
+    """
     first, *others = (np.ones(2048, np.int16) for _ in range(5))
     rounds = 2000
     _add_products(first, *others, 1)
@@ -232,7 +238,7 @@ def _add_products(x: Array, a: Array, b: Array, c: Array, d: Array, rounds: int)
 
 
 def seconds(call: Callable[[], Any], repeat: int) -> float:
-    """Return the shortest time of `repeat` runs, or of as many as fit in two seconds."""
+    """Return the shortest time of `repeat` calls, or of as many calls as fit in two seconds."""
     best, spent = float("inf"), 0.0
     for _ in range(repeat):
         start = time.perf_counter()
@@ -245,7 +251,7 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
 
 
 def measure(case: Case, repeat: int, limit: float) -> list[str]:
-    """One row of the table."""
+    """Return one row of the table."""
     a, b, c, index = operands(case)
     d = fused.multiply(a, b, c, case.model, index=index)
 

@@ -1,8 +1,8 @@
-"""How fast PTX text becomes a tree, beside pyptx 0.1.1 on the same files in the same run.
+"""Compare the speed of the PTX parser with pyptx 0.1.1 on the same files in one run.
 
     python bench/parse.py [FILE.ptx …] [--rounds N]
 
-Both parsers must read each file, and this one must print it again byte for byte; the best of N rounds counts.
+Both parsers must parse each file, and Warploom must print it again byte for byte. The fastest of N rounds counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 
 
 def seconds(readers: Sequence[Callable[[str], object]], text: str, rounds: int) -> list[float]:
-    """Best time of one call of each reader; they take turns, so that a busy moment falls on all."""
+    """Return the shortest time of each parser.
+
+    The parsers alternate, so that other load on the host affects both.
+    """
     best = [float("inf")] * len(readers)
     for _ in range(rounds):
         for number, read in enumerate(readers):
@@ -37,7 +40,7 @@ def seconds(readers: Sequence[Callable[[str], object]], text: str, rounds: int) 
 
 
 def main() -> int:
-    """Print the table; 1 when a file does not round-trip or either parser refuses it."""
+    """Print the table; return 1 if a file does not round-trip or a parser refuses it, otherwise 0."""
     arguments = argparse.ArgumentParser(description="Parse PTX files with warploom and pyptx, and compare.")
     arguments.add_argument("files", nargs="*", type=Path, help="PTX files; the corpus when none is given")
     arguments.add_argument("--rounds", type=int, default=7)
@@ -68,7 +71,7 @@ def main() -> int:
 
 
 def figures(size: int, own: float, other: float) -> tuple[str, ...]:
-    """One row of the table."""
+    """Return one row of the table."""
     return (
         f"{size / 1e3:.1f}",
         f"{own * 1e3:.2f}",

@@ -1,10 +1,10 @@
-"""How large the page of a report is, and how soon a browser has drawn it.
+"""Measure the size of a report page and the time that a browser needs to draw it.
 
     python bench/report.py [LAUNCH.toml …] [--times N] [-- OPTION …]
 
-`warploom report` writes the page, with the options after `--`; a headless Chromium opens it so many times, each time
-a new one. The time is that of the page's own clock, from the beginning of the navigation until the text is
-read, the scripts have drawn the timeline and everything is laid out.
+`warploom report` writes the page with the options after `--`. A new headless Chromium opens it each time. The page
+measures the time from the beginning of the navigation until the text is parsed, the scripts have drawn the timeline and
+the layout is complete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROBE = """<script>document.body.offsetHeight; document.title = `drawn ${perform
 
 
 def main() -> int:
-    """Print the table; 1 when a bar is missed."""
+    """Print the table; return 1 if a limit is exceeded, otherwise 0."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("files", nargs="*", type=Path)
     arguments.add_argument("--times", type=int, default=7)
@@ -63,7 +63,10 @@ def main() -> int:
 
 
 def timed(page: str, times: int) -> list[float]:
-    """When the page is drawn, in milliseconds, the least first."""
+    """Return the sorted times from navigation to the drawn page.
+
+    Units: milliseconds.
+    """
     found: list[float] = []
     for _ in range(times):
         with tempfile.TemporaryDirectory() as folder, chromium() as browser:
@@ -73,7 +76,10 @@ def timed(page: str, times: int) -> list[float]:
 
 
 def drawn(browser: Browser, page: str, file: Path) -> float:
-    """Return the time that the page reports after drawing."""
+    """Return the time that the page reports after drawing.
+
+    Units: milliseconds.
+    """
     with opened(browser, page, file) as shown:
         return float(shown.title().removeprefix("drawn "))
 

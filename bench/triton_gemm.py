@@ -1,4 +1,4 @@
-"""A blocked GEMM in Triton, run by Triton's interpreter: what `end_to_end.py` compares with."""
+"""Blocked GEMM in Triton, run by Triton's interpreter, for the comparison in `end_to_end.py`."""
 
 # Triton and PyTorch are installed for this benchmark alone, and the kernel's body is Triton's own language.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -56,7 +56,8 @@ def gemm(
 ) -> NDArray[Any]:
     """Return A B, or A B^T if `transposed`, as computed by Triton's interpreter.
 
-    The kernel loads by pointers, or f16 by tensor descriptors. `result` is Triton's word for the type of C.
+    The kernel loads through pointers or, if `by_tensors`, f16 through tensor descriptors. `result` is Triton's name of
+    the type of C.
     """
     M, K = a.shape
     N = b.shape[0] if transposed else b.shape[1]
@@ -79,7 +80,10 @@ def gemm(
 
 
 def _tensor(array: NDArray[Any]) -> Any:
-    """Return a tensor over the memory of an array. PyTorch receives the types of ml_dtypes as bits."""
+    """Return a tensor over the memory of an array.
+
+    PyTorch receives the types of ml_dtypes as integers of the same width.
+    """
     names = {ml_dtypes.bfloat16: torch.bfloat16, ml_dtypes.float8_e4m3fn: torch.float8_e4m3fn}
     special = names.get(array.dtype.type)
     if special is None:

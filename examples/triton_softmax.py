@@ -1,4 +1,7 @@
-"""Fused softmax in Triton, without a GPU: `python examples/triton_softmax.py` (needs `warploom[triton]`)."""
+"""Fused softmax in Triton, run without a GPU: `python examples/triton_softmax.py`.
+
+The example needs the extra `triton` (`pip install 'warploom[triton]'`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""z = x + y, the first kernel: `python examples/vector_add.py [cpu|cuda]`."""
+"""Vector addition z = x + y as a first kernel: `python examples/vector_add.py [cpu|cuda]`."""
 
 from __future__ import annotations
 

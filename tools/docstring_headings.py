@@ -1,4 +1,4 @@
-"""Griffe extension that turns docstring headings (`Units:`, `Errors:` …) into bold paragraphs."""
+"""Griffe extension that prints the headings of docstring paragraphs (`Units:`, `Errors:` …) in bold."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HEADING = re.compile(r"^(Shapes|Units|Errors|Source): ", re.MULTILINE)
 
 
 class DocstringHeadings(griffe.Extension):
-    """Extension that makes the headings bold."""
+    """Griffe extension for the documentation site."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Change the docstring of one function, class, module or attribute."""
+        """Make the headings in the docstring of a function, class, module or attribute bold."""
         if obj.docstring:
             obj.docstring.value = HEADING.sub(r"\n**\1.** ", obj.docstring.value)

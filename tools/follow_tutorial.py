@@ -43,7 +43,7 @@ for line in sys.stdin:
 
 
 class Session:
-    """Interactive Python session in the environment of the shell."""
+    """Interactive Python session in the environment of a shell."""
 
     def __init__(self, shell: Shell) -> None:
         python, _ = shell.run("command -v python")
@@ -57,7 +57,7 @@ class Session:
         )
 
     def run(self, name: str, text: str) -> tuple[str, int]:
-        """Run a block and return its output, and 1 if it raises."""
+        """Run a code block and return its output, and 1 if it raises an exception, otherwise 0."""
         assert self._python.stdin
         assert self._python.stdout
         self._python.stdin.write(json.dumps([name, text]) + "\n")
@@ -73,7 +73,7 @@ class Session:
 
 
 class Run:
-    """Run of the pages in one environment."""
+    """Run of the tutorial's pages in one environment."""
 
     def __init__(self, folder: Path, wheel: Path, gpu: bool) -> None:
         self.shell = Shell(folder)
@@ -118,7 +118,7 @@ class Run:
                 return "", 0
 
     def _with_wheel(self, command: str) -> str:
-        """Return a command in which `pip install warploom` installs the wheel."""
+        """Return the command, in which `pip install warploom` is changed to install this checkout's wheel."""
         if not command.startswith("pip install"):
             return command
         return re.sub(r"(?<= )'?warploom(\[[\w,]+\])?'?(?= |$)", rf"'{self.wheel}\1'", command)

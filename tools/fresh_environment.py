@@ -1,4 +1,4 @@
-"""Empty environment for release tests: home, folder and shell, and the built distributions."""
+"""Empty environment for release tests: an empty home and folder, a shell, and the built distributions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def build(into: Path) -> tuple[Path, Path]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return the environment variables of a new user."""
+    """Return environment variables as a new user has them."""
     python = Path(getattr(sys, "_base_executable", sys.executable)).resolve().parent
     kept = {name: os.environ[key] for name in _KEPT for key in (name, name.lower()) if key in os.environ}
     return kept | {

@@ -2,10 +2,10 @@
 
     python tools/mutation_table.py [--write] [--kernel WORD]... [--kind WORD]... [--list]
 
-A mutant is "found" if one of the rules that it breaks is reported, "misnamed" if only other rules are reported, and
-"missed" if nothing is reported. A mutant that the manual allows is "silent" or "wrongly reported". The expected rules
-are in tests/observe/sanitize/verdicts.py. --list prints every mutant with a wrong result. The exit status is 1 if there
-is one.
+A mutant is a kernel with one inserted error. It counts as "found" if one of the rules that it breaks is reported, as
+"misnamed" if only other rules are reported, and as "missed" if nothing is reported. A mutant that the manual allows
+counts as "silent" or "wrongly reported". The expected rules are in tests/observe/sanitize/verdicts.py. --list prints
+every mutant that is misnamed, missed or wrongly reported. The exit status is 1 if there is one.
 """
 
 from __future__ import annotations

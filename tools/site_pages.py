@@ -21,7 +21,7 @@ KINDS = {"added": "Added", "changed": "Changed", "fixed": "Fixed", "removed": "R
 
 
 def page_of(target: str) -> str:
-    """Return the path on the site of a file in the repository."""
+    """Return the path that a repository file has on the site."""
     if target == "README.md":
         return "index.md"
     if target.startswith("docs/"):
@@ -50,7 +50,7 @@ def with_site_links(source: str, text: str) -> str:
 
 
 def page_text(path: str) -> str:
-    """Return a file of the repository as Markdown."""
+    """Return the content of a repository file as Markdown."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return with_site_links(path, text)
@@ -58,7 +58,7 @@ def page_text(path: str) -> str:
 
 
 def unreleased() -> str:
-    """Return the fragments of `changelog.d` as the section of the next version."""
+    """Return the fragments of `changelog.d` as the changelog section of the next version."""
     parts: list[str] = []
     for kind, title in KINDS.items():
         items = [
@@ -72,13 +72,13 @@ def unreleased() -> str:
 
 
 def changes() -> str:
-    """Return the changelog with a section of unreleased changes."""
+    """Return the changelog, including the section of unreleased changes."""
     head, mark, rest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("<!-- towncrier")
     return with_site_links("CHANGELOG.md", f"{head}{unreleased()}\n{mark}{rest}")
 
 
 def outside(files: Files) -> dict[str, str]:
-    """Return the files outside `docs/` that are reachable through links, by their page on the site."""
+    """Return the files outside `docs/` that pages link to, by the path of their page on the site."""
     sources = ["README.md", *(f"docs/{file.src_uri}" for file in files.documentation_pages())]
     found: dict[str, str] = {}
     for source in sources:
@@ -92,7 +92,7 @@ def outside(files: Files) -> dict[str, str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages for files outside `docs/`."""
+    """Add the pages for files outside `docs/` to the site."""
     pages = {page: page_text(source) for page, source in outside(files).items()}
     pages |= {"index.md": page_text("README.md"), "changelog.md": changes()}
     for page, text in pages.items():
@@ -101,7 +101,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Change the links to files outside `docs/` to their pages."""
+    """Change links to files outside `docs/` into links to their pages."""
     if page.file.generated_by:
         return markdown
     return with_site_links(f"docs/{page.file.src_uri}", markdown)

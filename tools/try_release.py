@@ -61,7 +61,7 @@ ALONE = {
 
 
 class Trial:
-    """Sequence of commands in one environment."""
+    """Sequence of shell commands in one environment."""
 
     def __init__(self, folder: Path, package: str) -> None:
         self.shell = Shell(folder)
@@ -71,7 +71,10 @@ class Trial:
         self.step(f"pip install '{package}'")
 
     def step(self, command: str, *, output: str = "", status: int = 0) -> None:
-        """Run a command; its output must match a pattern and contain no traceback."""
+        """Run a command; its exit status must be `status`, and its output must match the pattern `output`.
+
+        The output must not contain a traceback.
+        """
         begin = time.perf_counter()
         printed, ended = self.shell.run(command)
         matches = re.search(output, printed, re.MULTILINE) and "Traceback" not in printed
@@ -89,7 +92,7 @@ class Trial:
 
 
 def try_wheel(folder: Path, wheel: Path) -> bool:
-    """Try the wheel without extras."""
+    """Install the wheel without extras, run the commands, and return True if every step succeeded."""
     trial = Trial(folder, str(wheel))
     trial.step("warploom --version", output="warploom")
     trial.step("warploom check k.ptx")

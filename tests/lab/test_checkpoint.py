@@ -109,12 +109,12 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
         (first + written(tmp_path / "other", [(8, 1)]).replace(first, b"") + second + third + second, 5),
     ):
         path.write_bytes(damaged)
-        assert refusal(path) == f"j.jsonl is damaged at line {line} | remove it to begin anew"
+        assert refusal(path) == f"j.jsonl is damaged at line {line} | remove the file to start again"
     short = {**ABOUT, "tasks": 2}
     path.unlink()
     Checkpoint(path, short).__exit__(None, None, None)
     path.write_bytes(path.read_bytes() + third)
-    assert refusal(path, short) == "j.jsonl is damaged at line 2 | remove it to begin anew"
+    assert refusal(path, short) == "j.jsonl is damaged at line 2 | remove the file to start again"
 
 
 def test_two_processes_cannot_share_a_checkpoint(tmp_path: Path) -> None:

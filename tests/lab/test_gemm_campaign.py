@@ -205,7 +205,7 @@ def test_the_report_names_the_command_for_a_wrong_case(capsys: pytest.CaptureFix
     [
         (["gemm", "mma"], "--only needs the name 'gemm'"),
         (["mma", "--only", "3"], "--only needs the name 'gemm'"),
-        (["gemm", "--bits", "-1"], "--only and --bits must be 0 or more"),
+        (["gemm", "--bits", "-1"], "--bits is -1; expected 0 or more"),
     ],
 )
 def test_wrong_arguments_are_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Conversion of results to JSON data and back; decoding evaluates no code."""
+"""Conversion of results to JSON data and back. Decoding evaluates no code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(kind: Any, data: Any) -> Any:
-    """Return the value of the given type that `encode` turned into the data.
+    """Return the value of type `kind` from the JSON data that `encode` returned.
 
     Errors: TypeError, ValueError or KeyError if the data does not describe such a value.
     """
@@ -63,7 +63,7 @@ def decode(kind: Any, data: Any) -> Any:
 
 
 def expect_type(kind: Any, value: Any) -> Any:
-    """Return the value, or raise TypeError if its type is not exactly the given one."""
+    """Return the value, or raise TypeError if its type is not exactly `kind`."""
     if type(value) is not kind:
         raise TypeError(f"found {value!r}, expected {kind.__name__}")
     return value

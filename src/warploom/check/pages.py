@@ -20,9 +20,9 @@ _ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_1
 """One architecture of each generation of matrix units."""
 _NEWEST = (99, 9)
 _SCOPES = {
-    "body": "the statements of a kernel",
-    "module": "the items behind the header of a module",
-    "text": "a whole text",
+    "body": "statements in the body of a kernel",
+    "module": "declarations and functions after the header of a module",
+    "text": "whole modules",
 }
 
 _KINDS = {

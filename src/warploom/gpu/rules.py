@@ -48,7 +48,7 @@ def page(rule: Rule) -> str:
     remark = f"ptxas reports it as ({rule.code[4:].upper()}): {rule.says}.\n\n" if rule.says else ""
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{remark}{_WHEN[rule.when]}\n\n"
-        f"What cures it: {rule.cure}.\n\nSource: {rule.source}\n"
+        f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"
     )
 
 

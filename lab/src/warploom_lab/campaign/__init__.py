@@ -1,8 +1,10 @@
 """Comparison of instructions on a GPU and on the emulator, bit for bit.
 
-for experiment in experiments(["mma"]):
-    compare(experiment, cases=1024, seed=1)                  # -> Outcome, with the first difference
-recorded = sample(experiments(["mma"]), "cuda", seed=1)      # the GPU's results, for comparisons without the GPU
+An experiment is one instruction in a kernel of its own, which runs with many random inputs:
+
+    for experiment in experiments(["mma"]):
+        compare(experiment, cases=1024, seed=1)              # -> Outcome, with the first difference
+    recorded = sample(experiments(["mma"]), "cuda", seed=1)  # the GPU's results, for comparisons without the GPU
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One instruction with many random inputs, run on a GPU and on the emulator and compared."""
+"""Experiments: one instruction with many random inputs, run on a GPU and on the emulator and compared.
+
+A case is one set of inputs of the instruction. One warp or one warpgroup executes each case.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,13 @@ Arrays = dict[str, Array]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Array of an experiment; `shape` is the part of one thread, or of one case for `memory`.
+    """Array that the kernel of an experiment reads or writes.
 
-    `make` turns a kind of input and random bits into the values of the cases. Shapes: (cases, *shape).
+    `shape` is the part of the array that belongs to one thread of a case, or to the whole case if the array is
+    `memory`. `draws` is the shape of the random 64-bit words for one case. `make` turns (kind of input, random words)
+    into values; the kinds are listed in `patterns.KINDS`. Without `make` the array starts with zeros.
+
+    Shapes: `make` receives (cases, *draws) and returns (cases, *shape).
     """
 
     dtype: str
@@ -32,10 +39,13 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Instruction inside a kernel; one warp or one warpgroup executes one case.
+    """Kernel around one instruction, with the arrays that it reads and writes.
 
-    `operands` are the arrays in the order of the kernel's parameters. `outputs` names the arrays to compare, which
-    include `memory` if the instruction writes shared memory.
+    `operands` has the arrays in the order of the kernel's parameters. `outputs` names the arrays to compare. They
+    include `memory` if the instruction writes shared memory. A CTA executes `cases_of_block` cases with `threads`
+    threads each.
+
+    Units: `shared` memory in bytes.
     """
 
     form: str
@@ -49,11 +59,14 @@ class Experiment:
 
     @property
     def family(self) -> str:
-        """Family of the form."""
+        """Family of the form: the part of its name before the first dot."""
         return self.form.partition(".")[0]
 
     def make(self, cases: int, seed: int) -> Arrays:
-        """Return the inputs of the cases, which take turns at the kinds, and empty outputs."""
+        """Return an array for each operand: random inputs, and zeros for outputs.
+
+        Consecutive cases have consecutive kinds of input from `patterns.KINDS`.
+        """
         arrays: Arrays = {}
         for number, (name, operand) in enumerate(self.operands.items()):
             array = np.zeros((cases, *operand.shape), operand.dtype)
@@ -70,7 +83,10 @@ class Experiment:
         return arrays
 
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
-        """Run the kernel on the device "cpu" or "cuda" and return the outputs."""
+        """Run the kernel on a copy of the arrays and return the outputs by name.
+
+        `device` is "cpu" for the emulator or "cuda".
+        """
         copies = {name: array.copy() for name, array in arrays.items()}
         cases = len(next(iter(copies.values())))
         launch(
@@ -88,7 +104,12 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First output that differs, with its location and both values."""
+    """First output that differs between a GPU and the emulator: its location and both values.
+
+    `thread` is -1 for an output in shared memory, and `register` is then a byte offset.
+
+    Units: `width` in bits.
+    """
 
     case: int
     kind: str
@@ -110,7 +131,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of the comparison of one experiment."""
+    """Result of the comparison of one experiment on a GPU and on the emulator.
+
+    `outputs` is the number of compared values and `mismatches` the number of different ones. `failure` is the message
+    of an experiment that did not run, otherwise "".
+    """
 
     form: str
     instruction: str

@@ -1,4 +1,4 @@
-"""Parts of kernels around one instruction, read from `harness.ptx`."""
+"""PTX templates for the kernels around one instruction, read from the sections of `harness.ptx`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def _parts() -> dict[str, Template]:
 
 
 def part(name: str, **words: object) -> str:
-    """Return a part with its placeholders replaced."""
+    """Return the section of `harness.ptx` with this name, with its placeholders replaced by `words`."""
     return _parts()[name].substitute(words)

@@ -1,6 +1,8 @@
-"""Jobs of the campaigns: module-level functions of one task, which any process can import.
+"""Functions that run one task of a comparison with a GPU.
 
-Each job takes the shared data, a task, and a progress callback, which these short jobs do not use.
+They are at module level so that any process can import them.
+
+Each function takes the data that all tasks share, a task, and a progress callback, which these short tasks do not use.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ Report = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names of families, forms and instructions; every Nth of their experiments is selected."""
+    """Selection of every Nth experiment for the named families, forms and instructions."""
 
     names: tuple[str, ...] = ()
     every: int = 1
@@ -32,7 +34,7 @@ class Selection:
     def experiments(self) -> tuple[Experiment, ...]:
         """Return the selected experiments, in the same order in every process.
 
-        Processes exchange the numbers of experiments, because experiments cannot be pickled.
+        Processes exchange the index of an experiment in this tuple, because experiments cannot be pickled.
 
         Errors: UsageError compare.form.
         """
@@ -46,7 +48,7 @@ def _experiments(names: tuple[str, ...], every: int) -> tuple[Experiment, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Selected experiments with the number of cases and the seed."""
+    """Selected experiments with the number of cases and the seed of their inputs."""
 
     selection: Selection
     cases: int
@@ -54,7 +56,7 @@ class Inputs:
 
 
 def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
-    """Run an experiment, given by number, on the GPU of this machine and on the emulator."""
+    """Run the experiment with this index on the GPU of this machine and on the emulator, and compare."""
     experiment = shared.selection.experiments()[number]
     try:
         return compare(experiment, shared.cases, shared.seed)
@@ -63,18 +65,18 @@ def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
 
 
 def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _report: Report) -> int:
-    """Return the first case of an experiment that differs from the sample, or -1."""
+    """Return the index of the first case whose result on the emulator differs from the sample, or -1."""
     selection, recorded = shared
     return next((case for _, case in differing(recorded, [selection.experiments()[number]])), -1)
 
 
 def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch | None:
-    """Return the difference of a small kernel's output on the emulator from the record, or None."""
+    """Return the difference between the emulator's output of a small kernel and the record, or None."""
     return next(mismatches(shared, kernels([key])), None)
 
 
 def run_tensor_copy(_shared: None, task: TensorTask, _report: Report) -> TensorOutcome:
-    """Run a tensor copy on the device of the task and on the emulator."""
+    """Run a tensor copy on the device of the task and on the emulator, and compare."""
     return compare_task(task)
 
 
@@ -84,7 +86,10 @@ def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
 
 
 def tensor_copy_against_sample(_shared: None, task: tuple[TensorCase, int], _report: Report) -> tuple[str, str] | None:
-    """Return the emulator's verdict and message for a tensor copy that differs from the sample, or None."""
+    """Return None if the emulator's answer to a tensor copy has the recorded digest.
+
+    Otherwise return the emulator's verdict and message.
+    """
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()
     return next(((emulated.verdict, emulated.words) for _, _, emulated in found), None)

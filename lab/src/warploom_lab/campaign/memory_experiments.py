@@ -1,4 +1,4 @@
-"""Experiments on instructions that copy matrices to or from memory, or multiply from shared memory."""
+"""Experiments for instructions that copy matrices to or from memory, or multiply from shared memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warploom.layout.maps import TYPE_BITS
 from warploom_lab.campaign import patterns
 from warploom_lab.campaign.experiment import Array, Experiment, Operand
 from warploom_lab.campaign.harness import part
-from warploom_lab.campaign.register_experiments import WARP, Kernel, add_register, constants_of, slots_of
+from warploom_lab.campaign.register_experiments import WARP, Kernel, add_register, slots_of, variants_of
 from warploom_lab.ptxas.instruction_text import Slots, instruction, opcode_words, present_operands
 
 _COPY_MEMORY = 8192  # bytes of memory that a warp copies matrices to or from
@@ -32,7 +32,10 @@ Make = Callable[[str, patterns.Raw], Array]
 
 
 def copy_experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments on a form that copies matrices; none on other forms."""
+    """Yield the experiments for a form that copies matrices between registers and memory.
+
+    Yield none for other forms.
+    """
     kinds = [spec.kind for spec in form.operands.values()]
     if kinds.count("address") != 1 or form.collective != "warp":
         return
@@ -84,13 +87,13 @@ def _shared_kernel(kernel: Kernel, body: list[str], fixed: Mapping[str, int]) ->
 
 
 def _address(kernel: Kernel, name: str, space: str, make: Make, draws: tuple[int, ...]) -> str:
-    """Add a register with each thread's address and return its text."""
+    """Add a 64-bit register with an address for each thread and return its name."""
     operand = Operand("u4", (kernel.threads, 1), draws or (1,), make)
     return _wide_register(kernel, name, operand, f"{space} address", 4)
 
 
 def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size: int) -> str:
-    """Add a 64-bit register that a part of the harness loads from an array, and return its text."""
+    """Add a 64-bit register that the kernel loads from an array, and return its name."""
     kernel.operands[name] = operand
     kernel.declarations += [f"    .reg .b64 %{name}0;", f"    .reg .b64 %at_{name};"]
     kernel.loads.append(part("pointer", operand=name, bytes=size))
@@ -99,19 +102,22 @@ def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size:
 
 
 def _row_of_each_lane(_: str, raw: patterns.Raw) -> Array:
-    """Return a distinct random row offset for each lane."""
+    """Return the byte offset of a matrix row for each lane, random and distinct."""
     return np.argsort(raw, axis=1, kind="stable")[:, :WARP, None] * _LINE
 
 
 def _shape_of(slots: Slots) -> tuple[int, int, int]:
-    """Return the lines of a matrix, the elements of a line, and the bits of an element."""
+    """Return the number of lines of a wmma matrix, the elements of a line, and the bits of an element.
+
+    A line is a row of a row-major matrix or a column of a column-major one.
+    """
     found = maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
     lines, elements = (found.rows, found.cols) if slots["layout"] == "row" else (found.cols, found.rows)
     return lines, elements, bits_of(slots["type"])
 
 
 def _common_start(_: str, raw: patterns.Raw) -> Array:
-    """Return a random start offset that all lanes share."""
+    """Return a random byte offset that all lanes share."""
     starts = raw % np.uint64(_COPY_MEMORY // 4 // _ALIGNMENT) * np.uint64(_ALIGNMENT)
     return np.broadcast_to(starts[:, :, None], (len(raw), WARP, 1))
 
@@ -133,12 +139,11 @@ def _strides(slots: Slots) -> Make:
 
 
 def multiply_experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments on a form with matrices in shared memory; none on other forms."""
+    """Yield the experiments for a form that multiplies matrices in shared memory; none for other forms."""
     if "b_desc" not in form.operands:
         return
-    for number, slots in enumerate(slots_of(form)):
-        for constants in constants_of(form, slots, number):
-            yield _multiply_experiment(form, slots, constants)
+    for slots, constants in variants_of(form):
+        yield _multiply_experiment(form, slots, constants)
 
 
 def _multiply_experiment(form: Form, slots: Slots, constants: Mapping[str, int]) -> Experiment:
@@ -193,7 +198,7 @@ def _uniform_predicate(_: str, raw: patterns.Raw) -> Array:
 
 
 def _descriptor(kernel: Kernel, name: str, slots: Slots, transposed: bool) -> str:
-    """Add a register with the descriptor of a random tile in shared memory and return its text."""
+    """Add a register with the descriptor of a random matrix in shared memory and return its name."""
     element = slots[f"{name[0]}type"]
     rows = 64 if name[0] == "a" else int(slots["n"])
     line = k_of(slots["shape"]) * TYPE_BITS[element] // 8

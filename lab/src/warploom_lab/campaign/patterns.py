@@ -1,6 +1,6 @@
-"""Bit patterns for operands, of kinds for which sums, conversions and limits often go wrong.
+"""Bit patterns for operands that often reveal errors in sums, conversions and limits.
 
-The bits depend on the seed only, not on the machine or the version of NumPy.
+The patterns depend on the seed only, and are equal on every computer and with every version of NumPy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Patterns = NDArray[Any]
 Raw = NDArray[np.uint64]
 
 KINDS = ("raw", "normal", "spread", "cancelling", "subnormal", "near overflow", "zeros", "near limits")
-"""Kinds of operand values; for integers, kinds that apply to floats only give raw bits."""
+"""Kinds of operand values. For integers, the kinds that describe floats give raw bits."""
 
 _SPREAD = 24  # half the exponent range of the kind "spread"
 _PACKED = ("x2", "x4")
@@ -29,18 +29,21 @@ def draw(seed: int, count: int) -> Raw:
 
 
 def container_bits(element: str) -> int:
-    """Return the number of bits of an element in a register."""
+    """Return the number of bits that an element takes in a register."""
     return TYPES[element].bits
 
 
 def element_of(type_word: str) -> str:
-    """Return the element type of a packed type, such as e4m3 for e4m3x2; other types are unchanged."""
+    """Return the element type of a packed type, such as e4m3 for e4m3x2, and any other type unchanged."""
     head = type_word[:-2]
     return head if type_word.endswith(_PACKED) and head in TYPES else type_word
 
 
 def patterns(element: str, kind: str, raw: Raw) -> Patterns:
-    """Return patterns of an element type as unsigned integers, one for each random word."""
+    """Return one element for each random word, as unsigned integers that contain its bits.
+
+    `kind` is a word of KINDS.
+    """
     number_format = F64 if element == "f64" else FORMATS.get(element)
     if number_format is not None:
         return _floats(number_format, kind, raw)
@@ -86,9 +89,9 @@ def _floats(number_format: Format, kind: str, raw: Raw) -> Patterns:
 
 
 def registers(element: str, kind: str, register_bits: int, raw: Raw) -> Patterns:
-    """Return registers filled with packed elements, one for each random word.
+    """Return registers filled with packed elements; each element is made from one random word.
 
-    Shapes: raw (…, elements of a register); the result is (…).
+    Shapes: `raw` is (…, elements of a register); the result is (…).
     """
     bits = container_bits(element)
     found = patterns(element, kind, raw)

@@ -1,4 +1,7 @@
-"""Experiments on instructions whose operands are registers, predicates and constants."""
+"""Experiments for instructions whose operands are registers, predicates and constants.
+
+Slots are the words that the modifiers of an opcode take, by the name of the modifier.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _BLOCK = 4  # warps in a CTA
 
 
 def slots_of(form: Form) -> Iterator[Slots]:
-    """Yield the slots of a form that are legal on the target; none if the form is not executable."""
+    """Yield the slots of a form that are legal on the target.
+
+    Yield none if the emulator cannot execute the form.
+    """
     target = read_target(ARCH)
     assert target is not None
     if not form.is_executable:
@@ -42,18 +48,22 @@ def slots_of(form: Form) -> Iterator[Slots]:
                 yield slots
 
 
-def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, int]]:
-    """Yield choices of the immediate operands; another `number` gives other choices."""
+def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
+    """Yield (slots, values of the immediate operands) for each legal opcode of a form.
+
+    Each opcode occurs with up to four choices of values. If there are more choices, opcodes get different ones.
+    """
     names = [name for name, spec in form.operands.items() if spec.kind == "immediate"]
-    allowed = [list(islice(form.operands[name].constants(slots) or range(256), 256)) for name in names]
-    every = list(islice(product(*allowed), 4096))
-    step = max(1, len(every) // _VARIANTS) | 1
-    for k in range(min(_VARIANTS, len(every))):
-        yield dict(zip(names, every[(number + k * step) % len(every)], strict=True))
+    for number, slots in enumerate(slots_of(form)):
+        allowed = [list(islice(form.operands[name].constants(slots) or range(256), 256)) for name in names]
+        every = list(islice(product(*allowed), 4096))
+        step = max(1, len(every) // _VARIANTS) | 1
+        for k in range(min(_VARIANTS, len(every))):
+            yield slots, dict(zip(names, every[(number + k * step) % len(every)], strict=True))
 
 
 def element(form: Form, name: str, slots: Slots) -> str:
-    """Return the element type of an operand."""
+    """Return the element type of an operand, such as f16 for a register of type b32 that holds two f16."""
     spec = form.operands[name]
     is_factor = spec.is_fragment and form.multiplies
     word = slots.get(f"{name[0]}type", "f16") if is_factor else spec.type_word(slots)
@@ -61,12 +71,12 @@ def element(form: Form, name: str, slots: Slots) -> str:
 
 
 def declared(type_word: str) -> str:
-    """Return the register type for a value: pred for predicates, otherwise untyped bits."""
+    """Return the type of a `.reg` declaration for a value: pred for predicates, otherwise untyped bits."""
     return "pred" if type_word == "pred" else f"b{max(bits_of(type_word), 8)}"
 
 
 def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
-    """Return the maker of sparse metadata words in which every nibble is legal."""
+    """Return a function from random words to sparse metadata words in which every nibble is legal."""
     engine = "wgmma" if form.family == "wgmma" else "mma"
     found = metadata_map(engine, slots["shape"], slots["atype"], 0)
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
@@ -87,7 +97,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 def filler(
     spec: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
-    """Return the shape of the random words for one register, and the maker of its bits."""
+    """Return the shape of the random words for one register, and a function from these words to its bits."""
     if spec.type_word(slots) == "pred":
         return (), lambda _, raw: (raw & np.uint64(1)).astype(np.uint8)
     bits = max(bits_of(spec.type_word(slots)), 8)
@@ -100,7 +110,7 @@ def filler(
 
 
 class Kernel:
-    """Builder of a kernel: declarations, loads, stores and arrays."""
+    """Builder of a kernel around one instruction: register declarations, loads, stores and arrays."""
 
     def __init__(self, form: Form, slots: Slots, threads: int) -> None:
         self.form, self.slots, self.threads = form, slots, threads
@@ -121,7 +131,7 @@ class Kernel:
         make: Callable[[str, patterns.Raw], Array] | None = None,
         load: str = "load",
     ) -> str:
-        """Add the registers and the array of an operand and return the text of the operand."""
+        """Add the registers and the array of an operand and return the operand as PTX."""
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits
         size = bits // 8
@@ -146,12 +156,12 @@ class Kernel:
 
     @property
     def parameters(self) -> str:
-        """Parameters of the kernel: one pointer for each array."""
+        """Parameter list of the kernel: one pointer for each array."""
         return ", ".join(f".param .u64 {name}" for name in self.operands)
 
 
 def add_register(kernel: Kernel, name: str) -> str:
-    """Add a register operand whose values suit its element type and return its text."""
+    """Add a register operand, filled with values of its element type, and return the operand as PTX."""
     form, slots = kernel.form, kernel.slots
     spec = form.operands[name]
     draws, make = filler(spec, element(form, name, slots), slots)
@@ -163,15 +173,17 @@ def add_register(kernel: Kernel, name: str) -> str:
 
 
 def experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments on a form; none if it has other operands or is not executable."""
+    """Yield the experiments for a form whose operands are registers, predicates and constants.
+
+    Yield none for other forms, forms without an output, and forms that the emulator cannot execute.
+    """
     kinds = {spec.kind for spec in form.operands.values()}
     moved = {spec.access for spec in form.operands.values()}
     at_once = all(isinstance(each, (Collective, Flow, Multiply)) for each in form.effects)
     if not at_once or not kinds <= {"register", "predicate", "immediate"} or not moved & {"write", "both"}:
         return
-    for number, slots in enumerate(slots_of(form)):
-        for constants in constants_of(form, slots, number):
-            yield _experiment(form, slots, constants)
+    for slots, constants in variants_of(form):
+        yield _experiment(form, slots, constants)
 
 
 def _experiment(form: Form, slots: Slots, constants: Mapping[str, int]) -> Experiment:

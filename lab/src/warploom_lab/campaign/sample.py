@@ -1,11 +1,12 @@
-"""Sample of a campaign: digests of a GPU's outputs for a few cases of each experiment.
+"""Sample of a GPU's results: digests of the outputs for a few cases of each experiment.
 
 The seed determines the inputs, so the sample holds the outputs only, eight bytes for each case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom_lab.campaign.experiment import Arrays, Experiment
+from warploom_lab.campaign.experiment import Array, Arrays, Experiment
 
 CASES = 64
 _BYTES = 8
@@ -25,7 +26,10 @@ Digests = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Digests by experiment, in order; each array has the shape (cases,)."""
+    """Digests of a GPU's outputs by experiment, and the seed of the inputs.
+
+    Shapes: each array of digests is (cases,).
+    """
 
     seed: int
     digests: Mapping[str, Digests]
@@ -38,27 +42,43 @@ class Sample:
 
     @classmethod
     def read(cls, path: Path) -> Sample:
-        """Read a sample.
+        """Read a sample from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a sample.
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                names = arrays["names"].item().decode().split("\n")
-                return cls(int(arrays["seed"]), dict(zip(names, arrays["digests"], strict=True)))
-        except (OSError, ValueError, KeyError) as error:
-            raise UsageError(f"{path} is not a sample of a campaign: {error}", code="compare.sample") from None
+        with opened(path, "a sample of a campaign") as arrays:
+            return cls(int(arrays["seed"]), dict(zip(names_in(arrays), arrays["digests"], strict=True)))
+
+
+@contextmanager
+def opened(path: Path, content: str) -> Generator[Mapping[str, Array]]:
+    """Open an `.npz` file and yield its arrays by name.
+
+    `content` describes the file that is expected, such as "a sample of a campaign".
+
+    Errors: UsageError compare.sample if the file or one of its arrays cannot be read inside the `with` block.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            yield arrays
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is not {content}: {error}", code="compare.sample") from None
+
+
+def names_in(arrays: Mapping[str, Array]) -> list[str]:
+    """Return the array `names`, which holds one name on each line."""
+    return arrays["names"].item().decode().split("\n")
 
 
 def key(experiment: Experiment) -> str:
-    """Return the name of an experiment in a sample: the form and the instruction."""
+    """Return the name of an experiment in a sample: its form and its instruction."""
     return f"{experiment.form} {experiment.instruction}"
 
 
 def sample(
     experiments: Iterable[Experiment], device: str, seed: int, progress: Callable[[str], Any] | None = None
 ) -> Sample:
-    """Run the first cases of each experiment on a device and return the digests of the outputs."""
+    """Run the first 64 cases of each experiment on a device and return the digests of the outputs."""
     found: dict[str, Digests] = {}
     for experiment in experiments:
         name = key(experiment)
@@ -69,7 +89,10 @@ def sample(
 
 
 def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[tuple[str, int]]:
-    """Yield experiments whose outputs on the emulator differ from the sample, with the first such case."""
+    """Yield (experiment, case) for each experiment whose output on the emulator differs from the sample.
+
+    `case` is the index of the first case that differs.
+    """
     for experiment in experiments:
         expected = recorded.digests.get(key(experiment))
         if expected is None:
@@ -80,7 +103,10 @@ def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[t
 
 
 def _digests(outputs: Arrays) -> Digests:
-    """Return an eight-byte digest of the outputs of each case, as an array of shape (cases,)."""
+    """Return an eight-byte digest of the outputs of each case.
+
+    Shapes: (cases,).
+    """
     cases = len(next(iter(outputs.values())))
     words = (
         blake2b(b"".join(array[case].tobytes() for array in outputs.values()), digest_size=_BYTES).digest()

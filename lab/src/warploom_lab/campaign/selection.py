@@ -16,7 +16,7 @@ FAMILIES = ("mma", "sparse", "wmma", "matrix", "wgmma", "convert", "approximate"
 
 
 def experiments(names: Sequence[str] = FAMILIES) -> Iterator[Experiment]:
-    """Yield the experiments on the named families, forms or instructions.
+    """Yield the experiments for the named families, forms or instructions.
 
     Errors: UsageError compare.form for an unknown name, or if a name has no experiment.
     """
@@ -41,7 +41,7 @@ def experiments(names: Sequence[str] = FAMILIES) -> Iterator[Experiment]:
 
 
 def experiments_of(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments on one form."""
+    """Yield the experiments for one form."""
     yield from register_experiments.experiments(form)
     yield from memory_experiments.copy_experiments(form)
     yield from memory_experiments.multiply_experiments(form)

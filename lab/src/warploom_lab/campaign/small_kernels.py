@@ -1,9 +1,9 @@
-"""Small kernels in which threads, CTAs and clusters cooperate, compared word for word.
+"""Small kernels in which threads, CTAs and clusters cooperate, compared word by word.
 
-The kernels are in `kernels/*.ptx`, one file for each area; `kernels/frame.ptx` has the common frame. A kernel begins at
-a line such as `//! name | grid 2 | block 64 | .maxnreg 64`, which lists extents, bytes and directives that differ from
-the frame's. A kernel writes the words of its threads at `%out`, reads words at `%in`, and may change the words at
-`%mem`. Its output consists of the words at `%out` and `%mem`.
+The kernels are in `kernels/*.ptx`, one file for each area; `kernels/frame.ptx` has the text around each kernel. A
+kernel begins at a line such as `//! name | grid 2 | block 64 | .maxnreg 64`. The line lists launch extents, sizes and
+directives that differ from the frame's. Each thread writes words at `%out`, reads words at `%in`, and may change the
+words at `%mem`. The output of a kernel consists of the words at `%out` and `%mem`.
 
     kernels(["mbarrier"])[0].run("cpu", "lazy")             # -> words
     record(kernels(), results).write(path)                  # the GPU's outputs, for comparisons without the GPU
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import UsageError, WarploomError
 from warploom.runtime.api import launch
 from warploom_lab.campaign import patterns
+from warploom_lab.campaign.sample import names_in, opened
 
 Words = NDArray[np.uint32]
 Extents = tuple[int, int, int]
@@ -41,7 +42,7 @@ _DEFAULTS = {"grid": "1", "block": "32", "cluster": "", "dynamic": "0", "shared"
 
 @dataclass(frozen=True, slots=True)
 class SmallKernel:
-    """Kernel with its launch extents and the number of words that each thread writes.
+    """Small kernel with its launch extents and the number of words that each thread writes.
 
     Units: `dynamic` shared memory in bytes.
     """
@@ -57,17 +58,17 @@ class SmallKernel:
 
     @property
     def key(self) -> str:
-        """Name in records."""
+        """Name of the kernel in a record: area/name."""
         return f"{self.area}/{self.name}"
 
     @property
     def digest(self) -> int:
-        """Eight-byte digest of the text and the launch."""
+        """Eight-byte digest of the kernel's text and its launch extents."""
         content = f"{self.text} {self.grid} {self.block} {self.cluster} {self.dynamic} {self.words}"
         return int.from_bytes(blake2b(content.encode(), digest_size=8).digest(), "little")
 
     def run(self, device: str, schedule: str = "eager") -> Words:
-        """Run the kernel and return the words of all threads, then the memory that it may change.
+        """Run the kernel and return the words at `%out` of all threads, followed by the words at `%mem`.
 
         Errors: the errors of `launch`.
         """
@@ -89,7 +90,7 @@ class SmallKernel:
 
 
 def inputs() -> tuple[Words, Words]:
-    """Return the words that every kernel reads, and the words that it may change."""
+    """Return the words at `%in`, which every kernel reads, and the words at `%mem`, which it may change."""
     words = patterns.draw(_SEED, _WORDS).astype(np.uint32)
     return words, np.arange(_WORDS, dtype=np.uint32)
 
@@ -129,7 +130,7 @@ def _extents(text: str) -> Extents:
 
 
 def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
-    """Return the kernels of the named areas, the kernels of the given names, or all kernels.
+    """Return the kernels of the named areas or with the given names, or all kernels without names.
 
     Errors: UsageError compare.kernel for an unknown name.
     """
@@ -146,7 +147,10 @@ def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Outputs of a GPU by kernel, the digests of the kernels, and the messages of failed kernels."""
+    """Outputs of a GPU and digests of the kernels, by `SmallKernel.key`.
+
+    `failures` has the messages of the kernels that did not run.
+    """
 
     outputs: Mapping[str, Words]
     digests: Mapping[str, int]
@@ -165,22 +169,19 @@ class Record:
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Read a record.
+        """Read a record from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a record.
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                names = arrays["names"].item().decode().split("\n")
-                ends = np.cumsum(arrays["sizes"])[:-1]
-                outputs = dict(zip(names, np.split(arrays["words"], ends), strict=True))
-                return cls(outputs, dict(zip(names, arrays["digests"].tolist(), strict=True)), {})
-        except (OSError, ValueError, KeyError) as error:
-            raise UsageError(f"{path} is not a record of small kernels: {error}", code="compare.sample") from None
+        with opened(path, "a record of small kernels") as arrays:
+            names = names_in(arrays)
+            ends = np.cumsum(arrays["sizes"])[:-1]
+            outputs = dict(zip(names, np.split(arrays["words"], ends), strict=True))
+            return cls(outputs, dict(zip(names, arrays["digests"].tolist(), strict=True)), {})
 
 
 def output(device: str, kernel: SmallKernel) -> Words | str:
-    """Return the output of a kernel on a device, or the message of its failure."""
+    """Run a kernel on a device and return its output, or the message of its failure."""
     try:
         return kernel.run(device)
     except WarploomError as error:
@@ -190,7 +191,10 @@ def output(device: str, kernel: SmallKernel) -> Words | str:
 def record(
     chosen: Sequence[SmallKernel], found: Iterable[tuple[int, Words | str]], progress: Callable[[], Any] | None = None
 ) -> Record:
-    """Return the record of the results, which come as (kernel number, output or message)."""
+    """Return the record of the results of the chosen kernels.
+
+    `found` yields (index of the kernel in `chosen`, output or message of its failure).
+    """
     outputs: dict[str, Words] = {}
     digests: dict[str, int] = {}
     failures: dict[str, str] = {}
@@ -207,7 +211,10 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Kernel whose output on the emulator differs from the record, with a message."""
+    """Kernel whose output on the emulator differs from the record, with a message.
+
+    `schedule` is the schedule of the emulator, or "record" if the kernel changed after the record was made.
+    """
 
     kernel: str
     schedule: str
@@ -223,7 +230,7 @@ def mismatches(
     schedules: Sequence[str] = SCHEDULES,
     progress: Callable[[], Any] | None = None,
 ) -> Iterator[Mismatch]:
-    """Yield the kernels whose output on the emulator differs from the GPU's."""
+    """Yield a mismatch for each kernel whose output differs from the record under one of the schedules."""
     for kernel in chosen:
         if progress is not None:
             progress()
@@ -241,7 +248,10 @@ def mismatches(
 
 
 def difference(real: Words, emulated: Words, words: int) -> str:
-    """Return a message about the first differing word, or ""."""
+    """Return a message about the first word in which two outputs differ, or "".
+
+    `words` is the number of words that each thread writes.
+    """
     wrong = np.flatnonzero(real != emulated)
     if not len(wrong):
         return ""

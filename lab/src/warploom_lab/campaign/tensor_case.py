@@ -1,4 +1,4 @@
-"""One tensor copy of the campaign: a tensor map, an action, and the initial memory."""
+"""Case of the comparison of tensor copies: a tensor map, an action, and the initial memory."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ _SHARED_TAG = 0x8000_0000
 
 @dataclass(frozen=True, slots=True)
 class TensorCase:
-    """Tensor copy; the action "verdict" encodes the tensor map and copies nothing.
+    """One copy through a tensor map; the action "verdict" encodes the tensor map and copies nothing.
 
     `map.global_address` is an offset into the global memory and `start` an offset into the shared memory. Each CTA has
-    `extent` bytes of shared memory. A `mask` other than 0 selects a multicast.
+    `extent` bytes of shared memory, and `memory` is the size of the global memory. `expected` is the transaction count
+    of the mbarrier. A `mask` other than 0 selects the CTAs of a multicast. `kind` selects the values of the elements;
+    "" fills both memories with words that contain their own index.
 
     Units: bytes.
     """
@@ -54,17 +56,17 @@ class TensorCase:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> TensorCase:
-        """Return the case that JSON data describes."""
+        """Return the case from the JSON data that `record` returned."""
         values = {name: _frozen(value) for name, value in record.items()}
         values["map"] = TensorMapFields(**{name: _frozen(value) for name, value in record["map"].items()})
         return cls(**values)
 
     def global_memory(self) -> Array:
-        """Return the initial global memory: numbers of the map's type, or words that contain their own index."""
+        """Return the initial global memory: elements of the map's type, or words that contain their own index."""
         return self._contents(self.memory, 0, _GLOBAL_TAG)
 
     def shared_memory(self) -> Array:
-        """Return the initial shared memory."""
+        """Return the initial shared memory of one CTA."""
         return self._contents(self.extent, 1, _SHARED_TAG)
 
     def _contents(self, size: int, salt: int, tag: int) -> Array:
@@ -96,5 +98,5 @@ def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
 
 
 def _frozen(value: Any) -> Any:
-    """Return a tuple if the value is a list, otherwise the value."""
+    """Return a list as a tuple, and any other value unchanged."""
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

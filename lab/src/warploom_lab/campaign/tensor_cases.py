@@ -1,4 +1,4 @@
-"""Random tensor copies, and random tensor maps that are legal or nearly legal."""
+"""Random copies through tensor maps, and random tensor maps that are legal or nearly legal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CONVERTED = ("f32.ftz", "tf32", "tf32.ftz")
 _REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _LONGEST_SPAN = 1 << 18
-_MARGIN = 1 << 14  # bytes before and after a tensor, which reveal accesses outside it
+_MARGIN = 1 << 14  # bytes before and after a tensor, in which accesses outside the tensor show
 _SHARED = 200 * 1024
 
 
 def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
-    """Yield cases; each depends on the seed and its number only."""
+    """Yield `count` cases; each case depends on the seed and its number only."""
     for number in range(count):
         rng = Random(f"{seed} {number}")
         yield _verdict(rng, number) if number % 4 == 3 else _copy(rng, number)
@@ -94,7 +94,7 @@ def _row(inner: int, unit: int, swizzle: int) -> int:
 
 
 def _im2col(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
-    """Return the im2col map over the tensor of a tiled map."""
+    """Return an im2col map over the same tensor as a tiled map."""
     half = 1 << (_CORNER_BITS[tiled.rank] - 1)
     spatial = tiled.rank - 2
     first = 0 if tiled.interleave else 1
@@ -181,7 +181,7 @@ def _reduction(rng: Random, made: TensorMapFields) -> str:
 
 
 def _large(made: TensorMapFields) -> TensorMapFields:
-    """Return the map with the largest box that fits in shared memory."""
+    """Return the tensor map with the largest box that fits in shared memory."""
     row = _row(made.box[0], INTERLEAVES[made.interleave] or made.element_bits // 8, made.swizzle)
     box, left = list(made.box), _SHARED // row
     for axis in range(1, made.rank):
@@ -191,7 +191,7 @@ def _large(made: TensorMapFields) -> TensorMapFields:
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
-    """Return coordinates, innermost first, that are inside, partly outside, or outside the tensor."""
+    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first."""
     size = made.element_bits // 8
     step = max(16 // size, 1) if not made.interleave else 1
     choice = rng.random()
@@ -246,7 +246,7 @@ _MapChange = Callable[[Random, TensorMapFields], TensorMapFields]
 
 
 def _change_entry(name: str, *values: int) -> _MapChange:
-    """Return a change that sets one entry of a tuple field to one of the values."""
+    """Return a function that sets one entry of a tuple field of a tensor map to one of the values."""
 
     def change(rng: Random, made: TensorMapFields) -> TensorMapFields:
         entries: list[int] = list(getattr(made, name))
@@ -258,7 +258,7 @@ def _change_entry(name: str, *values: int) -> _MapChange:
 
 
 def _change_field(name: str, *values: int) -> _MapChange:
-    """Return a change that sets the field `name` to one of its test values."""
+    """Return a function that sets a field of a tensor map to one of the values."""
     return lambda rng, made: replace(made, **{name: rng.choice(values)})
 
 
@@ -267,7 +267,7 @@ def _shift_address(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the size of a box row, or of a pixel, to a value near a limit."""
+    """Set the size of a box row, or of an im2col pixel, to a value near a limit."""
     size = made.element_bits // 8 or 1
     size_in_elements = rng.choice((8, 12, 16, 24, 32, 48, 64, 80, 128, 144, 256, 512)) // size
     size_in_elements = max(min(size_in_elements, 257), 1)
@@ -294,7 +294,7 @@ def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the box to about the size of shared memory after division by a traversal stride."""
+    """Set the box to a size that, divided by a traversal stride, is about the size of shared memory."""
     sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized

@@ -1,4 +1,4 @@
-"""Tensor copies on a GPU and on the emulator, and the comparison of every byte they leave."""
+"""Tensor copies on a GPU and on the emulator, and the comparison of the resulting memory."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from warploom_lab.campaign.tensor_case import TensorCase
 from warploom_lab.ptxas.instruction_text import instruction, opcode_words
 
 _THREADS = 128
-_SM = 90  # the recorded answers come from an H200
+_SM = 90  # of the H200 that gave the recorded answers
 _SPINS = {"cpu": 1, "cuda": 20_000}
 _DIGEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer of a device to a case.
+    """Result of a tensor copy on one device.
 
-    `verdict` is "done", "refused" (the tensor map), "trapped", "hung" or "failed". With "done", `steps` has the
-    16-byte units that the mbarrier of each CTA still expected; the kernel adds one unit to the bytes of the copy.
+    `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed", and `words` is the
+    message. With "done", `steps` has the count that the mbarrier of each CTA still expected, in units of 16 bytes; the
+    kernel adds one unit to the bytes of the copy. `shared` and `memory` are the shared and global memory after the
+    copy.
     """
 
     verdict: str
@@ -46,22 +48,22 @@ class Answer:
     words: str = ""
 
     def digest(self) -> int:
-        """Return an eight-byte digest of the verdict and of every byte."""
+        """Return an eight-byte digest of the verdict, the mbarriers and both memories."""
         head = f"{self.verdict} {self.steps}".encode()
         content = blake2b(head + self.shared.tobytes() + self.memory.tobytes(), digest_size=_DIGEST)
         return int.from_bytes(content.digest(), "little")
 
 
 class _Unvalidated(TensorMap):
-    """Tensor map without validation on the host, so that the device decides its legality."""
+    """Tensor map without validation on the host, so that the device decides whether it is legal."""
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """Return the fields of the map at a global address."""
+        """Return the fields of the tensor map for a tensor at a global address."""
         return replace(self.template, global_address=global_address)
 
 
 def answer(case: TensorCase, device: str) -> Answer:
-    """Run a case on the device "cpu" or "cuda" and return the answer."""
+    """Run a case on the device "cpu" (the emulator) or "cuda" and return its result."""
     if message := _refusal(case.map, device):
         return Answer("refused", words=message)
     if case.action == "verdict":
@@ -144,7 +146,10 @@ def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> st
 
 @dataclass(frozen=True, slots=True)
 class TensorOutcome:
-    """Answers of a GPU and of the emulator to a case; the bytes are kept only if they differ."""
+    """Results of a case on a GPU and on the emulator, which keep their memories only if they differ.
+
+    `digest` is the digest of the GPU's result.
+    """
 
     case: TensorCase
     real: Answer
@@ -178,21 +183,24 @@ def _first_difference(space: str, real: Array, emulated: Array) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """Case and device: "cuda", or "cpu" to compare the emulator with itself."""
+    """Case and the device to compare with the emulator.
+
+    `device` is "cuda", or "cpu" to compare the emulator with itself.
+    """
 
     case: TensorCase
     device: str = "cuda"
 
 
 def compare_task(task: TensorTask) -> TensorOutcome:
-    """Run a case on a device and on the emulator and compare the answers."""
+    """Run a case on a device and on the emulator and compare the results."""
     return outcome_of(task.case, gpu_answer(task), emulated_answer(task.case).digest())
 
 
 def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
-    """Compare the answer of a device with the digest of the emulator's answer.
+    """Compare the result of a device with the digest of the emulator's result.
 
-    If they differ, the emulator runs again for its bytes.
+    If they differ, the emulator runs the case again, because the outcome needs the emulator's memories.
     """
     digest = real.digest()
     if digest == emulated:
@@ -202,7 +210,7 @@ def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
 
 
 def gpu_answer(task: TensorTask) -> Answer:
-    """Return the answer of the task's device; an error becomes the verdict "failed"."""
+    """Return the result of a case on the task's device; an error becomes the verdict "failed"."""
     try:
         return answer(task.case, task.device)
     except WarploomError as error:
@@ -210,28 +218,28 @@ def gpu_answer(task: TensorTask) -> Answer:
 
 
 def is_reusable(outcome: TensorOutcome) -> bool:
-    """Return True if the process of an outcome can use its GPU again."""
+    """Return True if the process that produced an outcome can use its GPU for another case."""
     return is_reusable_after(outcome.real)
 
 
 def is_reusable_after(real: Answer) -> bool:
-    """Return True if the process that received an answer can use its GPU again."""
+    """Return True if the process that received this result can use its GPU for another case."""
     return real.verdict not in ("trapped", "failed")
 
 
 def lost(task: TensorTask) -> TensorOutcome:
-    """Return the outcome of a case whose process was lost."""
+    """Return the outcome of a case whose process ended or did not answer in time."""
     real = hung(task)
     return TensorOutcome(task.case, real, emulated_answer(task.case), real.digest(), same=False)
 
 
 def hung(_: TensorTask) -> Answer:
-    """Return the answer of a device whose process was lost."""
+    """Return the GPU's result for a case whose process ended or did not answer in time."""
     return Answer("hung")
 
 
 def emulated_answer(case: TensorCase) -> Answer:
-    """Return the answer of the emulator; an error becomes the verdict "failed"."""
+    """Return the result of a case on the emulator; an error becomes the verdict "failed"."""
     try:
         return answer(case, "cpu")
     except WarploomError as error:

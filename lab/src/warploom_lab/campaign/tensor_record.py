@@ -1,4 +1,4 @@
-"""Files of a GPU's answers to tensor copies: a sample for comparisons, and differences to study."""
+"""Files with a GPU's results of tensor copies: digests for comparisons, and memories that differ."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diagnostics import UsageError
 from warploom_lab.campaign.experiment import Array
+from warploom_lab.campaign.sample import opened
 from warploom_lab.campaign.tensor_case import TensorCase
 from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, emulated_answer
 
@@ -22,7 +22,7 @@ _LARGEST = 12 << 20  # changed bytes that are kept in total
 
 @dataclass(frozen=True, slots=True)
 class TensorSample:
-    """Cases with the verdict of a GPU and the digest of its answer."""
+    """Cases with the verdict of a GPU and the digest of its result, in the same order."""
 
     cases: Sequence[TensorCase]
     verdicts: Sequence[str]
@@ -30,7 +30,7 @@ class TensorSample:
 
     @classmethod
     def of(cls, outcomes: Iterable[TensorOutcome]) -> TensorSample:
-        """Return the sample of the GPU's answers."""
+        """Return the sample of the GPU's results."""
         ordered = sorted(outcomes, key=lambda outcome: outcome.case.number)
         return cls(
             [outcome.case for outcome in ordered],
@@ -50,19 +50,16 @@ class TensorSample:
 
     @classmethod
     def read(cls, path: Path) -> TensorSample:
-        """Read a sample.
+        """Read a sample from an `.npz` file.
 
         Errors: UsageError compare.sample if the file is not a sample.
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                cases = [TensorCase.of(record) for record in _unpacked(arrays["cases"])]
-                return cls(cases, _unpacked(arrays["verdicts"]), arrays["digests"].tolist())
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{path} is not a sample of tensor copies: {error}", code="compare.sample") from None
+        with opened(path, "a sample of tensor copies") as arrays:
+            cases = [TensorCase.of(record) for record in _unpacked(arrays["cases"])]
+            return cls(cases, _unpacked(arrays["verdicts"]), arrays["digests"].tolist())
 
     def differing(self) -> Iterator[tuple[TensorCase, str, Answer]]:
-        """Yield (case, GPU's verdict, emulator's answer) for each case whose digests differ."""
+        """Yield (case, GPU's verdict, emulator's result) for each case whose digest differs on the emulator."""
         for case, verdict, digest in zip(self.cases, self.verdicts, self.digests, strict=True):
             emulated = emulated_answer(case)
             if emulated.digest() != digest:
@@ -70,7 +67,10 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write differing cases with the bytes of both devices; keep a few examples of each kind."""
+    """Write the cases that differ, with the memories of both devices, as an `.npz` file.
+
+    At most six cases of the same action, tensor map mode and verdicts are written, and at most 12 MiB of changed bytes.
+    """
     seen: Counter[tuple[object, ...]] = Counter()
     records: list[dict[str, Any]] = []
     arrays: dict[str, Array] = {}
@@ -98,7 +98,7 @@ def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
 
 
 def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
-    """Read the differing cases, each with the answer of the GPU and of the emulator."""
+    """Read the cases that `write_differences` wrote, each with the results of the GPU and of the emulator."""
     found: list[tuple[TensorCase, Answer, Answer]] = []
     with np.load(path, allow_pickle=False) as arrays:
         for number, record in enumerate(_unpacked(arrays["differences"])):
@@ -117,7 +117,7 @@ def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
 
 
 def _before(case: TensorCase) -> dict[str, Array]:
-    """Return the initial content of both memories; the file stores changes relative to it."""
+    """Return the initial content of both memories. The file stores each memory as the difference from it."""
     return {"shared": case.shared_memory(), "memory": case.global_memory()}
 
 

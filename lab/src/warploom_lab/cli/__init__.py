@@ -1,4 +1,4 @@
-"""The `warploom-lab` command: one module for each verb, with arguments and output only."""
+"""The `warploom-lab` command: one module for each verb, which handles arguments and output only."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status; without a verb print the help."""
+    """Run the command and return its exit status; without arguments print the help."""
     arguments = sys.argv[1:] if argv is None else argv
     return execute(parser(), arguments or ["--help"])

@@ -1,4 +1,7 @@
-"""Options and executors that the campaigns of several verbs share."""
+"""Options and executors that the verbs with campaigns share.
+
+A campaign is a set of independent tasks, which run in processes of this computer or on Dask workers.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 
 
 def declare_record_folder(parser: argparse.ArgumentParser, folder: Path) -> None:
-    """Add the option --record, the folder of a record."""
+    """Add the option --record: the folder of a record, with a default."""
     parser.add_argument(
         "--record", type=Path, default=folder, metavar="FOLDER", help=f"folder of the record ({folder})"
     )
 
 
 def declare_checkpoint(parser: argparse.ArgumentParser) -> None:
-    """Add the option --checkpoint."""
+    """Add the option --checkpoint: the file that keeps finished results."""
     parser.add_argument(
         "--checkpoint",
         type=Path,
@@ -42,7 +45,7 @@ def declare_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 
 def require_positive_workers(options: argparse.Namespace) -> None:
-    """Refuse a number of workers below 1.
+    """Refuse a number of --workers below 1.
 
     Errors: UsageError.
     """
@@ -51,7 +54,7 @@ def require_positive_workers(options: argparse.Namespace) -> None:
 
 
 def file_digest(path: Path) -> dict[str, str]:
-    """Return the entry of a checkpoint header that identifies an input file.
+    """Return the digest of an input file, as an entry of a checkpoint header.
 
     Errors: UsageError dask.file.
     """
@@ -70,6 +73,8 @@ def run_campaign(
 ) -> list[Result]:
     """Return every result, computed by `local(workers)` or on the Dask workers that --workers names.
 
+    `needs` are packages and files that each Dask worker must have.
+
     Errors: UsageError dask.*; the errors of the tasks.
     """
     executor = local(options.workers) if isinstance(options.workers, int) else on_dask(campaign, options.workers, needs)
@@ -83,7 +88,7 @@ def run_with_progress(
     executor: Executor[Task, Result],
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Return every result, in task order, and show a progress bar."""
+    """Run a campaign with a progress bar and the option --checkpoint; return the results in task order."""
     from warploom_lab.work.campaign import run
 
     with counting(title, len(campaign.tasks)) as progress:
@@ -93,7 +98,7 @@ def run_with_progress(
 def on_dask(
     campaign: Campaign[Task, Result], workers: str, needs: Requirements | None = None
 ) -> Executor[Task, Result]:
-    """Return an executor that starts Dask workers for the first task and prints their table at the end."""
+    """Return an executor that starts Dask workers before the first task and prints their table at the end."""
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         with dask_pool(workers, needs) as executor_of:
@@ -106,9 +111,9 @@ def on_dask(
 def dask_pool(
     workers: str, needs: Requirements | None = None
 ) -> Generator[Callable[[Campaign[Any, Any]], Executor[Any, Any]]]:
-    """Start Dask workers and yield a function from campaign to executor.
+    """Start Dask workers and yield a function that makes an executor for a campaign.
 
-    The table of the workers is printed at the end.
+    At the end a table of the workers is printed.
     """
     from warploom.integrations.dask.worker_pool import WorkerPool
     from warploom.runtime.distribution import WorkReport

@@ -1,4 +1,4 @@
-"""`warploom-lab compare`: instructions and small kernels on a GPU and on the emulator, bit for bit."""
+"""`warploom-lab compare`: compare instructions and kernels on a GPU and on the emulator, bit for bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor
-from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, counting, print_table
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb, counting, print_table
 
 if TYPE_CHECKING:
     from warploom_lab.campaign import Outcome
@@ -38,15 +38,15 @@ compares the results with float64. --bits of the small ones are also compared wi
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
-    parser = add(
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
+    parser = add_verb(
+        add,
         "compare",
-        help="compare instructions on a GPU with the emulator",
+        run,
+        summary="compare instructions on a GPU with the emulator",
         description=_DESCRIPTION,
-        epilog="exit status: 0 all bits agree; 1 differences; 2 the comparison could not run.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 all bits agree; 1 differences; 2 the comparison could not run",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "name",
         nargs="*",
@@ -77,13 +77,13 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare and return the exit status.
+    """Compare as the options ask and return the exit status.
 
     Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
     """
     from warploom_lab.campaign.jobs import Selection
 
-    for name, least in (("cases", 1), ("every", 1), ("workers", 0)):
+    for name, least in (("cases", 1), ("every", 1), ("workers", 0), ("only", 0), ("bits", 0)):
         value = getattr(options, name)
         if isinstance(value, int) and value < least:
             raise UsageError(f"--{name} is {value}; expected {least} or more", code="compare.option")
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _require_this_process(options: argparse.Namespace, action: str) -> None:
-    """Refuse --workers and --checkpoint for an action that runs in this process.
+    """Refuse --checkpoint and Dask workers for an action that runs in this process.
 
     Errors: UsageError compare.option.
     """
@@ -242,7 +242,7 @@ def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
 
 
 def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome]:
-    """Return the executor, changed to raise if the first experiment fails: without a GPU all would fail."""
+    """Return an executor that raises if the first experiment fails, because all experiments need the GPU."""
 
     def execute(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
         first = True
@@ -256,7 +256,6 @@ def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome
 
 
 def _header(command: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the checkpoint header of a comparison of experiments or kernels."""
     return {"campaign": command, "names": list(options.name), "every": options.every}
 
 

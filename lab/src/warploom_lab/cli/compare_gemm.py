@@ -1,4 +1,4 @@
-"""`warploom-lab compare gemm`: random matrix multiplications on a GPU, in float64 and on the emulator."""
+"""`warploom-lab compare gemm`: compare multiplications on a GPU, in float64 and on the emulator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options
 from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
 
@@ -26,7 +25,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
+    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -37,8 +36,6 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
     from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
 
-    if min(options.only or 0, options.bits) < 0:
-        raise UsageError("--only and --bits must be 0 or more", code="compare.option")
     about = _provenance(options, device)
     machine = {name: about[name] for name in ("gpu", "driver", "cuda")}
     print(*(f"{name} {value}" for name, value in machine.items() if value), sep=", ", flush=True)
@@ -62,7 +59,7 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
 
 
 def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
-    """Return the command, the date, the GPU and the versions.
+    """Return the command, the date, the GPU and the versions, for the record.
 
     Errors: UsageError gpu.*.
     """
@@ -86,7 +83,7 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
 
 def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
-    """Return an executor whose processes use the GPU and, where a task asks for it, the emulator."""
+    """Return an executor whose processes use the GPU and, if a task asks for the comparison, the emulator."""
     from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 
@@ -96,7 +93,7 @@ def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outc
 
 
 def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
-    """Return an executor that uses the GPU of this machine and runs the emulator on Dask workers.
+    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
 
     A case whose bits differ runs again here, in order to report where they differ.
     """
@@ -142,7 +139,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints wrong outcomes at once, and the progress if there is no terminal."""
+    """Callback that prints each wrong outcome at once, and the progress if there is no terminal."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._wrong = total, 0, 0
@@ -159,7 +156,10 @@ class _FailureReporter:
 
 @contextmanager
 def _single_threaded_blas() -> Generator[None]:
-    """Limit BLAS to one thread in processes that start meanwhile, because each core has a process."""
+    """Limit BLAS to one thread in processes that start inside the `with` block.
+
+    Each core already has a process.
+    """
     name = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(name)
     os.environ[name] = before or "1"

@@ -1,4 +1,4 @@
-"""`warploom-lab compare tensor`: tensor copies on a GPU and on the emulator, byte for byte."""
+"""`warploom-lab compare tensor`: compare tensor copies on a GPU and on the emulator, byte for byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
+    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
 
     Errors: UsageError compare.*, dask.*.
     """
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, device: str = "cuda") -> int:
 
 
 def _local(campaign: Copies, count: int) -> Executor[TensorTask, TensorOutcome]:
-    """Return an executor whose processes use the GPU and then the emulator."""
+    """Return an executor whose processes run a copy on the GPU and then on the emulator."""
     from warploom_lab.campaign.tensor_copy import emulated_answer, is_reusable, lost
     from warploom_lab.work.executors import processes
 
@@ -67,9 +67,9 @@ def _local(campaign: Copies, count: int) -> Executor[TensorTask, TensorOutcome]:
 
 
 def _gpu_here_emulator_on_dask(workers: str) -> Executor[TensorTask, TensorOutcome]:
-    """Return an executor that uses the GPU of this machine and runs the emulator on Dask workers.
+    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
 
-    A case whose digest differs runs again on the emulator here, for its bytes.
+    A case whose digest differs runs again on the emulator here, because the report needs the bytes.
     """
     from warploom_lab.campaign.jobs import tensor_copy_digest
     from warploom_lab.campaign.tensor_copy import gpu_answer, hung, is_reusable_after, outcome_of

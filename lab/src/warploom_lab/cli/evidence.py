@@ -11,7 +11,7 @@ _KINDS = (evidence_legality, evidence_nvcc, evidence_mlir, evidence_configuratio
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
     parser = add("evidence", help="query ptxas, nvcc or MLIR again and record their answers")
     kinds = parser.add_subparsers(title="evidence", metavar="KIND", required=True)
     for kind in _KINDS:

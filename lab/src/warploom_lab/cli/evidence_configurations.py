@@ -1,4 +1,4 @@
-"""`warploom-lab evidence configurations`: checker, sanitizer and ptxas on every kind of GEMM kernel."""
+"""`warploom-lab evidence configurations`: checker, sanitizer and ptxas findings for the GEMM kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from warploom_lab.cli.status import DIFFERENT, OK
+from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
 _RECORD = Path("tests/evidence/configurations/record.json")
 _TRIALS = ("check", "lazy", "random:5", "ptxas")
@@ -21,15 +21,15 @@ continues when it is started again.
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the kind to `evidence`."""
-    parser = add(
+    """Add `configurations` to the kinds of evidence."""
+    parser = add_verb(
+        add,
         "configurations",
-        help="findings for every kind of GEMM kernel",
+        run,
+        summary="findings for every kind of GEMM kernel",
         description=_DESCRIPTION,
-        epilog="exit status: 0 no findings; 1 findings.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 no findings; 1 findings",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("--record", type=Path, default=_RECORD, metavar="FILE", help=f"file of the record ({_RECORD})")
     parser.add_argument(
         "--only", nargs="+", choices=_TRIALS, default=_TRIALS, metavar="TRIAL", help="trials to run (all)"
@@ -37,7 +37,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the missing trials, write the record, and return the exit status."""
+    """Run the trials that the record lacks, write the record, and return the exit status."""
     from warploom_lab.configurations.record import update
     from warploom_lab.ptxas.assembler import Assembler
 

@@ -1,4 +1,4 @@
-"""`warploom-lab evidence legality`: verdicts of ptxas on instruction forms."""
+"""`warploom-lab evidence legality`: verdicts of ptxas on legal and nearly legal instructions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options
-from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, counting
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb, counting
 
 if TYPE_CHECKING:
     from warploom_lab.ptxas import CachedAssemblers
@@ -30,15 +30,15 @@ The assemblers are wheels (12.9, 13.1 and the newest), which are installed into 
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the kind to `evidence`."""
-    parser = add(
+    """Add `legality` to the kinds of evidence."""
+    parser = add_verb(
+        add,
         "legality",
-        help="verdicts of ptxas on instruction forms",
+        run,
+        summary="verdicts of ptxas on instruction forms",
         description=_DESCRIPTION,
-        epilog="exit status: 0 success; 1 verdicts differ (--compare, --fresh, --judge); 2 the query could not run.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 success; 1 verdicts differ (--compare, --fresh, --judge); 2 the query could not run",
     )
-    parser.set_defaults(verb=run)
     campaign_options.declare_record_folder(parser, _RECORD)
     parser.add_argument("--family", action="append", default=[], metavar="NAME", help="this family only")
     mode = parser.add_mutually_exclusive_group()
@@ -54,7 +54,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query and write, or compare, and return the exit status.
+    """Query ptxas and write the record, or compare with it, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """
@@ -166,7 +166,7 @@ def _recorded_families(options: argparse.Namespace) -> list[str]:
 
 
 def _assemblers(options: argparse.Namespace) -> CachedAssemblers:
-    """Return the assemblers of this machine, or of the Dask workers that --workers names."""
+    """Return assemblers that run on this computer, or on the Dask workers that --workers names."""
     from warploom_lab.ptxas import CachedAssemblers
     from warploom_lab.ptxas.cached import judge_chunk
 

@@ -1,4 +1,4 @@
-"""`warploom-lab evidence mlir`: PTX and messages of MLIR's tools for NVVM operations."""
+"""`warploom-lab evidence mlir`: PTX and messages of MLIR's tools for operations of the nvvm dialect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warploom.cli import _workers
 from warploom_lab.cli import campaign_options
-from warploom_lab.cli.status import DIFFERENT, OK
+from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
 if TYPE_CHECKING:
     from warploom_lab.mlir.record import Answer
@@ -23,14 +23,15 @@ _PIPELINE = "mlir-opt -convert-nvvm-to-llvm | mlir-translate -mlir-to-llvmir | l
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the kind to `evidence`."""
-    parser = add(
+    """Add `mlir` to the kinds of evidence."""
+    parser = add_verb(
+        add,
         "mlir",
-        help="results of MLIR's tools for NVVM operations",
+        run,
+        summary="results of MLIR's tools for NVVM operations",
         description="Run mlir-opt, mlir-translate and llc on operations of every family, and ptxas on their PTX.",
-        epilog="exit status: 0 success; 1 differences; 2 the query could not run.",
+        exit_status="0 success; 1 differences; 2 the query could not run",
     )
-    parser.set_defaults(verb=run)
     campaign_options.declare_record_folder(parser, _RECORD)
     _workers.declare(parser, "processes at a time (1)", 1)
     campaign_options.declare_checkpoint(parser)
@@ -41,7 +42,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query MLIR, write the record, compare, and return the exit status.
+    """Query MLIR's tools, write the record, compare, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """
@@ -81,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
-    """Return the answers of the tools and the assemblers for every operation."""
+    """Return the answers of MLIR's tools and of ptxas for every operation."""
     from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.mlir.cases import cases

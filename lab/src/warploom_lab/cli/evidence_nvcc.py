@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
 from warploom_lab.cli import campaign_options
-from warploom_lab.cli.status import DIFFERENT, OK, SHOWN
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb
 
 if TYPE_CHECKING:
     from warploom_lab.nvcc.compiler import Answer, Nvcc
@@ -28,15 +28,15 @@ are compiled one by one. The query takes some minutes.
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the kind to `evidence`."""
-    parser = add(
+    """Add `nvcc` to the kinds of evidence."""
+    parser = add_verb(
+        add,
         "nvcc",
-        help="results of nvcc for calls of builtins",
+        run,
+        summary="results of nvcc for calls of builtins",
         description=_DESCRIPTION,
-        epilog="exit status: 0 success; 1 `lower` gives another result; 2 the query could not run.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 success; 1 `lower` gives another result; 2 the query could not run",
     )
-    parser.set_defaults(verb=run)
     campaign_options.declare_record_folder(parser, _RECORD)
     _workers.declare(parser, "compilers at a time (1)", 1)
     campaign_options.declare_checkpoint(parser)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace, nvcc: Nvcc, calls: list[Case]) -> list[tuple[Case, Answer]]:
-    """Return each call with the answer of the compiler."""
+    """Return each call with the compiler's answer."""
     from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.nvcc.compiler import Answer

@@ -1,4 +1,4 @@
-"""`warploom-lab fuzz`: mutated PTX through `parse` and `check`."""
+"""`warploom-lab fuzz`: run mutated PTX through `parse` and `check`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom_lab.cli.campaign_options import REPOSITORY
-from warploom_lab.cli.status import DIFFERENT, OK
+from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
 if TYPE_CHECKING:
     from warploom_lab.fuzz.campaign import Outcome
@@ -27,15 +27,15 @@ corpus; later runs mutate these files, and the tests run them unchanged.
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
-    parser = add(
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
+    parser = add_verb(
+        add,
         "fuzz",
-        help="run mutated PTX through `parse` and `check`",
+        run,
+        summary="run mutated PTX through `parse` and `check`",
         description=_DESCRIPTION,
-        epilog="exit status: 0 no faults; 1 faults.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 no faults; 1 faults",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("--inputs", type=int, default=5_000_000, metavar="N", help="number of inputs (5000000)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first input (0)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the inputs (1)")
@@ -51,7 +51,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the inputs, write the faults, and return the exit status."""
+    """Run the inputs, write the faults that they reveal, and return the exit status."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_faults(outcome: Outcome, folder: Path) -> None:
-    """Write the shortest text of each kind of fault, minimised, and print it."""
+    """Minimise the shortest text of each kind of fault, write it to the folder, and print it."""
     from warploom_lab.fuzz.trial import minimize
 
     for kind, faults in outcome.faults.items():

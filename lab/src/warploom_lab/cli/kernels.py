@@ -1,4 +1,4 @@
-"""`warploom-lab kernels`: PTX of Triton, Gluon and nvcc, and runs of it on the emulator."""
+"""`warploom-lab kernels`: compile kernels with Triton, Gluon and nvcc, and run them on the emulator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from warploom_lab.cli.status import OK
+from warploom_lab.cli.status import OK, add_verb
 
 _DESCRIPTION = """\
 Compile kernels with nvcc 13.0 from PATH and with Triton 3.9 from the given interpreter, which needs neither a GPU nor
@@ -20,15 +20,15 @@ With --modules write PTX modules without launches instead, for tests of the pars
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
-    parser = add(
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
+    parser = add_verb(
+        add,
         "kernels",
-        help="compile Triton, Gluon and CUDA kernels, and run them on the emulator",
+        run,
+        summary="compile Triton, Gluon and CUDA kernels, and run them on the emulator",
         description=_DESCRIPTION,
-        epilog="exit status: 0 success; 1 a kernel failed or a compiler is missing.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 success; 1 a kernel failed or a compiler is missing",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("folder", type=Path, help="folder for the PTX")
     parser.add_argument("words", nargs="*", help="compile and run kernels whose names contain one of the words")
     parser.add_argument("--triton-python", default=sys.executable, metavar="PYTHON", help="interpreter with Triton 3.9")
@@ -39,7 +39,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile the kernels, run them if asked to, and return the exit status."""
+    """Compile the kernels, run them if --run or --sanitize is given, and return the exit status."""
     from warploom_lab.compiled.build import build
     from warploom_lab.compiled.ptx_files import write_modules
 

@@ -1,4 +1,4 @@
-"""`warploom-lab pages`: generated files of the repository."""
+"""`warploom-lab pages`: write the generated files of the repository."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from warploom_lab.cli.status import DIFFERENT, OK
+from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
 _KINDS = ("reference", "stubs", "completions", "architecture", "notebooks")
 
@@ -18,15 +18,15 @@ examples/notebooks, which are executed.
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
-    parser = add(
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
+    parser = add_verb(
+        add,
         "pages",
-        help="write reference pages, stubs, shell completions, pictures and notebooks",
+        run,
+        summary="write reference pages, stubs, shell completions, pictures and notebooks",
         description=_DESCRIPTION,
-        epilog="exit status: 0 success; 1 files are out of date (--check) or a notebook failed.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 success; 1 files are out of date (--check) or a notebook failed",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "kind", nargs="*", metavar="KIND", help=f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]} (default: all but notebooks)"
     )
@@ -34,9 +34,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write or compare the files and return the exit status.
+    """Write the generated files, or compare them with the checkout, and return the exit status.
 
-    Errors: UsageError for an unknown kind.
+    Errors: UsageError for an unknown kind of files.
     """
     from warploom.diagnostics import UsageError
     from warploom_lab.pages import generated

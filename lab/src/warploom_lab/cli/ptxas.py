@@ -1,4 +1,4 @@
-"""`warploom-lab ptxas`: verdicts of NVIDIA's assembler on probes."""
+"""`warploom-lab ptxas`: print the verdicts of NVIDIA's assembler on PTX statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from warploom_lab.cli.status import DIFFERENT, OK
+from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
 _DESCRIPTION = """\
 Print the verdict of ptxas on each probe: target, PTX version, `ok` or the message, and the probe. A probe is one or
@@ -18,15 +18,15 @@ Without arguments, read one probe from each line of standard input.
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
-    parser = add(
+    """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
+    parser = add_verb(
+        add,
         "ptxas",
-        help="print the verdicts of ptxas on statements",
+        run,
+        summary="print the verdicts of ptxas on statements",
         description=_DESCRIPTION,
-        epilog="exit status: 0 every probe is accepted; 1 some probe is refused; 2 the query could not run.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        exit_status="0 every probe is accepted; 1 some probe is refused; 2 the query could not run",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("probe", nargs="*", help="statements, each argument one probe")
     parser.add_argument("-t", "--targets", default="sm_90a", help="targets separated by commas, or `all`")
     parser.add_argument("-v", "--versions", default="9.1", help="PTX versions separated by commas, or `all`")

@@ -1,9 +1,10 @@
-"""Exit statuses, tables and progress that several verbs share."""
+"""Verbs of the command line, exit statuses, tables and progress bars."""
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -13,6 +14,30 @@ OK = 0
 DIFFERENT = 1
 SHOWN = 20
 """Number of differences that a report lists."""
+
+
+def add_verb(
+    add: Callable[..., argparse.ArgumentParser],
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    summary: str,
+    description: str,
+    exit_status: str,
+) -> argparse.ArgumentParser:
+    """Add a verb that `run` executes to the command line and return its parser.
+
+    `add` is the method `add_parser` of the subparsers, and `summary` the line in their list.
+    """
+    parser = add(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"exit status: {exit_status}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb=run)
+    return parser
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -29,15 +54,18 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 class Counting(Protocol):
-    """Function that takes the number of items done, and their total if it was unknown before."""
+    """Callback of a progress bar."""
 
     def __call__(self, done: int, total: int | None = None, /) -> None:
-        """Show the number of items done."""
+        """Show the number of finished items, and their total if it was unknown before."""
 
 
 @contextmanager
 def counting(what: str, total: int | None = None) -> Generator[Counting]:
-    """Show how many items are done. Nothing is printed without a terminal."""
+    """Show a progress bar on a terminal and yield the callback that advances it.
+
+    `what` is the bar's title, such as "running".
+    """
     with progress_bar(
         lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()), what, total=total
     ) as update:

@@ -1,3 +1,3 @@
-"""Kernels compiled by Triton, Gluon and nvcc, with launches and reference results."""
+"""Kernels compiled by Triton, Gluon and nvcc, with their launches and expected results."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compilation of the kernels with launches, by Triton, Gluon and nvcc."""
+"""Compilation of the kernels that have launches, by Triton, Gluon and nvcc."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 
 
 def has_triton(python: str) -> bool:
-    """Return True if the interpreter can import Triton."""
+    """Return True if the Python interpreter can import Triton."""
     done = subprocess.run([python, "-c", "import triton"], capture_output=True, check=False)
     return done.returncode == 0
 

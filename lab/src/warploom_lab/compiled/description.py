@@ -1,4 +1,4 @@
-"""Description of a kernel and its launch as JSON data.
+"""Descriptions of a compiled kernel and its launch, as JSON data.
 
 The module imports the standard library only, because the interpreter with Triton may lack NumPy.
 """
@@ -14,31 +14,42 @@ Spec = dict[str, Any]
 
 
 def buffer(dtype: str, *shape: int, fill: str = "normal", **options: Any) -> Spec:
-    """Describe an array argument.
+    """Return the description of an array argument.
 
-    `fill` is zeros, normal, uniform (low, high), integers (low, high), bits, range or values.
+    `fill` selects the initial values: zeros, normal, uniform (low, high), integers (low, high), permutation (high),
+    bits, range, values, or derived (filled by `references.matrices.derive`).
     """
     return {"kind": "buffer", "dtype": dtype, "shape": list(shape), "fill": fill, **options}
 
 
 def out(dtype: str, *shape: int, **options: Any) -> Spec:
-    """Describe an array that the kernel writes and the reference checks, initially zero by default."""
+    """Return the description of an output array, which is compared with the expected result.
+
+    The array is initially zero by default.
+    """
     return buffer(dtype, *shape, **{"fill": "zeros", "checked": True, **options})
 
 
 def scalar(dtype: str, value: float) -> Spec:
-    """Describe a scalar argument."""
+    """Return the description of a scalar argument."""
     return {"kind": "scalar", "dtype": dtype, "value": value}
 
 
 def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
-    """Describe an array that is passed as a tensor map, with the shape and strides that Triton adds."""
+    """Return the description of an array that is passed as a tensor map.
+
+    With `bare` the tensor map is the only argument; otherwise its shape and strides follow, as in kernels of Triton.
+    """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
 
 
 @dataclass(slots=True)
 class Case:
-    """Kernel compiled for one target, and one launch of it."""
+    """One launch of a kernel that is compiled for one target.
+
+    `reference` names the function that computes the expected result, and `parameters` has its options. `tolerance` is
+    the allowed relative and absolute error.
+    """
 
     name: str
     reference: str
@@ -55,7 +66,7 @@ class Case:
     scratch: int = 0
 
     def write(self, folder: Path, text: str | None = None) -> None:
-        """Write the description, and the PTX if the case has its own, into the folder."""
+        """Write the description into the folder, and the PTX if the case has its own."""
         if text is not None:
             self.file = f"{self.name}.ptx"
             (folder / self.file).write_text(text, newline="")

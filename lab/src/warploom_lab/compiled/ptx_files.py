@@ -1,4 +1,4 @@
-"""PTX modules of nvcc and Triton, without launches, from the sources in `modules/`."""
+"""PTX modules of nvcc and Triton without launches, compiled from the sources in `modules/`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAPABILITY = re.compile(r"// needs sm_(\d+)\n")
 
 
 def write_modules(folder: Path, triton_python: str) -> int:
-    """Compile every source into a folder and return 1 if a compiler is missing, otherwise 0."""
+    """Compile every source into a folder; return 1 if a compiler is missing or fails, otherwise 0."""
     status = 0
     count = 0
     if shutil.which("nvcc"):
@@ -43,7 +43,7 @@ def write_modules(folder: Path, triton_python: str) -> int:
 
 
 def _compile_cuda(folder: Path) -> int:
-    """Compile every CUDA source for every variant that supports it and return the number of files."""
+    """Compile every CUDA source for every target that supports it and return the number of files."""
     count = 0
     for source in sorted(SOURCES.glob("*.cu")):
         found = _CAPABILITY.match(source.read_text(encoding="utf-8"))

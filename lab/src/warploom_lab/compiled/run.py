@@ -1,4 +1,4 @@
-"""Runs of compiled kernels on the emulator, compared with their reference results."""
+"""Runs of compiled kernels on the emulator, compared with their expected results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warploom_lab.compiled import references
 from warploom_lab.compiled.references.matrices import derive
 from warploom_lab.compiled.references.registry import REFERENCES
 
-assert references  # registers every reference
+assert references  # the import fills REFERENCES
 
 Array = NDArray[Any]
 DTYPES: dict[str, Any] = {
@@ -33,7 +33,7 @@ _SLOW = 20  # seconds after which a kernel is reported
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
-    """Return the initial array of a specification."""
+    """Return the initial array that a description of an argument demands."""
     dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
     if fill in ("zeros", "derived"):
         return np.zeros(shape, dtype)
@@ -54,7 +54,7 @@ def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
 
 
 def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
-    """Return the named values and the kernel's arguments."""
+    """Return the arrays and scalars of a launch by name, and the arguments in the kernel's order."""
     random = np.random.default_rng(zlib.crc32(case["name"].encode()))
     values: dict[str, Any] = {}
     args: list[object] = []
@@ -79,7 +79,7 @@ def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
 
 
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
-    """Return a tensor map with the extents and strides that Triton passes after it."""
+    """Return a tensor map, and the extents and strides that Triton passes after it."""
     inner = spec["box"][-1] * array.itemsize
     swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
     box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
@@ -91,7 +91,7 @@ def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
 
 
 def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
-    """Return a message about the wrong elements of one array, or ""."""
+    """Return a message about the wrong elements of one array, or "" if the array is as expected."""
     relative, absolute = case["tolerance"]
     expected = np.asarray(expected)
     if found.dtype.kind in "iu":
@@ -117,7 +117,11 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
 
 
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Launch a kernel under every schedule and return a message about the first failure, or ""."""
+    """Launch a kernel under every schedule and return a message about the first failure, or "".
+
+    The result under the first schedule is compared with the expected result, and the results under the other schedules
+    with the first. A sanitizer finding is a failure, unless the kernel is known to have it.
+    """
     first: dict[str, Array] = {}
     for schedule in schedules:
         values, args = arguments(case)
@@ -147,7 +151,10 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
 
 
 def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
-    """Run the kernels whose names contain one of the words and return 1 if one failed."""
+    """Run the kernels whose names contain one of the words; without words, run all.
+
+    Return 1 if a kernel failed, otherwise 0.
+    """
     signal.signal(signal.SIGALRM, _on_alarm)
     kinds: dict[str, list[int]] = {}
     for path in sorted(folder.glob("*.json")):
@@ -171,7 +178,7 @@ def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, s
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Run one kernel and return a message about its failure, or ""."""
+    """Run one kernel and return a message about its failure, or "" if it ran, or was refused, as expected."""
     try:
         problem = run(folder, case, ("eager",) if case["parameters"].get("unwaited") else schedules, sanitize)
     except WarploomError as error:

@@ -1,3 +1,3 @@
-"""GEMM kernel configurations: the space of plans, covering arrays, and trials of kernels."""
+"""Configurations of the GEMM kernels: legal plans, covering arrays, and trials of the kernels."""
 
 from __future__ import annotations

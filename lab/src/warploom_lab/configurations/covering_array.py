@@ -1,4 +1,7 @@
-"""Covering arrays: few legal choices that contain every pair of values of any legal choice."""
+"""Covering arrays: a few legal choices that together contain every legal pair of values.
+
+A choice takes one value from each axis of a space, such as one tile and one result type.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ Pair = tuple[Value, Value]
 class Space:
     """Axes with their values, and the function that makes an object from a choice.
 
-    `make` raises UsageError for an illegal choice. A legal choice must stay legal when the axes outside `free` take
-    their first values.
+    `make` raises UsageError for an illegal choice. A legal choice must stay legal when each axis that is not named in
+    `free` takes its first value.
     """
 
     name: str
@@ -32,14 +35,14 @@ class Space:
     _known: dict[Choice, Choice | None] = field(default_factory=dict[Choice, Choice | None])
 
     def plan(self, choice: Choice) -> Any:
-        """Return the object of a choice.
+        """Return the object that `make` makes from a choice.
 
         Errors: UsageError if the choice is illegal.
         """
         return self.make(**dict(zip(self.axes, choice, strict=True)))
 
     def complete(self, partial: Choice) -> Choice | None:
-        """Return a legal choice with the given values, or None."""
+        """Return a legal choice with the given values on the decided axes, or None if there is none."""
         if partial not in self._known:
             self._known[partial] = next(self._legal(partial), None)
         return self._known[partial]
@@ -61,11 +64,11 @@ class Space:
         return tuple(chosen.get(axis) for axis in range(len(self.axes)))
 
     def values(self) -> list[Value]:
-        """Return every value of every axis, in order."""
+        """Return (index of the axis, value) for every value of every axis, in order."""
         return [(axis, value) for axis, values in enumerate(self.axes.values()) for value in values]
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs of values that occur in a legal choice."""
+        """Return the pairs of values that occur together in a legal choice."""
         return [
             (first, second)
             for first, second in combinations(self.values(), 2)
@@ -73,11 +76,11 @@ class Space:
         ]
 
     def has(self, *values: Value) -> bool:
-        """Return True if a legal choice has the given values."""
+        """Return True if some legal choice has the given values."""
         return self.complete(self._with(*values)) is not None
 
     def array(self, seed: int = 1) -> list[Choice]:
-        """Return legal choices that cover all pairs; the first ones cover the most."""
+        """Return legal choices that cover all pairs of values, as a greedy search finds them."""
         uncovered, rng, found = dict.fromkeys(self.pairs()), random.Random(seed), list[Choice]()
         while uncovered:
             choice = self._greedy(next(iter(uncovered)), uncovered, rng)
@@ -87,7 +90,10 @@ class Space:
         return found
 
     def _greedy(self, start: Pair, uncovered: dict[Pair, None], rng: random.Random) -> Choice:
-        """Return a choice with the given pair; each further axis takes the value that covers the most pairs."""
+        """Return a legal choice that contains the given pair.
+
+        Each further axis takes the legal value that covers the most uncovered pairs.
+        """
         chosen = dict(start)
         order = [axis for axis in range(len(self.axes)) if axis not in chosen]
         rng.shuffle(order)
@@ -110,5 +116,5 @@ def _axis(value: Value) -> int:
 
 
 def pairs_of(choice: Choice) -> Iterator[Pair]:
-    """Return the pairs of values of a choice."""
+    """Return all pairs of values of a choice."""
     return combinations(enumerate(choice), 2)

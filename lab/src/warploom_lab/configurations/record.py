@@ -1,4 +1,4 @@
-"""Record of the trials of GEMM kernels: the kernels to try, the missing trials, and the file."""
+"""Record of the trials of GEMM kernels: a JSON file to which each update adds the missing trials."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Kernel = tuple[Entry, AnyPlan, bool]
 
 
 def kernels() -> Iterator[Kernel]:
-    """Yield the kernels to try: the covering arrays and all tiles that the cost model considers."""
+    """Yield the kernels to try: those of the covering arrays, and one for each tile of the cost model."""
     rows = [
         (index / len(array), space, choice)
         for space, array in ((space, space.array()) for space in (HOPPER, WARP_LEVEL))
@@ -49,9 +49,10 @@ def kernels() -> Iterator[Kernel]:
 
 
 def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) -> list[str]:
-    """Run the trials that the record lacks, write the record, and return its findings.
+    """Run the trials that the record lacks, write the record, and return the findings of all kernels.
 
-    The record is also written during the trials, so that an interrupted update continues from it.
+    `only` names the trials to run. The record is also written between trials, so that an interrupted update continues
+    from it.
     """
     recorded: list[Entry] = json.loads(path.read_text())["kernels"] if path.exists() else []
     known = {(entry["of"], entry["plan"]): entry for entry in recorded}
@@ -73,7 +74,10 @@ def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) ->
 def _missing(
     tried: list[Kernel], ptxas: Assembler | None, only: set[str]
 ) -> Iterator[tuple[Entry, str, Callable[[], Any]]]:
-    """Yield the missing trials in an order in which an interrupted run has tried every kind of kernel."""
+    """Yield (entry, name of the trial, function that runs it) for each missing trial.
+
+    The order is such that an interrupted update has tried kernels of every kind.
+    """
     for kinds, names in _ORDER:
         for number, (entry, plan, runs) in enumerate(tried):
             for name in names:
@@ -90,14 +94,14 @@ def _missing(
 
 
 def findings(entry: Entry) -> list[str]:
-    """Return all findings of an entry, including spills."""
+    """Return all findings of an entry of the record, including spilled registers."""
     found = [finding for name in ("check", *SCHEDULES) for finding in entry.get(name, ())]
     registers, spills, *messages = entry.get("ptxas", (1, 0))
     return [*found, *messages, *([f"{spills} bytes of spills"] if spills or not registers else [])]
 
 
 def _write(path: Path, tried: list[Kernel], ptxas: Assembler | None, command: str) -> None:
-    """Write the record with one kernel on each line."""
+    """Write the record as JSON with one kernel on each line."""
     head = {
         "about": "Findings of the checker, of the emulator under each schedule, and of ptxas (registers, spills) for "
         "GEMM kernels",

@@ -1,6 +1,7 @@
 """Spaces of GEMM plans: warpgroup kernels for Hopper, and warp-level kernels.
 
-The axes contain every field that changes the text of a kernel. The constructor of a plan decides its legality.
+The axes contain every field of a plan that changes the text of a kernel. The constructor of a plan decides whether the
+plan is legal.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _EPILOGUE: dict[str, tuple[Any, ...]] = {
     "bias": ("", "row", "column"),
     "activation": ("", "relu", "gelu", "silu"),
 }
-_MAXIMUM_STAGES = 0  # as many stages as shared memory holds
+_MAXIMUM_STAGES = 0  # stands for as many stages as shared memory holds
 
 
 def _refusal(message: str) -> UsageError:
@@ -38,7 +39,7 @@ def _hopper(
     block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
     buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
-    """Return the plan that `gemm` or `grouped_gemm` makes.
+    """Return the plan that `gemm` or `grouped_gemm` makes from the values of the axes.
 
     Errors: UsageError kernels.plan.
     """
@@ -95,7 +96,7 @@ def _warp_level(
     target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
     tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
 ) -> WarpPlan:  # fmt: skip
-    """Return the plan of a warp-level kernel for a target.
+    """Return the plan of a warp-level kernel from the values of the axes.
 
     Errors: UsageError kernels.plan.
     """
@@ -152,14 +153,17 @@ _PLAIN = (
 
 
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
-    """Yield (runs, plan) for every tile that the cost model considers; each tile runs with one type."""
+    """Yield (runs, plan) for every tile that the cost model considers and for several operand types.
+
+    `runs` is True if the kernel also runs on the emulator, which is so for one operand type of each tile.
+    """
     for number, plan in enumerate(_PLAIN):
         for index, tiled in enumerate(tiled_plans(plan)):
             yield index % len(_PLAIN) == number, tiled
 
 
 def warp_tiles() -> Iterator[WarpPlan]:
-    """Yield every warp-level tile with short and long stages, and promoted sums of all 8-bit floats."""
+    """Yield a plan for each warp-level tile with short and long stages, and for promoted 8-bit floats."""
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
         for span, stages in ((64, 5), (128, 3)):
@@ -171,7 +175,7 @@ def warp_tiles() -> Iterator[WarpPlan]:
 
 
 def describe(plan: AnyPlan) -> str:
-    """Return the fields of a plan as text, without false and empty fields."""
+    """Return the fields of a plan as text, without the fields that are False or empty."""
     parts: list[str] = []
     for holder in (plan, plan.epilogue, plan.tile):
         for each in fields(holder):

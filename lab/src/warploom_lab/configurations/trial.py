@@ -1,4 +1,4 @@
-"""Trials of one kernel: the checker, an assembler, and a small sanitized run on the emulator."""
+"""Trials of the kernel of one plan: the checker, ptxas, and a small sanitized run on the emulator."""
 
 from __future__ import annotations
 
@@ -39,23 +39,26 @@ _OPERANDS: dict[str, Any] = {
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _PADDING = 7  # initial content of D and of the memory between its rows
 _ALPHA, _BETA = 0.5, 2.0
-_ACTIVATION_ERROR = 2.0**-9  # of the approximate activations, relative to their input
+_ACTIVATION_ERROR = 2.0**-9  # error of the approximate activations, relative to their input
 
 
 @lru_cache(maxsize=1)
 def kernel_of(plan: AnyPlan) -> Kernel:
-    """Return the kernel of a plan."""
+    """Return the kernel that a plan describes."""
     return gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
 
 
 @lru_cache(maxsize=1)
 def _program(plan: AnyPlan) -> Program:
-    """Return the kernel, loaded for launches on the emulator."""
+    """Return the kernel of a plan as a program for launches on the emulator."""
     return load(kernel_of(plan).module)
 
 
 def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
-    """Assemble the kernel of a plan and return registers, bytes of spills, and all messages."""
+    """Assemble the kernel of a plan and return [registers, bytes of spills, message, …].
+
+    If ptxas refuses the kernel, the registers are 0.
+    """
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
     status, log = ptxas.run(kernel.text, target, ("-v", "-o", os.devnull))
@@ -72,7 +75,10 @@ def check_findings(plan: AnyPlan) -> list[str]:
 
 
 def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) -> Any:
-    """Return small integers, whose sums are exact in every type, in rows aligned to 16 bytes."""
+    """Return an array of integers from `low` to 2, whose sums are exact in every type.
+
+    The rows are aligned to 16 bytes.
+    """
     per_row = 16 // np.dtype(dtype).itemsize
     wide = (*shape[:-1], ceil(shape[-1] / per_row) * per_row)
     lowest = 0 if np.dtype(dtype) == np.uint8 else low
@@ -80,13 +86,13 @@ def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) ->
 
 
 def scale_factors(rng: np.random.Generator, *shape: int) -> Any:
-    """Return factors whose products with integers are exact."""
+    """Return random scale factors of 0.5, 1 or 2, whose products with integers are exact."""
     return rng.choice(np.array([0.5, 1, 2], np.float32), shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Problem of a few tiles with odd sizes, its arrays, and the exact D before rounding."""
+    """Multiplication of a few tiles with odd sizes: its arrays, and the exact D before rounding."""
 
     m: int
     n: int
@@ -96,7 +102,10 @@ class Instance:
 
 
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
-    """Return a problem of four tiles (two for clusters of four CTAs) with partial tiles at the edges."""
+    """Return a multiplication of four tiles with partial tiles at the edges.
+
+    For clusters of four CTAs it has two tiles.
+    """
     rng, tile = np.random.default_rng(seed), plan.tile
     hopper = isinstance(plan, Plan)
     grouped, batched = hopper and plan.grouped, hopper and plan.batched
@@ -135,7 +144,7 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
 
 
 def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
-    """Return D before rounding, in float64, which is exact for all intermediate results."""
+    """Return D before rounding, in float64, which represents all intermediate results exactly."""
     a: NDArray[Any] = arrays.a.astype(np.float64)
     b: NDArray[Any] = arrays.b.astype(np.float64)
     epilogue, ends = plan.epilogue, arrays.ends
@@ -164,7 +173,7 @@ def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
 
 
 def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
-    """Return the factor of the products of a block of K."""
+    """Return the scale factor of each product in one block of 128 elements along K."""
     if not isinstance(plan, Plan):
         return 1.0
     factor: Any = 1.0
@@ -191,7 +200,8 @@ def _activated(value: Any, activation: str) -> Any:
 def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
     """Return the number of wrong elements of D.
 
-    An element must equal the exact value rounded once. After an approximate activation it must be near that value.
+    An element must equal the exact value, rounded once. After an approximate activation it must be near the exact
+    value.
     """
     most = _LARGEST.get(plan.d, np.inf)
     exact = np.clip(_activated(expected, plan.epilogue.activation), -most, most)
@@ -204,7 +214,7 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
 
 
 def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
-    """Run a small instance under a schedule and return the sanitizer's findings and the errors in D.
+    """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
 
     With `cut`, two clusters split all tiles but one along K, unless the plan has groups. Otherwise each cluster takes
     several tiles.
@@ -228,7 +238,7 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch of a launch and its arrays."""
+    """Return the dispatch of a launch and its operands, compressed if the plan is sparse."""
     arrays = small.arrays
     if not isinstance(plan, Plan):
         return AmpereDispatch(problem_of(arrays.a, arrays.b), plan), arrays

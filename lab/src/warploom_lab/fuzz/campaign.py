@@ -1,4 +1,4 @@
-"""Fuzzing campaign: inputs by number, processes that may die, and the faults found."""
+"""Fuzzing in processes that may die: inputs by number, and the faults found."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Outcome:
-    """Number of inputs, faults by kind, and the peak memory of a process in bytes."""
+    """Result of a fuzzing run: the number of inputs, faults by kind, and the peak memory of a process.
+
+    Units: bytes.
+    """
 
     tried: int = 0
     faults: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     memory: int = 0
 
     def add(self, fault: Fault) -> None:
-        """Add a fault, up to a limit for each kind."""
+        """Add a fault, unless the limit for its kind is reached."""
         known = self.faults.setdefault(fault.kind, [])
         if len(known) < _KEPT:
             known.append(fault)
@@ -46,7 +49,10 @@ class _Worker:
 
 
 def fuzz(corpus: Path, seed: int, numbers: range, workers: int = 1, progress: Progress | None = None) -> Outcome:
-    """Run inputs; a process that exceeds its memory or time is a fault of its current input."""
+    """Run the inputs with the given numbers.
+
+    A process that exceeds its memory or time limit counts as a fault of the input that it was running.
+    """
     outcome = Outcome()
     inputs = Inputs(corpus, seed)
     blocks = iter([range(at, min(at + _BLOCK, numbers.stop)) for at in range(numbers.start, numbers.stop, _BLOCK)])
@@ -116,6 +122,6 @@ def _limit_processor_time(seconds: float) -> None:
 
 
 def _peak() -> int:
-    """Return the peak memory of this process in bytes; `getrusage` would include the parent's."""
+    """Return the peak memory of this process in bytes; `getrusage` would include the parent's memory."""
     status = Path("/proc/self/status").read_text()
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))) << 10

@@ -1,4 +1,4 @@
-"""Seed corpus: statements of every form, and distinct statements from compiled PTX."""
+"""Seed corpus of the fuzzer: statements of every form, and distinct statements from compiled PTX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def make_corpus(folder: Path, files: Path) -> None:
-    """Write the parts of a corpus that come from the Forms and from compiled PTX files."""
+    """Write the files of a corpus that are generated from the Forms and from compiled PTX files."""
     for name in ("forms", "pieces"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     families: dict[str, list[Probe]] = {}
@@ -34,7 +34,7 @@ def make_corpus(folder: Path, files: Path) -> None:
 
 
 def _probes(form: Form) -> list[Probe]:
-    """Return statements of a form: the first rows and the last, with and without optional operands."""
+    """Return statements for the first rows and the last row of a form, with and without optional operands."""
     found: list[Probe] = []
     for row in dict.fromkeys((*range(min(len(form.rows), _ROWS)), len(form.rows) - 1)):
         for slots in islice(combinations_of(form, form.rows[row]), _COMBINATIONS):
@@ -45,7 +45,10 @@ def _probes(form: Form) -> list[Probe]:
 
 
 def _new_statements(text: str, known: set[str]) -> str:
-    """Return a file without the statements whose opcode, or text without numbers, is already known."""
+    """Return the text without the statements that are already known.
+
+    A statement is known if its opcode is in `known`, or its text with all numbers removed.
+    """
     module = parse(text)
     kept: list[str] = []
     for item in module.items:

@@ -1,7 +1,7 @@
-"""Mutated inputs: each depends on a seed, its number and the corpus.
+"""Mutated inputs: each input depends on the seed, its number and the corpus.
 
 Most inputs are a module head with a few statements, which are fast and reach most code. Some are whole modules. A few
-are very large in one dimension. Mutations change statements, tokens, opcode words and single characters.
+repeat one part many times. Mutations change statements, tokens, opcode words and single characters.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TEMPLATES = (
 
 
 class Inputs:
-    """All inputs of a seed; `inputs[n]` is the same text every time."""
+    """Sequence of all inputs of a seed; `inputs[n]` is the same text every time."""
 
     def __init__(self, corpus: Path, seed: int) -> None:
         self._seed = seed
@@ -89,7 +89,7 @@ class Inputs:
     # Material -------------------------------------------------------------------------------------------
 
     def _add(self, text: str) -> None:
-        """Add the statements and declarations of a corpus file."""
+        """Add the statements and declarations of a corpus file to the material for inputs."""
         if len(text) < _SMALL:
             self._texts.append(text)
         try:
@@ -113,7 +113,7 @@ class Inputs:
     # Kinds of inputs ------------------------------------------------------------------------------------
 
     def _few_statements(self, chance: random.Random) -> str:
-        """Return a kernel of a few statements with one or more mutations."""
+        """Return a kernel with a few statements, to which one or more mutations were applied."""
         found = [chance.choice(self._statements) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
         declared = "".join(
             f".reg .{REGISTERS[prefix]} %{prefix}<99>;"
@@ -127,7 +127,7 @@ class Inputs:
         return self._mutate_characters(chance, text) if chance.random() < 0.1 else text
 
     def _with_declarations(self, chance: random.Random) -> str:
-        """Return declarations, one of them mutated, and a kernel of one statement."""
+        """Return a module with declarations, one of them mutated, and a kernel of one statement."""
         found = [chance.choice(self._declarations) for _ in range(chance.randint(1, 3))]
         at = chance.randrange(len(found))
         for _ in range(chance.randint(1, 3)):
@@ -138,7 +138,7 @@ class Inputs:
         return f"{self._head(chance)}{chr(10).join(found)}\n.entry e() {{ {body} }}"
 
     def _huge(self, chance: random.Random) -> str:
-        """Return a text with one part repeated many times, nested or in sequence."""
+        """Return a text in which one part is repeated many times, nested or in sequence."""
         count = chance.choice((65, 100, 1000, 5000))
         if chance.random() < 0.5:
             opener, closer = chance.choice(_NESTED)
@@ -161,7 +161,7 @@ class Inputs:
     # Mutations of a statement ---------------------------------------------------------------------------
 
     def _mutate_statement(self, chance: random.Random, text: str) -> str:
-        """Apply a random mutation; those of words and operands are the most frequent."""
+        """Apply a random mutation; mutations of opcode words and operands are the most frequent."""
         mutations = (
             *(self._mutate_word, self._mutate_word, self._mutate_word),
             *(self._mutate_operand, self._mutate_operand, self._mutate_operand),
@@ -171,7 +171,7 @@ class Inputs:
         return chance.choice(mutations)(chance, text)
 
     def _mutate_word(self, chance: random.Random, text: str) -> str:
-        """Replace, insert, remove, repeat or move one word of the opcode."""
+        """Replace, insert, remove, repeat or move one word of a statement's opcode."""
         opcode, blank, rest = text.partition(" ")
         words = opcode.split(".")
         at = chance.randrange(len(words))
@@ -190,7 +190,7 @@ class Inputs:
         return ".".join(words) + blank + rest
 
     def _mutate_operand(self, chance: random.Random, text: str) -> str:
-        """Replace, insert, remove, repeat or move one operand."""
+        """Replace, insert, remove, repeat or move one operand of a statement."""
         opcode, _, rest = text.rstrip(";").partition(" ")
         parts = rest.split(", ") if rest else [""]
         at = chance.randrange(len(parts))
@@ -211,7 +211,7 @@ class Inputs:
         return f"{opcode} {', '.join(parts)};"
 
     def _mutate_tokens(self, chance: random.Random, text: str) -> str:
-        """Remove, repeat, exchange, replace or insert tokens."""
+        """Remove, repeat, exchange, replace or insert tokens of a text."""
         tokens = _TOKEN.findall(text) or [""]
         at, other = chance.randrange(len(tokens)), chance.randrange(len(tokens))
         match chance.randrange(6):
@@ -237,12 +237,12 @@ class Inputs:
         )
 
     def _splice(self, chance: random.Random, text: str) -> str:
-        """Join the beginning of the text and the end of another."""
+        """Join the beginning of the text and the end of another text of the corpus."""
         other = chance.choice(chance.choice((self._statements, self._declarations)))
         return text[: chance.randint(0, len(text))] + other[chance.randint(0, len(other)) :]
 
     def _rearrange(self, chance: random.Random, text: str) -> str:
-        """Repeat, wrap, guard, label, join or drop a statement."""
+        """Repeat, wrap in braces, guard, label, join or drop a statement of a text."""
         other = chance.choice(self._statements)
         made = (
             f"{text}\n{other}",

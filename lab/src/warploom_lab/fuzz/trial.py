@@ -24,12 +24,12 @@ _SOURCE = Path(wl.__file__).parent
 
 
 class TooSlow(BaseException):
-    """Exception at the end of an input's time; `except Exception` does not catch it."""
+    """Exception raised when the time of an input is over; `except Exception` does not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Violated property; inputs with the same cause have the same `kind`."""
+    """Property that an input violates; faults with the same cause have the same `kind`."""
 
     kind: str
     text: str
@@ -37,12 +37,18 @@ class Fault:
 
 
 def time_limit(text: str) -> float:
-    """Return the allowed processor time of a text in seconds, linear in its size."""
+    """Return the processor time that `parse` and `check` may take for a text, linear in its size.
+
+    Units: seconds.
+    """
     return MINIMUM_SECONDS + len(text) * SECONDS_PER_CHARACTER
 
 
 def find_fault(text: str, number: int = 0) -> Fault | None:
-    """Return the property that a text violates, or None; `number` decides which slow properties run."""
+    """Return the property that a text violates, or None.
+
+    Some slow properties are tested for a part of the inputs only; `number` decides for which.
+    """
     try:
         with _limited(time_limit(text)):
             return _violation(text, number)
@@ -97,7 +103,7 @@ def _kind(error: BaseException) -> str:
 
 @contextmanager
 def _limited(seconds: float) -> Generator[None]:
-    """Raise TooSlow in the block after the given processor time."""
+    """Raise TooSlow inside the `with` block after the given processor time."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlow
@@ -112,7 +118,7 @@ def _limited(seconds: float) -> Generator[None]:
 
 
 def minimize(fault: Fault, seconds: float = 20.0) -> str:
-    """Return a shorter text with the same fault, by removing ever smaller parts."""
+    """Return a shorter text with a fault of the same kind, found by removing ever smaller parts."""
     end = time.monotonic() + seconds
     text = fault.text
     size = max(1, len(text) // 2)

@@ -1,10 +1,10 @@
 """Random matrix multiplications, compared between a GPU, float64 and the emulator.
 
-case(seed=1, number=7)                      # -> Case: operands, sizes, layouts, epilogue
-compare(Task(seed=1, number=7, bits=True))  # -> Outcome: distance from float64, and whether bits differ
+    case(seed=1, number=7)                      # -> Case: operands, sizes, layouts, epilogue
+    compare(Task(seed=1, number=7, bits=True))  # -> Outcome: error relative to float64, and whether bits differ
 
-A new feature needs a field of `Case`, which `case.py` draws, its arrays in `inputs.py` and its arithmetic in
-`expected.py`.
+A new feature of `gemm` needs a field of `Case` with random values in `case.py`, its arrays in `inputs.py`, and its
+arithmetic in `expected.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random matrix multiplications; a case depends on the seed and its number only."""
+"""Random calls of `gemm` and `grouped_gemm`; each depends on the seed and its number only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from warploom.kernels.plan import ACCUMULATORS, ACTIVATIONS, RESULTS
 
-_LARGEST = 1536  # along M, N and K
-_MOST = 1_500_000_000  # products of a case; float64 takes about a second
+_LARGEST = 1536  # of M, N and K
+_MOST = 1_500_000_000  # products in a case, for which float64 takes about a second
 _MOST_EMULATED = 12_000_000  # products of a case that the emulator runs in a few seconds
-_LARGEST_EMULATED = 300_000  # elements of D of such a case
+_LARGEST_EMULATED = 300_000  # elements of D in a case that the emulator runs
 _TWO_BYTES = ("f16", "bf16")
 _INTEGERS = ("s8", "u8")
 _SHARED = ("", "", "a", "b")  # operands that all matrices of a batch share
@@ -25,13 +25,20 @@ _OUTS = ("", "", "rows", "wide", "between")
 class Case:
     """Arguments of one call of `gemm`, or of `grouped_gemm` if the case has groups.
 
-    `ends` are the ends of the groups. A `sparse` A is passed compressed. `common` names the operands that all matrices
-    of a batch share. `row_scales` is "", "row" (one factor for each row) or "block"; `column_scales` is "", "column",
-    "block" (128 columns) or "blocks" (one column). `a_storage`, `b_storage`, `c_storage` and `out_storage` give the
-    position of a matrix in memory: "" is dense, "rows" has padding between rows, "wide" is the middle of a larger
-    matrix, and "between" interleaves the rows of a batch. An empty `out_storage` means no `out`. `tile` and `share`
-    select a tile and a share of the cost model, 0 the first and almost 1 the last; a negative value keeps the model's
-    choice.
+    `ends` are the row numbers at which the groups end. If `sparse`, A is passed compressed. `common` names the operands
+    that all matrices of a batch share.
+
+    A block has 128 elements along K. `row_scales` is "", "row" (one factor for each row) or "block" (one for each row
+    and each block). `column_scales` is "", "column" (one factor for each column), "block" (one for each 128 columns and
+    each block) or "blocks" (one for each column and each block). `scales_batched` is True if each matrix of a batch has
+    its own factors.
+
+    `a_storage`, `b_storage`, `c_storage` and `out_storage` give the position of a matrix in memory: "" is dense, "rows"
+    has padding between rows, "wide" is the middle of a larger matrix, and "between" interleaves the rows of the
+    matrices of a batch. An empty `out_storage` means that no `out` is passed.
+
+    `tile` selects one of the tiles of the cost model and `share` one of its schedules: 0 is the first and almost 1 the
+    last. A negative value keeps the choice of the cost model.
     """
 
     seed: int
@@ -71,7 +78,7 @@ class Case:
 
     @property
     def groups(self) -> int:
-        """Number of groups of rows, or 0."""
+        """Number of groups of rows, or 0 for a call of `gemm`."""
         return len(self.ends)
 
     @property
@@ -81,12 +88,12 @@ class Case:
 
     @property
     def blocked(self) -> bool:
-        """True if scale factors belong to blocks of K."""
+        """True if some scale factors belong to blocks along K."""
         return self.row_scales == "block" or self.column_scales.startswith("block")
 
     @property
     def work(self) -> int:
-        """Number of products."""
+        """Number of products of two elements."""
         return self.m * self.n * self.k * max(self.batch, 1)
 
     @property
@@ -96,7 +103,7 @@ class Case:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Features of the case, as names that reports count."""
+        """Names of the features that the case uses, by which reports count cases."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
         storages = (("A", self.a_storage), ("B", self.b_storage), ("C", self.c_storage), ("out", self.out_storage))
         features = {
@@ -130,14 +137,14 @@ class Case:
 
 
 def case(seed: int, number: int) -> Case:
-    """Return the case of a number, equal on every machine."""
+    """Return the case with this number, equal on every computer."""
     draw = Random(f"gemm {seed} {number}")
     maker = draw.choices((_plain, _batched, _grouped), (5, 3, 2))[0]
     return maker(draw, seed, number)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Return an iterator over the cases from number 0."""
+    """Return an iterator over the first `count` cases."""
     return (case(seed, number) for number in range(count))
 
 
@@ -159,7 +166,10 @@ def _sizes(draw: Random, batch: int) -> tuple[int, int, int]:
 
 
 def _types(draw: Random) -> tuple[str, str, str]:
-    """Return the types of A, B and the sums, with equal probability for each family of types."""
+    """Return the types of A, B and the sums.
+
+    Each family of types (bf16, f16, tf32, 8-bit floats, 8-bit integers) has the same probability.
+    """
     family = draw.choice([("bf16",), ("f16",), ("tf32",), ("e4m3", "e5m2"), _INTEGERS])
     pairs = [pair for pair in ACCUMULATORS if pair[0] in family]
     a, b = draw.choice(pairs)
@@ -223,7 +233,7 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
 
 
 def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
-    """Return the kinds of row and column factors, and True if one of them belongs to blocks."""
+    """Return the values of `row_scales` and `column_scales`, and True if one of them belongs to blocks."""
     if result == "s32":
         return "", "", False
     by_block = ("block", "blocks") if sums == "f32" else ()
@@ -233,7 +243,7 @@ def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
 
 
 def _rest(draw: Random, a: str, result: str, added: bool) -> dict[str, Any]:
-    """Return the arguments that every kind of case has."""
+    """Return the arguments that plain, batched and grouped cases have in common."""
     epilogue = result != "s32"
     chosen = draw.random() < 0.4
     alpha = draw.choice((1.0, 1.0, 0.5, -1.25, 0.3)) if epilogue else 1.0

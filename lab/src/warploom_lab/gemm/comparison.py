@@ -1,4 +1,4 @@
-"""Comparison of one case on a GPU with float64 and, bit for bit, with the emulator."""
+"""Comparison of one matrix multiplication on a GPU with float64 and, bit for bit, with the emulator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ Device = Literal["cpu", "cuda"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Case by number, with the device; `bits` asks for the comparison with the emulator."""
+    """Case by seed and number, and the device to run it on.
+
+    If `bits`, the result is also compared with the emulator, bit for bit.
+    """
 
     seed: int
     number: int
@@ -39,7 +42,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Division of a problem: the tile, the number of CTAs, and the number of tiles split along K."""
+    """Division of a multiplication among CTAs.
+
+    `tile` is the tile of one CTA, `ctas` the number of CTAs, and `split` the number of tiles that are split along K.
+    """
 
     tile: Tile
     ctas: int
@@ -48,11 +54,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a comparison.
+    """Result of the comparison of one case.
 
-    `ratio` is the largest distance of an element from float64, relative to the allowed distance. `inputs` and `result`
-    are the SHA-256 of the inputs and of D. `wrong` is a message, or "" if the result is right. `lost` is True if there
-    is no result.
+    `ratio` is the largest error of an element relative to float64, divided by the allowed error. `inputs` and `result`
+    are the SHA-256 of the inputs and of D. `wrong` is a message, or "" if the result is right. `lost` is True if the
+    case gave no result.
     """
 
     case: Case
@@ -70,7 +76,10 @@ class Outcome:
 
 
 def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozenset[int]:
-    """Return the numbers of up to `most` small cases, evenly spread over the kinds."""
+    """Return the numbers of up to `most` cases that the emulator runs in a few seconds.
+
+    The cases are spread evenly over the combinations of operand and accumulator types.
+    """
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
     for number in numbers:
@@ -82,7 +91,7 @@ def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozense
 
 
 def warm_up(tasks: Iterable[Task]) -> None:
-    """Run one case of each feature on the emulator, so that its code is compiled once.
+    """Run cases on the emulator until each feature of the tasks has occurred, which compiles its code.
 
     Processes that compile the same code at the same time would overwrite each other's cache files.
     """
@@ -96,7 +105,7 @@ def warm_up(tasks: Iterable[Task]) -> None:
 
 
 def compare(task: Task) -> Outcome:
-    """Run a case and compare its result."""
+    """Run the case of a task and compare its result with float64 and, if `bits`, with the emulator."""
     one = case(task.seed, task.number)
     made = make_inputs(one)
     before = None if made.memory is None else made.memory.copy()
@@ -118,18 +127,21 @@ def compare(task: Task) -> Outcome:
 
 
 def lost(task: Task) -> Outcome:
-    """Return the outcome of a case whose process ended or timed out."""
+    """Return the outcome of a task whose process ended or did not answer in time."""
     message = "the process ended, or did not answer in time"
     return Outcome(case(task.seed, task.number), bits=task.bits, wrong=message, lost=True)
 
 
 def is_reusable(outcome: Outcome) -> bool:
-    """Return True if the process can run another case; after a device fault it cannot."""
+    """Return True if the process can run another case, which it cannot after an error."""
     return not outcome.lost
 
 
 class Runner:
-    """Runner of one case, with the same kernel and partition on every device."""
+    """Runner of one case, with the same kernel and partition on every device.
+
+    Without a `partition` the case selects it.
+    """
 
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
         self.case = one
@@ -143,7 +155,7 @@ class Runner:
         return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
     def run(self, made: Inputs, device: Device) -> NDArray[Any]:
-        """Run the case and return D.
+        """Run the case on a device and return D.
 
         Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; faults of the emulator.
         """
@@ -162,7 +174,10 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch of the first run; tuned partitions of a GPU are ignored."""
+        """Return the dispatch of the first run, so that every device runs the same one.
+
+        Tuned tiles of a GPU are not used.
+        """
         if self._dispatch is None:
             planner: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)
@@ -171,7 +186,7 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the tile and schedule of a partition, or those that the case selects."""
+        """Return the dispatch with the given partition, or with the tile and schedule that the case selects."""
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
@@ -193,7 +208,7 @@ def _at(choices: list[Any], place: float) -> Any:
 
 
 def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
-    """Yield schedules outside the cost model: few CTAs with many tiles each, and some or all tiles split."""
+    """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles."""
     cluster = plan.tile.cluster
     for clusters in (1, 3):
         if clusters * cluster <= schedule.ctas:
@@ -204,12 +219,12 @@ def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> It
 
 
 def digest(d: NDArray[Any]) -> str:
-    """Return the SHA-256 of a result's elements in row-major order."""
+    """Return the SHA-256 of the elements of D in row-major order."""
     return sha256(d.tobytes()).hexdigest()
 
 
 def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
-    """Return a message about elements outside D that were written, or ""."""
+    """Return a message about elements outside D that the kernel wrote, or ""."""
     if before is None or made.memory is None or made.inside is None:
         return ""
     outside = ~made.inside

@@ -1,8 +1,9 @@
-"""Result of a case in float64, and the allowed distance of each element from it.
+"""Expected result of a case in float64, and the allowed error of each element.
 
-The distance has three parts: half a step of the result type, a few roundings of the epilogue in f32, and the error of
-the sum. The error of the sum is proportional to its magnitude, the root of the sum of the squared products. A sum of
-numbers with random signs has about this magnitude; the definition also holds when the products cancel.
+The allowed error has three parts: half a step of the result type, a few roundings of the epilogue in f32, and the error
+of the sum of products. The error of the sum is proportional to its magnitude, the root of the sum of the squared
+products. A sum of numbers with random signs has about this magnitude, and the magnitude stays large if the products
+cancel.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from warploom_lab.gemm.inputs import Inputs
 
 Floats = NDArray[np.float64]
 
-_EPILOGUE = 2.0**-20  # of the sum of all terms: the epilogue scales and adds in f32
+_EPILOGUE = 2.0**-20  # allowed error of the epilogue, relative to the sum of all terms: it scales and adds in f32
 _STEEPEST = 1.2  # largest slope of an activation
-_ACTIVATED = 2.0**-9  # of the input: tanh of the special function unit has 11 bits
+_ACTIVATED = 2.0**-9  # allowed error of an activation, relative to its input: tanh.approx has 11 bits
 # Allowed error of a sum relative to its magnitude: a constant, and a part for each product. Both are four times the
 # observed error.
 _LOST = {
@@ -34,14 +35,16 @@ _LOST = {
     "sums in f16": (2.0**-9, 2.0**-15),  # rounded to 11 bits after every 16 or 32 products
 }
 _LEAST = 2.0**-25  # half a step of the smallest f16 numbers, for sums of any magnitude
-_AT_ONCE = 16  # products of f16 before a sum is rounded
-_TOGETHER = 512  # products of 8-bit floats whose sums are added in f32
+_AT_ONCE = 16  # products of f16 that are added before the sum is rounded
+_TOGETHER = 512  # products of 8-bit floats that are added before the sum is promoted to f32
 
 
 def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
-    """Return the result in float64 and the allowed distance of each element, both of D's shape.
+    """Return D in float64 and the allowed error of each element.
 
     Rows outside all groups keep their previous content.
+
+    Shapes: both arrays have the shape of D.
     """
     arrays = inputs.arrays
     factors = _factors(case, inputs)
@@ -78,7 +81,7 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
 
 
 def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """Return the largest distance relative to the allowed one; an unexpected NaN counts as infinity."""
+    """Return the largest error of an element, divided by its allowed error; infinity for unexpected NaNs."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         far = abs(result.astype(np.float64) - wanted)
         same = (far == 0) | (np.isnan(wanted) & np.isnan(result.astype(np.float64)))
@@ -87,7 +90,10 @@ def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
 
 
 def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:
-    """Return the factors of rows and columns in float64, with group factors repeated for each row of D."""
+    """Return the scale factors of rows and columns in float64.
+
+    If the case has groups, the factors of a group are repeated for each of its rows of D.
+    """
     rows, columns = inputs.arrays.row_scales, inputs.arrays.column_scales
     of_columns = None if columns is None else columns.astype(np.float64)
     if of_columns is not None and case.ends:
@@ -96,7 +102,10 @@ def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:
 
 
 def _each_row(case: Case, of_groups: Floats) -> Floats:
-    """Return the value of its group for each row of D; rows outside all groups get any group's value."""
+    """Return an array with an element for each row of D: the value of the row's group.
+
+    Rows outside all groups get the value of the last group.
+    """
     group = np.searchsorted(case.ends, np.arange(case.m), side="right")
     return of_groups[np.minimum(group, case.groups - 1)]
 
@@ -104,7 +113,7 @@ def _each_row(case: Case, of_groups: Floats) -> Floats:
 def _product(
     case: Case, a: NDArray[Any], b: NDArray[Any], factors: tuple[Floats | None, Floats | None]
 ) -> tuple[Floats, Floats]:
-    """Return A B with block factors, and the magnitude of each sum."""
+    """Return the product of A and B with the scale factors of blocks, and the magnitude of each sum."""
     a, b = a.astype(np.float64), b.astype(np.float64)
     if not case.blocked:
         return a @ b, np.sqrt(a**2 @ b**2)
@@ -135,7 +144,7 @@ def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floa
 
 
 def _lost(case: Case) -> float:
-    """Return the allowed error of a sum relative to its magnitude."""
+    """Return the allowed error of a sum, divided by the magnitude of the sum."""
     if case.sums == "s32":
         return 0.0
     small = case.a in ("e4m3", "e5m2")
@@ -156,7 +165,10 @@ def _activated(name: str, x: Floats) -> Floats:
 
 
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-    """Return D clamped to the range of its type, and the allowed error: `wrong` plus half an ulp."""
+    """Return D clamped to the range of its type, and the allowed error.
+
+    The allowed error is `wrong`, the error before rounding, plus half an ulp.
+    """
     if case.result == "s32":
         return d, np.zeros_like(d)
     about = cast("Any", ml_dtypes.finfo(DTYPES[case.result]))

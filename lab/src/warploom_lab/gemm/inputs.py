@@ -1,4 +1,4 @@
-"""Arrays of a case: random matrices inside memory whose other bytes are NaN."""
+"""Input arrays of a case: random matrices inside larger memory whose other bytes form NaNs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ROW = 16  # alignment of rows in bytes
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Arrays of a case; `a` is A before compression.
+    """Arrays of a case; `a` is A before the compression of a sparse operand.
 
-    `memory` contains `arrays.out`, and `inside` marks the elements of `out` in it. Both are None if the case has no
-    `out`.
+    `memory` is the array that contains `arrays.out`, and `inside` is True at the elements of `out` in it. Both are None
+    if the case passes no `out`.
     """
 
     arrays: Operands
@@ -43,7 +43,7 @@ class Inputs:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the input arrays without the bytes around them."""
+        """SHA-256 of the input arrays, without the bytes around them."""
         content = sha256()
         for name, array in zip(Operands._fields, self.arrays, strict=True):
             if array is not None and name != "out":
@@ -53,7 +53,7 @@ class Inputs:
 
 
 def make_inputs(case: Case) -> Inputs:
-    """Return the arrays of a case, which depend on its seed and number only."""
+    """Return the input arrays of a case, which depend on its seed and number only."""
     draw = np.random.default_rng([case.seed, case.number])
     batch = (case.batch,) if case.batch else ()
     m, n, k = case.m, case.n, case.k
@@ -88,7 +88,7 @@ def make_inputs(case: Case) -> Inputs:
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
-    """Return the scale factors of rows and of columns, stored along a random axis."""
+    """Return the scale factors of rows and of columns, row-major or column-major at random."""
     planes = (case.batch,) if case.scales_batched else ()
     blocks = ceil(case.k / SCALE_BLOCK)
 
@@ -109,7 +109,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
 
 
 def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str) -> Array:
-    """Return a random matrix; `swapped` exchanges its last two axes in memory."""
+    """Return a random matrix; if `swapped`, its last two axes are exchanged in memory."""
     dtype = _OPERANDS[word]
     stored = (*shape[:-2], shape[-1], shape[-2]) if swapped else shape
     if dtype.kind in "iu":
@@ -124,13 +124,16 @@ def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapp
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return memory filled with the outside byte."""
+    """Return memory filled with the byte 0xFF."""
     return np.full((*shape[:-1], shape[-1] * dtype.itemsize), _OUTSIDE, np.uint8).view(dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """Shape of the memory and position of a matrix inside it."""
+    """Shape of a memory array, and position of a matrix inside it.
+
+    `between` is True if the rows of the matrices of a batch are interleaved.
+    """
 
     shape: tuple[int, ...]
     first: tuple[int, int]  # row and column
@@ -138,7 +141,7 @@ class _Placement:
     between: bool
 
     def cut(self, memory: Array) -> Array:
-        """Return the view of the matrix in memory of this shape."""
+        """Return the view of the matrix in a memory array."""
         if self.between:
             memory = memory.swapaxes(0, 1)
         (row, column), (rows, columns) = self.first, self.sizes
@@ -146,7 +149,10 @@ class _Placement:
 
 
 def _placement(shape: tuple[int, ...], itemsize: int, storage: str) -> _Placement:
-    """Return the placement of a matrix whose rows begin at multiples of 16 bytes."""
+    """Return the placement of a matrix whose rows begin at multiples of 16 bytes.
+
+    `storage` is a value of `Case.out_storage`.
+    """
     *planes, rows, columns = shape
     step = _ROW // itemsize
     pitch = ceil(columns / step) * step

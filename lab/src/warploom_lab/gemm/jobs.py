@@ -1,4 +1,4 @@
-"""Jobs of the gemm campaign: module-level functions of one case, which any process can import."""
+"""Functions that run one case of `compare gemm`, at module level so that any process can import them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from warploom_lab.gemm.record import Recorded
 
 
 def run_case(_shared: None, task: Task, _report: object) -> Outcome:
-    """Run a case and compare its result."""
+    """Run the case of a task and compare its result."""
     return compare(task)
 
 
 def case_against_record(seed: int, recorded: Recorded, _report: object) -> str:
-    """Return the difference of the emulator's result from the recorded one, or "" if they are equal."""
+    """Return a message if the emulator's result differs from the recorded result, or ""."""
     return recorded.difference(seed)

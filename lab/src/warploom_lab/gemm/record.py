@@ -1,4 +1,4 @@
-"""Record of a GPU's results for small cases: digests in a JSON file, for comparison with the emulator."""
+"""Record of a GPU's results for small cases: a JSON file of digests, for comparison with the emulator."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from warploom_lab.gemm.comparison import Outcome, Partition, Runner, digest
 from warploom_lab.gemm.inputs import make_inputs
 from warploom_lab.json_data import expect_type
 
-_LARGEST = 4 << 20  # bytes of a file that is read
+_LARGEST = 4 << 20  # bytes; a longer file is refused
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Recorded case: its partition and the SHA-256 of the inputs and of the result."""
+    """Recorded result of a case: its partition and the SHA-256 of the inputs and of D."""
 
     number: int
     partition: Partition
@@ -28,7 +28,7 @@ class Recorded:
     result: str
 
     def difference(self, seed: int) -> str:
-        """Return a message if the emulator's result differs from the recorded one, or ""."""
+        """Run the case on the emulator; return a message if the result differs from the recorded one, or ""."""
         one = case(seed, self.number)
         made = make_inputs(one)
         if made.digest != self.inputs:
@@ -41,14 +41,17 @@ class Recorded:
 
 
 def recorded(outcome: Outcome) -> Recorded:
-    """Return the record of a case with a right result."""
+    """Return the record of a right outcome."""
     assert outcome.partition is not None
     return Recorded(outcome.case.number, outcome.partition, outcome.inputs, outcome.result)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Results of a GPU for the cases of a seed, with GPU, driver, versions and command in `about`."""
+    """Recorded results of a GPU for the cases of a seed.
+
+    `about` names the GPU, the driver, the versions and the command.
+    """
 
     seed: int
     about: Mapping[str, Any]
@@ -56,17 +59,19 @@ class Record:
 
     @classmethod
     def of(cls, seed: int, about: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Record:
-        """Return the record of the outcomes that agree in every bit."""
+        """Return the record of the outcomes in which the GPU and the emulator agree in every bit."""
         kept = sorted((each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number)
         return cls(seed, about, tuple(recorded(one) for one in kept if one.partition))
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """Recorded cases."""
+        """Cases whose results are recorded."""
         return tuple(case(self.seed, each.number) for each in self.recorded)
 
     def write(self, folder: Path) -> Path:
-        """Write the record into a folder, which is created if needed, and return its path.
+        """Write the record into a folder and return the path of the file.
+
+        The folder is created if it does not exist.
 
         Errors: UsageError compare.file.
         """
@@ -84,7 +89,7 @@ class Record:
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Read a record.
+        """Read a record from a JSON file.
 
         Errors: UsageError compare.sample if the file is not a record.
         """
@@ -101,7 +106,10 @@ class Record:
 
 
 def _data_of(recorded: Recorded) -> dict[str, Any]:
-    """Return the JSON data of a recorded case; "way" is the partition and "asked" the inputs."""
+    """Return the JSON data of a recorded result.
+
+    "way" is the partition and "asked" the digest of the inputs.
+    """
     return {
         "number": recorded.number,
         "way": asdict(recorded.partition),

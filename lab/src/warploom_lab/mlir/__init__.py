@@ -1,1 +1,1 @@
-"""Operations of MLIR's nvvm dialect, made from Forms, and the results of MLIR's tools for them."""
+"""Results of MLIR's tools for operations of its nvvm dialect, which are generated from Forms."""

@@ -1,8 +1,8 @@
-"""Operations for queries to MLIR, made from the dialect's declarations and the Forms.
+"""Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
-Each operation is in a function of its own. An operation whose operand types are independent is made from its
-declaration: every word of its attributes, with and without optional operands, pointers in each space. A multiplication
-is made from the rows of its Forms, which give the number of registers of its matrices.
+Each operation is in a function of its own. An operation whose operand types are independent of each other is generated
+from its declaration in the dialect: every word of its attributes, with and without optional operands, pointers in each
+space. A multiplication is generated from the rows of its Forms, which give the number of registers of its matrices.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ _TRIES = 600
 
 @dataclass(frozen=True)
 class Case:
-    """Module with one operation in a function."""
+    """MLIR module that contains one operation in a function."""
 
     module: ModuleOp
     operation: str
 
     @property
     def text(self) -> str:
-        """Text of the module in the dialect's syntax."""
+        """Text of the module in the custom syntax of the dialect."""
         return str(self.module) + "\n"
 
 
@@ -93,7 +93,7 @@ class Case:
 class OperationSpec:
     """Parts of an operation: groups of operand types, result types and properties.
 
-    `constants` maps the index of each operand that must be a constant to its value.
+    `constants` gives a value to each operand that must be a constant, by the operand's index.
     """
 
     kind: type[dialect.Operation]
@@ -106,7 +106,7 @@ class OperationSpec:
 def module_of(spec: OperationSpec) -> ModuleOp:
     """Return a module whose function runs the operation and returns its result.
 
-    The fence, commit and wait surround a warpgroup multiplication.
+    A warpgroup multiplication is surrounded by its fence, commit and wait.
     """
     types = [each for group in spec.operands for each in group]
     arguments = [each for number, each in enumerate(types) if number not in spec.constants]
@@ -179,7 +179,7 @@ _LANES = (4, 8)
 
 
 def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[OperationSpec]:
-    """Yield up to `most` distinct legal operations that match a declaration."""
+    """Yield up to `most` distinct legal operations that match a declaration of the dialect."""
     chance = random.Random(f"{kind.name} {seed}")
     seen: set[object] = set()
     found = 0
@@ -229,7 +229,7 @@ def _draw(kind: type[dialect.Operation], chance: random.Random) -> OperationSpec
 
 
 def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
-    """Return the types that a constraint allows, or a selection of them."""
+    """Return the types that a constraint allows, or some of them if it allows any number."""
     within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
     constraint = within.constr if isinstance(within, RangeOf) else None
     if isinstance(constraint, EqAttrConstraint):
@@ -245,7 +245,7 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 
 
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
-    """Return the attributes that a constraint allows, or a selection of them."""
+    """Return the attributes that a constraint allows, or some of them if it allows any number."""
     (base,) = constraint.get_bases() or {UnitAttr}
     if issubclass(base, EnumAttribute):
         return [base(word) for word in base.cases]
@@ -260,7 +260,6 @@ def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """Return the bit width of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -278,7 +277,7 @@ _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
 def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
-    """Yield (form, slots) for every combination of words that the rows of the forms allow."""
+    """Yield (form, modifier words) for every combination of words that the rows of the forms allow."""
     for form in forms:
         for row in form.rows:
             if row.gone is None:
@@ -296,7 +295,7 @@ def _extents(shape: str) -> Shape:
 
 
 def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield warpgroup multiplications with descriptors for both matrices."""
+    """Yield warpgroup multiplications of two matrices in shared memory."""
     for form, slots in _rows(*WGMMA_DESCRIPTORS):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
@@ -320,7 +319,6 @@ def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
-    """Return the operand types of A, B and C."""
     groups: list[list[Attribute]] = []
     for letter in "abc":
         elements = _ACCUMULATORS if letter == "c" else _MULTIPLICANDS
@@ -447,13 +445,13 @@ FROM_FORMS = {
     mma.MmaBlockScale: (scaled, 40),
     WmmaLoad: (wmma_operations, 60),
 }
-"""Generators of the families that come from Forms, by one operation, and the number of samples."""
+"""Generator and number of samples of each family that comes from Forms, by one of its operations."""
 _BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma})
 _MOST = 14
 
 
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
-    """Yield legal operations of every family; the seed decides the selection."""
+    """Yield legal operations of every family; the seed selects among them."""
     for kind in OPERATIONS:
         if kind in FROM_FORMS:
             make, count = FROM_FORMS[kind]

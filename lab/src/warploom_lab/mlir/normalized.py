@@ -1,4 +1,4 @@
-"""Instructions of a PTX module in a normal form, for the comparison of our PTX with llc's."""
+"""Instructions of a PTX module in a normal form, for the comparison of Warploom's PTX with llc's."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TARGETS = ("sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
 _GLUE = re.compile(
     r"(?:ld|st)\.param|ret$|mov\.|cvt\.u32\.u64|cvt\.u16\.u32|and\.b16|setp\.(?:ne|eq)\.b16|selp\.|cvta\.to"
 )
-"""Instructions that move arguments, constants and results; compilers differ in them."""
+"""Instructions that move arguments, constants and results, in which compilers differ."""
 
 
 def instructions(ptx: Module) -> list[str]:
-    """Return the instructions of a module except moves of arguments and results.
+    """Return the instructions of a module without the moves of arguments and results.
 
     Registers and labels are renamed in the order of their first occurrence.
     """

@@ -1,4 +1,4 @@
-"""Record of MLIR's results for operations, and the comparison of our results with it.
+"""Record of MLIR's results for operations, and the comparison of Warploom's results with it.
 
     for answer in read(folder): print(*differences(answer))
 
@@ -36,11 +36,12 @@ _BATCH = 16  # operations in one process
 
 @dataclass(frozen=True)
 class Answer:
-    """Results of the external tools for one operation.
+    """Results of MLIR's tools and of ptxas for one operation.
 
-    `text` and `generic` are the custom and generic syntax that mlir-opt prints. `target` is the first of our targets
-    with the operation. `ptx` has llc's instructions in normal form. If mlir-opt refuses the operation, `text` is our
-    own text and `refused` the message. `assembled` lists the releases of ptxas that accept our PTX.
+    `text` and `generic` are the custom and generic syntax that mlir-opt prints. `target` is the first target to which
+    Warploom lowers the operation. `ptx` has llc's instructions in normal form. If mlir-opt refuses the operation,
+    `text` is Warploom's text and `refused` the message. `assembled` lists the releases of ptxas that accept Warploom's
+    PTX.
     """
 
     operation: str
@@ -53,12 +54,12 @@ class Answer:
 
 
 def batches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
-    """Return the cases in batches, one for each run of the tools."""
+    """Return the cases in batches, one for each run of MLIR's tools."""
     return [tuple(cases[start : start + _BATCH]) for start in range(0, len(cases), _BATCH)]
 
 
 def query(shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _report: Callable[[int], object]) -> list[Answer]:
-    """Return the results of the tools and of the named assemblers for each case.
+    """Return the results of MLIR's tools and of the named assemblers for each case.
 
     Errors: UsageError if an assembler is missing.
     """
@@ -84,9 +85,11 @@ def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case])
 
 
 def first_lowered(text: str) -> tuple[str, str]:
-    """Return the first target to which a text lowers without a diagnostic, and the PTX.
+    """Return the first target for which `lower` gives PTX without a diagnostic, and this PTX.
 
-    Errors: LowerError if there is none.
+    If `lower` gives diagnostics for all targets, return the last target and its PTX.
+
+    Errors: LowerError if the last target refuses the operation.
     """
     for target in TARGETS[:-1]:
         try:
@@ -99,7 +102,7 @@ def first_lowered(text: str) -> tuple[str, str]:
 
 
 def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, object]) -> None:
-    """Write the record."""
+    """Write the answers, and a header with the tools and the number of operations of each name."""
     directory.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps({k: v for k, v in asdict(each).items() if v}) + "\n" for each in answers)
     (directory / _ANSWERS).write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
@@ -127,11 +130,11 @@ KNOWN = {
     ".s32.b1.b1 ": "MLIR leaves `.and.popc` out, and ptxas refuses its text",
     "cta_group": "MLIR drops the CTA group of a load with a predicate",
 }
-"""Known defects of MLIR's PTX: a part of the differing text, and the reason why our PTX is right."""
+"""Known defects of MLIR's PTX: a part of the wrong text, and the reason why it is wrong."""
 
 
 def differences(answer: Answer) -> Iterator[str]:
-    """Yield the differences from MLIR in parsing, printing, PTX, and the diagnostics of `check`."""
+    """Yield a text for each difference of Warploom from MLIR in parsing, printing, PTX and diagnostics."""
     try:
         reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
@@ -150,7 +153,7 @@ def differences(answer: Answer) -> Iterator[str]:
 
 
 def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
-    """Return True if a difference comes from a known defect of MLIR."""
+    """Return True if the difference comes from a defect of MLIR that KNOWN lists."""
     return any(
         mine != theirs and any(part in f"{mine if part == 'cta_group' else theirs}" for part in KNOWN)
         for mine, theirs in zip(ours, answer.ptx, strict=False)
@@ -158,7 +161,7 @@ def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of the nvvm operations in a text, with values numbered in order of occurrence."""
+    """Return the tokens of the nvvm operations in a text, with SSA values numbered in order of occurrence."""
     names: dict[str, str] = {}
     lines = " ".join(line for line in text.splitlines() if "nvvm." in line)
     return [

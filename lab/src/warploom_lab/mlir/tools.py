@@ -23,7 +23,7 @@ _PACKAGES = "Debian packages: mlir-22-tools and llvm-22; WARPLOOM_MLIR names the
 
 @dataclass(frozen=True)
 class Tools:
-    """Executables of one release: mlir-opt, mlir-translate and llc."""
+    """Executables of one LLVM release: mlir-opt, mlir-translate and llc."""
 
     opt: Path
     translate: Path
@@ -35,7 +35,7 @@ class Tools:
         return self._split(self.opt, texts, *options)
 
     def translated(self, texts: Sequence[str]) -> list[str]:
-        """Return the LLVM IR of each text, or "" if there is none."""
+        """Return the LLVM IR that mlir-translate makes of each text, or "" if it refuses the text."""
         return self._split(self.translate, texts, "-mlir-to-llvmir")
 
     def _split(self, tool: Path, texts: Sequence[str], *options: str) -> list[str]:
@@ -58,7 +58,7 @@ class Tools:
         return self._run(self.llc, llvm, "-march=nvptx64", f"-mcpu={target}", f"-mattr={version}", "-o", "-")
 
     def message(self, text: str, *options: str) -> str:
-        """Return the first error message of mlir-opt for a text, or "" if there is none."""
+        """Return the first error message that mlir-opt prints for a text, or "" if it accepts the text."""
         done = subprocess.run(
             [self.opt, *options], input=text, capture_output=True, text=True, timeout=_TIMEOUT, check=False
         )
@@ -74,9 +74,9 @@ class Tools:
 
 @cache
 def provide() -> Tools:
-    """Return the tools in the folder that WARPLOOM_MLIR names, or on the path.
+    """Return the tools in the folder that WARPLOOM_MLIR names, or on PATH.
 
-    Errors: UsageError if a tool is missing or of another release.
+    Errors: UsageError if a tool is missing or has another release.
     """
     found = {name: _tool(name) for name in ("mlir-opt", "mlir-translate", "llc")}
     release = _release(found["mlir-opt"])

@@ -1,3 +1,3 @@
-"""Queries to nvcc and the record of its answers."""
+"""Instructions and error messages of nvcc for calls of builtins, and the record of these answers."""
 
 from __future__ import annotations

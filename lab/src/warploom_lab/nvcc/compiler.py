@@ -1,4 +1,4 @@
-"""Results of NVIDIA's compiler for calls of builtins: the instruction or the error messages.
+"""Answers of NVIDIA's compiler to calls of builtins: the instruction or the error messages.
 
     Nvcc.at().judge(["__hmma_m16n16k16_ld_a(ip, cip, u, 0);"], "sm_90a")
     # one Answer, whose instruction has 8 registers, an address and a register
@@ -38,9 +38,10 @@ _VECTOR = re.compile(r"\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Instruction that the compiler emits for a call, with vectors as counts, or its messages in order.
+    """Instruction that the compiler emits for a call, or its error messages in order.
 
-    Both are empty if the compiler drops the call because it has no effect.
+    In the instruction, a vector of registers is replaced by the number of its registers. Instruction and messages are
+    both empty if the compiler drops the call because it has no effect.
     """
 
     instruction: str = ""
@@ -48,12 +49,12 @@ class Answer:
 
 
 def kernel(call: str, name: str = "k") -> str:
-    """Return the kernel around a call, in CUDA C++ that `lower` reads too."""
+    """Return a CUDA C++ kernel around a call, which `lower` can also read."""
     return f'extern "C" __global__ void {name}({PARAMETERS}) {{ {call} }}'
 
 
 def counted(instruction: str) -> str:
-    """Return an instruction with vectors as counts and without register names."""
+    """Return an instruction without register names, with each vector replaced by its number of registers."""
     plain = " ".join(instruction.split())
     plain = _VECTOR.sub(lambda found: f"{{{found[1].count(',') + 1}}}", plain)
     return re.sub(r"%\w+", "%", plain)
@@ -61,14 +62,14 @@ def counted(instruction: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Nvcc:
-    """One nvcc executable with the release that it reports, such as "13.0.88"."""
+    """Executable of nvcc with the release that it reports, such as "13.0.88"."""
 
     path: Path
     release: str
 
     @classmethod
     def at(cls, path: str = "nvcc") -> Nvcc:
-        """Return the compiler at a path, or the one on PATH.
+        """Return the compiler at a path; "nvcc" is looked up on PATH.
 
         Errors: UsageError if the compiler is missing or is not nvcc.
         """
@@ -85,7 +86,7 @@ class Nvcc:
         return cls(Path(where), release[1])
 
     def judge(self, calls: Sequence[str], target: str) -> list[Answer]:
-        """Return the answer for each call."""
+        """Return the compiler's answer to each call."""
         answers: dict[int, Answer] = {}
         for start in range(0, len(calls), BATCH):
             indices = list(range(start, min(start + BATCH, len(calls))))
@@ -116,7 +117,7 @@ class Nvcc:
         return answers
 
     def _compile(self, kernels: Sequence[str], target: str) -> tuple[str, str | None]:
-        """Compile kernels and return the output and the PTX, or None if the compilation fails."""
+        """Compile kernels and return the output of nvcc and the PTX, which is None if the compilation fails."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, _FILE).write_text("\n".join(kernels) + "\n")
             command = [str(self.path), f"-arch={target}", "-ptx", "-w", _FILE, "-o", "calls.ptx"]

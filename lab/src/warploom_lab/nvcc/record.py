@@ -1,7 +1,7 @@
-"""Calls of builtins, the record of nvcc's answers, and the comparison of `lower` with it.
+"""Calls of builtins, the record of nvcc's answers, and the comparison of `lower` with the record.
 
-The record is xz-compressed text with one line for each call: target, call, and `+` with the instruction or `-` with
-the messages.
+The record is xz-compressed text with one line for each call: target, call, and `+` with the instruction or `-` with the
+messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SOME_N = (0, 4, 12, 20, 260, 264, 512)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Call of a builtin and the target of the compilation."""
+    """Call of a builtin and the target for which it is compiled."""
 
     target: str
     call: str
@@ -52,7 +52,7 @@ class Case:
 
 
 def cases(probes: str) -> list[Case]:
-    """Return calls of every builtin with all its arguments, and the calls written by hand."""
+    """Return generated calls of every builtin, followed by the hand-written calls in `probes`."""
     found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
     found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
     lines = [line.strip() for line in probes.splitlines()]
@@ -61,7 +61,7 @@ def cases(probes: str) -> list[Case]:
 
 
 def calls_of(builtin: Builtin) -> Iterator[str]:
-    """Yield the calls of a builtin, first one that the compiler accepts."""
+    """Yield calls of a builtin with legal and illegal arguments; the first call is legal."""
     match builtin.kind:
         case "load" | "store":
             yield from _load_store_calls(builtin)
@@ -93,7 +93,7 @@ def _at(name: str) -> str:
 
 
 def _legal_layouts(builtin: Builtin) -> Sequence[int]:
-    """Return the legal layouts; matrices of elements below 8 bits have one."""
+    """Return the legal layouts; matrices whose elements have fewer than 8 bits have one."""
     if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
         return (0,) if builtin.matrix == "a" else (1,)
     return (0, 1)
@@ -136,7 +136,7 @@ def _warpgroup_calls(builtin: Builtin) -> Iterator[str]:
 
 
 def lowered(case: Case) -> Answer:
-    """Return the instruction or the messages of `lower` for a call."""
+    """Return the answer of `lower` to a call: the instruction or the messages."""
     target = read_target(case.target)
     assert target is not None
     try:
@@ -149,12 +149,12 @@ def lowered(case: Case) -> Answer:
 
 
 def agrees(recorded: Answer, result: Answer) -> bool:
-    """Return True if two answers have the same instruction, or the same first message."""
+    """Return True if both answers have the same instruction and the same first message."""
     return recorded.instruction == result.instruction and recorded.messages[:1] == result.messages[:1]
 
 
 def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case, Answer, Answer]]:
-    """Yield (call, recorded answer, answer of `lower`) for every call on which they differ."""
+    """Yield (call, recorded answer, answer of `lower`) for every call to which the answers differ."""
     for case, recorded in answers:
         if not agrees(recorded, result := lowered(case)):
             yield case, recorded, result
@@ -164,7 +164,7 @@ def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case
 
 
 def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
-    """Return the calls in batches, one for each source file.
+    """Return the calls in batches, one for each CUDA C++ file.
 
     A call that `lower` refuses gets a file of its own, because such calls end most compilations at the first error.
     """
@@ -180,7 +180,7 @@ def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
 
 
 def query(nvcc: Nvcc, file: Sequence[Case], _report: object) -> list[Answer]:
-    """Return the answers of the compiler for the calls of one file, which share a target."""
+    """Return the compiler's answers to the calls of one file, which share a target."""
     return nvcc.judge([case.call for case in file], file[0].target)
 
 
@@ -195,7 +195,7 @@ def in_order(
 
 
 def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, command: str, date: str) -> None:
-    """Write the answers and their provenance."""
+    """Write the answers, and a header with the command, the date and the release of nvcc."""
     lines = [
         f"{case.target}\t{case.call}\t"
         + (f"-{' / '.join(answer.messages)}" if answer.messages else f"+{answer.instruction}")
@@ -218,7 +218,7 @@ def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, comm
 
 
 def read(folder: Path) -> list[tuple[Case, Answer]]:
-    """Return the recorded answers.
+    """Return the recorded calls and answers.
 
     Errors: UsageError if there is no record.
     """

@@ -1,4 +1,4 @@
-"""Pictures of `docs/architecture.md`: the layers of the package, and the path of a launch."""
+"""Pictures of `docs/architecture.md`: the layers of the package, and the steps of a launch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAUNCH_PICTURE = "docs/images/launch.svg"
 
 
 def texts() -> dict[str, str]:
-    """Return the text of both pictures, by its path in the repository."""
+    """Return both pictures as SVG, by their path in the repository."""
     return {LAYERS_PICTURE: _layers_picture(), LAUNCH_PICTURE: _launch_picture()}
 
 
@@ -47,7 +47,7 @@ _LAYERS_DARK_STYLE = """\
 
 
 def layers(container: str = "warploom") -> list[list[str]]:
-    """Return the packages of each layer from the highest to the lowest, from the contracts in pyproject.toml.
+    """Return the packages of each layer from the highest to the lowest, as pyproject.toml orders them.
 
     The list is empty if no contract orders the modules of this container.
     """
@@ -96,7 +96,10 @@ def _layers_picture() -> str:
 
 
 class _Package:
-    """Box of one package, with the boxes of its own layers inside. Units: pixels."""
+    """Box of one package in the picture, which contains the boxes of its own layers.
+
+    Units: pixels.
+    """
 
     def __init__(self, module: str, width: float) -> None:
         self.width = width
@@ -108,7 +111,7 @@ class _Package:
         self.height = self.heading + (inner + 2 if inner else 0)
 
     def draw(self, x: float, y: float, height: float, css_class: str) -> Iterator[str]:
-        """Yield the elements of the box."""
+        """Yield the SVG elements of the box at a position."""
         kind = "part" if css_class == "part" else f"package {css_class}"
         yield f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{self.width:g}" height="{height:g}" rx="6"/>'
         yield svg_text(x + _INSET, y + 19, self.name, "name")
@@ -121,7 +124,7 @@ class _Package:
 
 
 def summary(module: str) -> str:
-    """Return the first sentence of a module's docstring."""
+    """Return the first sentence of the docstring of a module."""
     first = (inspect.getdoc(_imported(module)) or "").split("\n\n")[0].replace("\n", " ")
     return first.split(". ")[0].rstrip(".").replace("`", "")
 
@@ -141,8 +144,8 @@ def _is_package(module: str) -> bool:
 class Step:
     """Step of a launch: a module of warploom, its task, and the module that calls it.
 
-    `interface` is set for a call through an interface: the module that declares it, which the called module imports.
-    `through` is a module between the caller and the called module.
+    `interface` is set for a call through an interface: the module that declares the interface, which the called module
+    imports. `through` is a module between the caller and the called module.
     """
 
     module: str
@@ -242,7 +245,7 @@ def _panel_height(steps: Sequence[Step]) -> int:
 def _panel(
     x: int, y: int, width: int, title: str, css_class: str, steps: Sequence[Step], first: int
 ) -> Iterator[str]:  # fmt: skip
-    """Yield a panel with its steps, indented by their depth in the tree of calls."""
+    """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls."""
     yield f'<rect class="panel {css_class}" x="{x}" y="{y}" width="{width}" height="{_panel_height(steps)}" rx="8"/>'
     yield svg_text(x + 16, y + 24, title, "title")
     places: dict[str, tuple[int, int]] = {}

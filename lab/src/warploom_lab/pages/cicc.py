@@ -1,6 +1,6 @@
-"""Tables of the reference text on cicc's builtins, with corrections, and their pages in `docs/nvvm`.
+"""Pages in `docs/nvvm` with the tables of the reference text on cicc's builtins, and with corrections.
 
-The tables are in `cicc.toml`: the rows of the text, corrections by row and column, and reasons.
+The tables are in `cicc.toml`: the rows of the reference text, corrections by row and column, and reasons.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from importlib.resources import files
 
 
 class TableError(Exception):
-    """Table whose rows or corrections do not fit its columns."""
+    """Error for a table whose rows or corrections do not fit its columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Table of the text. The key of a correction is the row's first cell and the column's head."""
+    """Table of the reference text, with corrections by the row's first cell and the column's heading."""
 
     name: str
     title: str
@@ -27,14 +27,14 @@ class Table:
     why: str = ""
 
     def corrected(self) -> list[dict[str, str]]:
-        """Return the rows by head, with corrections."""
+        """Return the corrected rows, each as a dictionary from heading to cell."""
         return [
             {head: self.corrections.get((row[0], head), cell) for head, cell in zip(self.heads, row, strict=True)}
             for row in self.rows
         ]
 
     def markdown(self) -> str:
-        """Return the table for a page: a wrong cell is struck out before its correction."""
+        """Return the table in Markdown, in which a wrong cell is struck out and followed by its correction."""
         lines = [" | ".join(self.heads), " | ".join("---" for _ in self.heads)]
         for row in self.rows:
             shown = [
@@ -74,7 +74,7 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
 
 
 def pages() -> dict[str, str]:
-    """Return the pages about the tables and the index of `docs/nvvm`, by their path in `docs`."""
+    """Return the pages with the tables and the index of `docs/nvvm`, by their path in `docs`."""
     body = "\n".join(table.markdown() for table in tables().values())
     note = "Errors of the text are struck out. Corrections from the compiler, the assembler or the forms are bold."
     return {"nvvm/cicc.md": f"# Builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}

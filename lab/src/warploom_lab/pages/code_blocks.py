@@ -1,7 +1,7 @@
 r"""Code blocks of a Markdown page, in order: code to run, files to save, and expected outputs.
 
 - All fenced `python` blocks of a page run in one session. An `output` block after a block has its expected output.
-- A fenced `console` block has commands after `$ `, each followed by its expected output. A `\\` at the end of a line
+- A fenced `console` block has commands after `$ `, each followed by its expected output. A `\` at the end of a line
   continues the command. An indented block that begins with the name of a command is a console block without `$`.
 - A block with `title="FILE"` is saved as that file.
 - `...` in an output matches any text.
@@ -34,12 +34,12 @@ _COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:warploom(?:-lab)?|python|pip|make|uv
 
 
 class BadPage(Exception):
-    """Error in the order of the blocks of a page."""
+    """Error for a page whose blocks are in the wrong order."""
 
 
 @dataclass
 class Step:
-    """Step of a page: run Python, run a command, save a file, or parse data.
+    """Step that a page describes: run Python, run a command, save a file, or parse data.
 
     `output` is the expected output, or None if the page shows none. `reason` explains why the step is not run.
     """
@@ -55,12 +55,12 @@ class Step:
 
     @property
     def words(self) -> list[str]:
-        """Words of a command without a trailing comment."""
+        """Words of a command, without a comment after it."""
         return shlex.split(self.text, comments=True)
 
     @property
     def title(self) -> str:
-        """Step in one line."""
+        """Description of the step in one line."""
         first = self.text.strip().partition("\n")[0]
         return f"save {self.file}" if self.kind == "file" else first[:90]
 
@@ -88,7 +88,7 @@ def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> I
 
 
 def steps_of(text: str) -> list[Step]:
-    """Return the steps of a page.
+    """Return the steps in the text of a page.
 
     Errors: BadPage.
     """
@@ -138,7 +138,7 @@ def steps_in(path: Path) -> list[Step]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Return True if the printed text matches the expected output, ignoring blanks at line ends."""
+    """Return True if the printed text matches the expected output, apart from spaces at line ends."""
 
     def plain(text: str) -> str:
         return "\n".join(row.rstrip() for row in text.strip("\n").splitlines())

@@ -17,7 +17,7 @@ _FOLDER = "src/warploom/cli/completions"
 
 
 def texts() -> dict[str, str]:
-    """Return the script of each shell, by its path in the repository."""
+    """Return the completion script of each shell, by its path in the repository."""
     import shtab
 
     top = command_line()
@@ -29,7 +29,6 @@ def texts() -> dict[str, str]:
 
 
 def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield a parser and the parsers of its verbs."""
     yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -1,4 +1,4 @@
-"""Generated files with their texts, and the comparison with the files of the checkout."""
+"""Generated files of the repository, and their comparison with the files of the checkout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def outdated(kinds: Sequence[str] = KINDS) -> list[str]:
 
 
 def write(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Write the generated files, remove files that are no longer generated, and return the changed paths."""
+    """Write the generated files and return the paths of changed files.
+
+    Files that are no longer generated are removed.
+    """
     wanted, changed = _wanted(kinds), outdated(kinds)
     for path in changed:
         file, text = REPOSITORY / path, wanted[path]

@@ -1,6 +1,6 @@
 """Execution of the notebooks in examples/notebooks, to write or to compare their outputs.
 
-One Jupyter kernel runs all notebooks. Pictures are written and not compared.
+One Jupyter kernel runs all notebooks. Pictures are written but not compared.
 """
 
 # nbformat and jupyter_client have no complete type information.
@@ -30,7 +30,7 @@ _VERSION = 4
 
 
 async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
-    """Return a notebook with the outputs of an execution in an empty namespace.
+    """Return the notebook at a path, executed in an empty namespace.
 
     Errors: CellExecutionError.
     """
@@ -46,7 +46,7 @@ async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
 
 
 def _tidy(cell: Any) -> None:
-    """Remove the parts of a cell's outputs that vary between runs; keep the richest format of each output."""
+    """Remove the parts of a cell's outputs that vary between runs, and all but the richest format of each."""
     cell.metadata.clear()
     if cell.cell_type != "code":
         return
@@ -61,7 +61,7 @@ def _tidy(cell: Any) -> None:
 
 
 def _joined(outputs: list[Any]) -> Iterator[Any]:
-    """Yield the outputs with consecutive parts of a stream joined."""
+    """Yield the outputs, with consecutive outputs to the same stream joined."""
     before = None
     for output in outputs:
         if before is not None and output.output_type == "stream" and output.name == before.name:
@@ -99,13 +99,13 @@ def run_all() -> dict[Path, Any]:
 
 
 def write(notebooks: dict[Path, Any]) -> None:
-    """Write executed notebooks."""
+    """Write executed notebooks to their paths."""
     for path, notebook in notebooks.items():
         nbformat.write(notebook, path)
 
 
 def differences(notebooks: dict[Path, Any]) -> Iterator[str]:
-    """Yield the lines of the differences between the outputs in the files and those of executed notebooks."""
+    """Yield a diff, line by line, between the outputs in the files and the outputs of executed notebooks."""
     for path, notebook in notebooks.items():
         recorded = nbformat.read(path, as_version=_VERSION)
         for before, after in zip(texts(recorded), texts(notebook), strict=True):

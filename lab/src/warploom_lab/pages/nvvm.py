@@ -28,7 +28,7 @@ _FOLDER = "nvvm/dialect"
 
 
 def pages() -> dict[str, str]:
-    """Return every page by its path in `docs`."""
+    """Return every page in Markdown, by its path in `docs`."""
     found = {f"{_FOLDER}/{name}.md": _family(name) for name in FAMILIES}
     found[f"{_FOLDER}/wgmma-text.md"] = _corrections()
     found[f"{_FOLDER}/raising.md"] = _raising()
@@ -52,7 +52,6 @@ def _index() -> str:
 
 
 def _summary(documented: object) -> str:
-    """Return the first paragraph of a docstring."""
     return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
 
 
@@ -212,7 +211,7 @@ ALIASES = (
     ),
     (("nvvm.memory.barrier",), "the scope `cluster`", "`nvvm.fence.sc.cluster`", "both have the PTX of that fence"),
 )
-"""Operations that raising replaces by others: names, condition, replacement and reason."""
+"""Operations that raising from PTX replaces by others: names, condition, replacement and reason."""
 
 
 def _raising() -> str:

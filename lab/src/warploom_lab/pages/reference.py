@@ -23,13 +23,13 @@ _FOLDERS = ("docs/isa", "docs/rules", "docs/nvvm", "docs/nvvm/dialect")
 
 
 def texts() -> dict[str, str]:
-    """Return the text of every page, by its path in the repository."""
+    """Return every page in Markdown, by its path in the repository."""
     pages = _instruction_pages() | _rule_pages() | dialect_pages() | cicc_pages()
     return {f"docs/{name}": text for name, text in pages.items()}
 
 
 def existing(repository: Path) -> Iterator[str]:
-    """Yield the path of every page in the folders of generated pages."""
+    """Yield the path of every file in the folders of generated pages."""
     for folder in _FOLDERS:
         for path in (repository / folder).glob("*.md"):
             yield path.relative_to(repository).as_posix()
@@ -60,7 +60,6 @@ def _rule_pages() -> dict[str, str]:
 
 
 def _families() -> dict[str, list[Form]]:
-    """Return every Form, by its family."""
     found: dict[str, list[Form]] = {}
     for form in forms():
         found.setdefault(form.family, []).append(form)
@@ -68,6 +67,5 @@ def _families() -> dict[str, list[Form]]:
 
 
 def _summary(family: str) -> str:
-    """Return the first paragraph of a family's module docstring."""
     text = getattr(instructions, family, None).__doc__ or ""
     return text.strip().split("\n\n")[0].replace("\n", " ")

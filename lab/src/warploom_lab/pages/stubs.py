@@ -1,4 +1,4 @@
-"""Type stubs of the authoring instructions for editors: one overload for each Form."""
+"""Type stubs of the functions that author instructions, for editors: one overload for each Form."""
 
 from __future__ import annotations
 

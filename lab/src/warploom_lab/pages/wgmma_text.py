@@ -1,6 +1,6 @@
-"""Tables of the reference text on NVVM's wgmma operations.
+"""Tables of the reference text on NVVM's wgmma operations, with corrections.
 
-Corrections come from MLIR 22 and ptxas 13.1.
+The corrections come from MLIR 22 and ptxas 13.1.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Row of a table: subject, statement of the text, correct statement if it differs, and evidence."""
+    """Row of a table: subject, statement of the reference text, correction if it is wrong, and evidence."""
 
     subject: str
     statement: str
@@ -20,7 +20,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Table of the text."""
+    """Table of the reference text: its title and rows."""
 
     title: str
     rows: tuple[Row, ...]
@@ -133,4 +133,4 @@ TABLES = (
         ),
     ),
 )
-"""Tables in the order of the text."""
+"""Tables in the order of the reference text."""

@@ -1,11 +1,12 @@
-"""NVIDIA's assemblers, their verdicts on PTX, and the record of these verdicts.
+"""NVIDIA's assembler ptxas: its verdicts on PTX, and the record of these verdicts.
 
     from warploom_lab.ptxas import CachedAssemblers
 
     with CachedAssemblers() as assemblers:
         assemblers.judge("ret;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
 
-`CachedAssemblers.judge_all` takes many probes. From a shell: `warploom-lab ptxas "ret;"`.
+A probe is one or more PTX statements. A point is a release of ptxas, a target and a PTX version.
+`CachedAssemblers.judge_all` takes many probes with their points. From a shell: `warploom-lab ptxas "ret;"`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
 One module holds many probes. An error message names a line and belongs to the probe on that line. A probe counts as
-accepted only after a module that contains it assembled without errors. If a probe ends the reading of a module, it is
-assembled again in a module of its own, and the other probes without it.
+accepted only after a module that contains it assembled without errors. If ptxas stops reading a module at a probe, the
+probe is assembled again in a module of its own, and the other probes in a module without it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of an assembler on a probe, with the message of a refusal."""
+    """Verdict of an assembler on a probe: True if it is accepted, otherwise the error message."""
 
     ok: bool
     message: str = ""
@@ -66,7 +66,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """One ptxas executable with the release that it reports, such as "13.1.115"."""
+    """Executable of ptxas with the release that it reports, such as "13.1.115"."""
 
     path: Path
     release: str
@@ -133,7 +133,7 @@ class Assembler:
     def _confirm(
         self, probes: Sequence[Probe], messages: dict[int, str], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on refused probes after a second run in reverse order.
+        """Return the verdicts on refused probes after a second run with the probes in reverse order.
 
         After some probes ptxas reports wrong errors for the following ones. A probe whose message changes with the
         order is assembled in a module of its own.
@@ -155,7 +155,10 @@ class Assembler:
     def _judge_after_abort(
         self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Judge the probe at which the assembler stopped; if it is accepted, judge every probe alone."""
+        """Return the verdict on the probe at which ptxas stopped reading.
+
+        If that probe alone is accepted, return the verdict on every pending probe, each from a module of its own.
+        """
         suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:
             return {pending[aborting]: suspect}
@@ -164,7 +167,7 @@ class Assembler:
     def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Judge the two halves of a batch whose refusal names no probe."""
+        """Return the verdicts on two halves of a batch after ptxas refused the batch without naming a probe."""
         if len(pending) == 1:
             return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
         middle = len(pending) // 2
@@ -186,7 +189,7 @@ class Assembler:
         return Verdict(False, refused.get(0) or _first_message(output) or f"exit status {status}")
 
     def run(self, text: str, target: str, options: Sequence[str] = _OPTIONS) -> tuple[int, str]:
-        """Assemble a module and return the exit status and the output."""
+        """Assemble a module and return the exit status and the output of ptxas."""
         command = [str(self.path), *options, "-arch", target, "-"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -201,7 +204,7 @@ class Assembler:
 
 
 def _limit_memory(process: int) -> None:
-    """Limit the memory of an assembler, if the system supports it."""
+    """Limit the memory of a process, if the operating system supports it."""
     try:
         import resource
     except ImportError:
@@ -211,7 +214,7 @@ def _limit_memory(process: int) -> None:
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
-    """Return the first message of each refused probe and the probe at which reading stopped, if any."""
+    """Return (first message of each refused probe, probe at which ptxas stopped reading or None)."""
     refused: dict[int, str] = {}
     aborting: int | None = None
     for line, severity, message in _MESSAGE.findall(output):
@@ -234,7 +237,7 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Return True if the instruction or symbol that a message names occurs in the probe."""
+    """Return True if the probe contains the instruction or symbol that the message names."""
     unknown = _UNKNOWN_SYMBOL.search(message)
     if unknown is not None:
         return unknown[1] in probe.text
@@ -247,7 +250,7 @@ def _first_message(output: str) -> str:
 
 
 def _needs_own_module(probe: Probe) -> bool:
-    """Return True if the verdict on a probe may change when it shares a module with others.
+    """Return True if other probes in the same module may change the verdict on a probe.
 
     Unbalanced brackets, quotes and comments extend into the next probes. The verdict on an address in a narrow register
     depends on the other probes.
@@ -271,7 +274,7 @@ def _needs_own_module(probe: Probe) -> bool:
 def provide(release: str) -> Assembler:
     """Return the assembler of a release or at a path; install its wheel into the cache if needed.
 
-    The release "newest" is the one in the environment, if the extra `ptxas` is installed.
+    The release "newest" is the wheel in the environment, if the extra `ptxas` is installed.
 
     Errors: UsageError if the assembler is missing and cannot be installed.
     """

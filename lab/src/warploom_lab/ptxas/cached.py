@@ -1,4 +1,4 @@
-"""Assemblers with a cache: verdicts on probes are kept in a database as they arrive.
+"""Assemblers whose verdicts on probes are kept in a database as they arrive.
 
 After an interruption the same query runs the missing probes only.
 
@@ -30,7 +30,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Probes for one point, and the release that the assembler must report."""
+    """Probes that one assembler judges for one target and PTX version.
+
+    `release` is the full release that the assembler must report.
+    """
 
     release: str
     point: Point
@@ -38,9 +41,9 @@ class Chunk:
 
 
 def judge_chunk(_shared: None, chunk: Chunk, _report: object) -> list[Verdict]:
-    """Return the verdict on each probe, from the assembler of the machine that runs this process.
+    """Return the verdict on each probe, from the assembler of the computer that runs this process.
 
-    Errors: UsageError if the assembler is missing or of another release.
+    Errors: UsageError if the assembler is missing or has another release.
     """
     at = chunk.point
     assembler = provide(at.release)
@@ -55,7 +58,7 @@ ChunkExecutor = Callable[[Sequence[Chunk]], Iterator[tuple[int, list[Verdict]]]]
 """Function that applies `judge_chunk` to chunks and yields (chunk number, verdicts) as they finish."""
 
 _CHUNK = 400
-_DATABASE = "verdicts-2.sqlite"  # increase the number when the module around a probe changes
+_DATABASE = "verdicts-2.sqlite"  # increase the number if `write_module` changes
 _READ = "select ok, message from verdicts where key = ?"
 _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 
@@ -63,7 +66,7 @@ _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 class CachedAssemblers:
     """Assemblers of all releases with a cache of their verdicts; a context manager.
 
-    `workers` assemblers run on this machine at a time, unless `executor` runs them elsewhere.
+    `workers` assemblers run on this computer at a time, unless `executor` runs them elsewhere.
     """
 
     def __init__(self, cache: Path | None = None, *, workers: int = 2, executor: ChunkExecutor | None = None) -> None:
@@ -83,12 +86,12 @@ class CachedAssemblers:
         self._database.close()
 
     def judge(self, text: str | Probe, target: str, version: Version) -> Verdict:
-        """Return the verdict on one probe from the assembler that decides its target."""
+        """Return the verdict on one probe, from release 12.9 for sm_70 and sm_72, otherwise from 13.1."""
         probe = text if isinstance(text, Probe) else Probe(text)
         return self.judge_all([(probe, point(target, version))])[0]
 
     def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
-        """Return the verdict on each probe at its point; `progress` receives (answered, total).
+        """Return the verdict on each pair of probe and point; `progress` receives (answered, total).
 
         Errors: UsageError if an assembler is missing.
         """

@@ -1,7 +1,9 @@
-"""Probes made from Forms: legal instructions, and instructions with one slot or one operand changed.
+"""Probes made from Forms: legal instructions, and instructions with one modifier or operand changed.
 
-A case is a probe with its change and its points. Legal rows are judged at every version of one of their targets and on
-every target. Changed instructions are judged at the newest version, on targets with different capabilities.
+A slot is a modifier in the syntax line of a Form, such as `type`. A case is a probe with its change and the points
+(ptxas release, target and PTX version) at which ptxas judges it. Legal instructions are judged at every version of one
+of their targets, and on every target. Changed instructions are judged at the newest version, on targets with different
+capabilities.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from warploom_lab.ptxas.probe import Probe
 
 LEGAL = "legal"
 OFF_TABLE = "off-table"
-_ISA_WORDS = 40  # words of the whole ISA that are tried in one slot
+_ISA_WORDS = 40  # words of the whole ISA that replace one modifier
 _EVERY_VERSION = 12  # combinations of a row that are judged at every version of its first target
 _CHANGED = 2  # combinations of a row with changed words
 _ADDED = 12  # words of the family that are added to an opcode, except for the first row of a form
@@ -56,7 +58,7 @@ _SHAPE_STEP = 8
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Probe with the form and the slot that it tests, the change, and its points."""
+    """Probe with the form and the slot or operand that it tests, the change, and its points."""
 
     form: str
     slot: str
@@ -66,12 +68,12 @@ class Case:
 
     @property
     def family(self) -> str:
-        """First part of the form's name."""
+        """Family of the form: the part of its name before the first dot."""
         return self.form.partition(".")[0]
 
 
 def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
-    """Yield the cases of all declared forms, or of the given families, without duplicate probes."""
+    """Yield the cases of all forms, or of the forms of the given families, without duplicate probes."""
     wanted = frozenset(families)
     seen: set[str] = set()
     for form in forms():
@@ -84,7 +86,7 @@ def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
 
 
 def cases_of(form: Form) -> Iterator[Case]:
-    """Yield the cases of one form, the legal ones first."""
+    """Yield the cases of one form, legal instructions first."""
     for row in form.rows:
         for k, slots in enumerate(combinations_of(form, row)):
             yield from _legal(form, row, slots, k)
@@ -104,10 +106,11 @@ def cases_of(form: Form) -> Iterator[Case]:
 
 
 def off_table(text: str) -> Iterator[Case]:
-    """Yield the hand-written probes of a text, at their points and on every target at its last version.
+    """Yield the hand-written probes in a text.
 
     A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and a probe. `#` begins a
-    comment. The last comment before a probe describes it.
+    comment. The last comment before a probe describes it. A probe is judged at its target and version, and on every
+    target at the last version.
 
     Errors: UsageError for any other line.
     """
@@ -140,13 +143,17 @@ def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
 
 
 def _home(row: Row) -> str:
-    """Return the first target on which a row is judged."""
+    """Return the first target that a row of a Form names, or sm_90a."""
     first = row.targets[0] if row.targets else "sm_90a"
     return first if first in TARGETS else TARGETS[0]
 
 
 def _points_of_row(row: Row) -> tuple[Point, ...]:
-    """Return all versions of the first target, and on each target the last and the row's first version."""
+    """Return the points at which the first instruction of a row is judged.
+
+    They are all versions of the row's first target, and on each target the last version and the versions around the
+    first version of the row.
+    """
     home = _home(row)
     found = {point(home, version): None for version in versions_of(home)}
     for target in TARGETS:
@@ -165,7 +172,7 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """Return the points of a target at the first version of a row and at the version before."""
+    """Return the points of a target at the first version of a row and at the preceding version."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {
@@ -176,7 +183,10 @@ def _edge(row: Row, target: str) -> dict[Point, None]:
 
 
 def _points_of_change(row: Row) -> tuple[Point, ...]:
-    """Return points on the first target, on landmark targets with the row, and on one without the row."""
+    """Return points for a changed instruction, at the last version of each chosen target.
+
+    The targets are the first target of the row, those of `_LANDMARKS` that support the row, and one that does not.
+    """
     home = _home(row)
     without = [target for target in _LANDMARKS if not _has(target, row)]
     chosen = [home, *(target for target in _LANDMARKS if target not in without[1:])]
@@ -194,7 +204,7 @@ def _has(name: str, row: Row) -> bool:
 def _changed_words(
     form: Form, slots: Slots, chance: random.Random, *, first: bool
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield opcodes with one word changed: (slot, change, words)."""
+    """Yield (slot, change, words) for opcodes with one word changed."""
     pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
     words = opcode_words(form, slots)
     for k, word in enumerate(pattern):
@@ -244,7 +254,7 @@ def _relatives(form: Form) -> list[Form]:
 
 @cache
 def family_words(form: Form) -> tuple[str, ...]:
-    """Return every word that occurs in an opcode with the same first word."""
+    """Return every word that occurs in opcodes whose first word is one of the form's first words."""
     words: set[str] = set()
     for other in _relatives(form):
         words |= {word.literal for word in other.syntax.words if word.literal}
@@ -255,7 +265,7 @@ def family_words(form: Form) -> tuple[str, ...]:
 
 @cache
 def all_words() -> tuple[str, ...]:
-    """Return every word that occurs in an opcode."""
+    """Return every word that occurs in an opcode of some form."""
     return tuple(sorted({word for form in forms() for word in family_words(form)}))
 
 
@@ -264,7 +274,7 @@ def _isa_words(chance: random.Random) -> list[str]:
 
 
 def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
-    """Return the key of the operand changes: two instructions with the same key get the same changes."""
+    """Return a key of the operands; instructions with equal keys get the same operand changes."""
     specs = form.operands.values()
     vectors = tuple(min(spec.registers(slots), 2) for spec in specs)
     constants = tuple(str(spec.constants(slots)) for spec in specs)

@@ -1,7 +1,9 @@
-"""Verdicts of `check` on probes: one module of many probes, parsed once and checked at many points.
+"""Verdicts of `check` on probes.
 
-checker = Checker()
-checker([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
+Many probes form one module, which is parsed once and checked for many targets and PTX versions:
+
+    checker = Checker()
+    checker([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
 """
 
 from __future__ import annotations
@@ -23,19 +25,19 @@ _ANY = ("sm_90a", (9, 1))
 
 
 class _WithoutExplanations(InstructionChecker):
-    """Checker of instructions that searches for no explanations and hints, which takes most of the time."""
+    """Checker of instructions without explanations and hints, whose search takes most of the time."""
 
     def explain(self, instruction: Instruction, names: Names) -> Problem:
         """Return a problem without an explanation."""
         return Problem("isa.unknown", "no form has this opcode")
 
     def with_hint(self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]) -> list[Problem]:
-        """Return the problems as they are."""
+        """Return the problems unchanged."""
         return problems
 
 
 class Checker:
-    """Verdicts of `check`, equal to the verdict on each probe in a module of its own."""
+    """Function from probes to verdicts of `check`, equal to verdicts on probes in modules of their own."""
 
     def __init__(self) -> None:
         self._probes: tuple[Probe, ...] = ()
@@ -44,7 +46,7 @@ class Checker:
         self._owners: tuple[int, ...] = ()
 
     def __call__(self, probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
-        """Return True for each probe that `check` accepts."""
+        """Return, for each probe, True if `check` accepts it for the target and version."""
         if tuple(probes) != self._probes:
             self._read(tuple(probes))
         refused = set(self._unreadable)
@@ -56,7 +58,7 @@ class Checker:
         return [k not in refused for k in range(len(probes))]
 
     def _read(self, probes: tuple[Probe, ...]) -> None:
-        """Parse the probes; unreadable probes are refused at every point, the others form one module."""
+        """Parse the probes into one module. Probes that cannot be parsed are left out and always refused."""
         self._probes = probes
         left = range(len(probes))
         text, self._owners = write_module(probes, *_ANY)

@@ -1,4 +1,7 @@
-"""Texts of a Form's instructions: opcodes from slots, operands from operand specifications."""
+"""PTX of a Form's instructions: opcodes from slots, operands from operand specifications.
+
+Slots are the words that the modifiers of an opcode take, by the name of the modifier.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,16 @@ ANY_LENGTH = 4
 
 @dataclass(slots=True)
 class Writer:
-    """Writer of operands with distinct registers; with `indirect`, functions are named by registers."""
+    """Writer of operands, which gives each operand its own registers.
+
+    With `indirect`, a function is called through a register.
+    """
 
     used: Counter[str] = field(default_factory=Counter[str])
     indirect: bool = False
 
     def registers(self, prefix: str, count: int = 0) -> str:
-        """Return unused registers: `%r0`, or `{%r[0:4]}` if there is a count."""
+        """Return unused registers: `%r0` without a count, `{%r[0:4]}` for a vector of four."""
         first = self.used[prefix]
         self.used[prefix] += max(count, 1)
         if count == 0:
@@ -38,7 +44,7 @@ class Writer:
         return f"{{%{prefix}[{first}:{first + count}]}}" if count > 1 else f"{{%{prefix}{first}}}"
 
     def operand(self, spec: OperandSpec, slots: Mapping[str, str]) -> str:
-        """Return the simplest legal operand."""
+        """Return the simplest legal operand for a specification."""
         count = spec.registers(slots)
         constants = spec.constants(slots)
         match spec.kind:
@@ -66,12 +72,15 @@ class Writer:
 
 
 def _symbol(spec: OperandSpec) -> str:
-    """Return the name in a probe that denotes the kind of symbol."""
+    """Return the name that a probe declares for this kind of symbol, such as `table` for a branch table."""
     return next((name for name, (directive, _) in TABLES.items() if directive in spec.allowed({})), "callee")
 
 
 def prefix_of(type_word: str, *, wide: bool = True) -> str:
-    """Return the prefix of the registers that hold a type; with `wide`, 8-bit types use wider registers."""
+    """Return the prefix of the names of registers with this type.
+
+    With `wide`, 8-bit types use 16-bit registers.
+    """
     if type_word in _PREFIX:
         return _PREFIX[type_word]
     bits = TYPES[type_word].bits
@@ -79,7 +88,7 @@ def prefix_of(type_word: str, *, wide: bool = True) -> str:
 
 
 def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = False) -> list[str]:
-    """Return the operands of an instruction, in order; `optional` adds the optional ones."""
+    """Return the operands of an instruction, in order; `optional` adds the optional operands."""
     present = present_operands(form, slots, optional=optional)
     symbols = [name for name in present if form.operands[name.names[0]].kind == "symbol"]
     writer = Writer(indirect=len(symbols) > 1)
@@ -87,7 +96,10 @@ def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = Fal
 
 
 def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[OperandPattern]:
-    """Return the operands that are present for the slots; `optional` adds those that no slot decides."""
+    """Return the operands that an instruction with these slots has, in order.
+
+    `optional` adds the optional operands whose presence no slot decides.
+    """
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
         spec = form.operands[name.names[0]]
@@ -98,7 +110,7 @@ def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) ->
 
 
 def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], writer: Writer) -> str:
-    """Return the text of one operand of the syntax line."""
+    """Return one operand of the syntax line as PTX."""
     if name.parts:
         return "{" + ", ".join(writer.operand(form.operands[part], slots) for part in name.parts) + "}"
     if name.second and not name.second_optional:
@@ -108,18 +120,21 @@ def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], wr
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:
-    """Return the words of the opcode without absent modifiers."""
+    """Return the words of the opcode, without the modifiers that are absent."""
     words = (slots[word.slot] if word.slot else word.literal for word in order or form.syntax.words)
     return [word for word in words if word]
 
 
 def instruction(words: list[str], operands: list[str]) -> str:
-    """Return the statement."""
+    """Return the statement with these opcode words and operands."""
     return f"{'.'.join(words)} {', '.join(operands)};" if operands else f"{'.'.join(words)};"
 
 
 def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
-    """Yield the slots that a row allows; if they are many, every pair of words occurs at least once."""
+    """Yield the slots that a row allows.
+
+    If a row allows more than 48 combinations, yield some that contain every pair of words at least once.
+    """
     cells: dict[str, tuple[str, ...]] = dict(row.cells)
     for word in form.syntax.words:
         if word.slot and word.slot == word.literal:
@@ -137,7 +152,7 @@ def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
 
 
 def _pairwise(cells: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, ...]]:
-    """Yield choices of one word from each cell that cover every pair of words of two cells."""
+    """Yield choices of one word from each cell that together contain every pair of words from two cells."""
     wanted = {
         (i, a, j, b)
         for i, j in combinations(range(len(cells)), 2)

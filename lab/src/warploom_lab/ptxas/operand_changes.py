@@ -1,4 +1,4 @@
-"""Operand lists with one change: count, vector, register type, constant, address or name."""
+"""Operands of an instruction with one change: count, vector, register type, constant, address or name."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _CONSTANTS = (
     "2147483648", "-2147483648", "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000",
     "0d3FF0000000000000",
 )  # fmt: skip
-_CONSTANT_BITS = 64  # the longest constant of the language
+_CONSTANT_BITS = 64  # of the longest constant in PTX
 _BASES = (
     "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]",
     "[%rd90+-16]", "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]",
     "[lmem]", "[kparam]", "[%nowhere]", "[nowhere]", "%rd90", "%r90", "smem", "[%rd90, %rd91]",
     "[%rd90, {%r90}]",
 )  # fmt: skip
-_UNANSWERABLE = "[%p90]"  # with this base of a tensor, ptxas allocates memory without end
+_UNANSWERABLE = "[%p90]"  # ptxas never stops allocating memory if a tensor address has this base
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
 _LISTS = ("()", "(%r90)", "(%r90, %r91)", "(_)", "(0)", "(1.0)", "(smem)", "(%p90)", "({%r90})", "([%rd90])")
 _PARTS = ("b0", "b3", "b4", "h0", "h1", "h2", "h10", "h01", "h32", "b10", "b31", "b3210", "b7654", "x")
@@ -35,7 +35,7 @@ _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%cloc
 
 
 def of(form: Form, slots: Slots, *, optional: bool) -> Iterator[Change]:
-    """Yield operand lists with one operand changed: (operand, change, operands)."""
+    """Yield (operand, change, operands) with one operand of the instruction changed."""
     patterns = present_operands(form, slots, optional=optional)
     plain = write_operands(form, slots, optional=optional)
     if optional and len(plain) == len(write_operands(form, slots)):

@@ -1,4 +1,8 @@
-"""Points at which probes are judged: a ptxas release, a target and a PTX version."""
+"""Points: combinations of a ptxas release, a target and a PTX version, for which probes are judged.
+
+The deciding release of a target is the one whose verdicts `check` must reproduce: 12.9 for sm_70 and sm_72, which 13.1
+no longer supports, and 13.1 for all others.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ _LAST_OF_OLD = (8, 8)
 
 
 class Point(NamedTuple):
-    """Release of ptxas (a key of WHEELS), target and PTX version."""
+    """Release of ptxas (a key of WHEELS, or a path), target and PTX version."""
 
     release: str
     target: str
@@ -63,7 +67,7 @@ class Point(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Point:
-        """Return the point that `str` turned into the text."""
+        """Return the point from its text, such as `13.1:sm_90a@9.1`."""
         release, _, rest = text.partition(":")
         target, _, version = rest.partition("@")
         major, _, minor = version.partition(".")
@@ -71,35 +75,37 @@ class Point(NamedTuple):
 
 
 def point(target: str, version: Version) -> Point:
-    """Return the deciding point of a target and version: release 12.9 below sm_75, otherwise 13.1."""
+    """Return the point of a target and version at the deciding release of the target."""
     return Point(OLD if target in {"sm_70", "sm_72"} else DECIDING, target, version)
 
 
 def first_version(target: str) -> Version:
-    """Return the first PTX version with the target."""
+    """Return the first PTX version that supports the target."""
     return _FIRST[target]
 
 
 def last_version(target: str) -> Version:
-    """Return the last PTX version at which the target is judged."""
+    """Return the last PTX version for which verdicts on the target are recorded."""
     return _LAST_OF_OLD if target in {"sm_70", "sm_72"} else VERSIONS[-1]
 
 
 def versions_of(target: str) -> tuple[Version, ...]:
-    """Return the PTX versions at which a target is judged."""
+    """Return the PTX versions for which verdicts on the target are recorded."""
     return tuple(v for v in VERSIONS if _FIRST[target] <= v <= last_version(target))
 
 
 def before(version: Version) -> Version | None:
-    """Return the PTX version before the given one, or None if it is the first."""
+    """Return the preceding PTX version, or None for the first."""
     at = VERSIONS.index(version) if version in VERSIONS else 0
     return VERSIONS[at - 1] if at > 0 else None
 
 
 def points_of(target: str, versions: str) -> list[Point]:
-    """Return the deciding points of a target at versions separated by commas, or at `all` of its versions.
+    """Return the points of a target at its deciding release.
 
-    Errors: UsageError.
+    `versions` is a list such as `8.0,9.1`, or `all`.
+
+    Errors: UsageError for an unknown target or a text that is not a version.
     """
     if target not in _FIRST:
         raise UsageError(f"unknown target '{target}'", hint=f"targets: {', '.join(TARGETS)}")

@@ -46,7 +46,7 @@ TABLES = {
     "proto": (".callprototype", "_ ()"),
     "targets": (".calltargets", "callee"),
 }
-"""Directive and content under each label; the directive precedes the statements."""
+"""Directive and its content for each label. The directives precede the statements of a probe."""
 _IN_ENTRY = ("smem", "lmem")
 _PARAMETERS = "(.param .align 64 .b8 kparam[128])"
 _CALLEE = ".func callee() { ret; }"
@@ -60,7 +60,11 @@ _LABEL = re.compile(r"L\d")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Probe:
-    """Statements, with directives after the entry's header and declarations before the entry."""
+    """Short PTX text that an assembler judges.
+
+    `text` has the statements, `directives` those after the header of the entry, and `prelude` the declarations before
+    the entry.
+    """
 
     text: str
     directives: str = ""
@@ -68,17 +72,17 @@ class Probe:
 
     @property
     def statements(self) -> str:
-        """Text with register ranges written out."""
+        """Statements with ranges of registers such as `%f[0:4]` written out."""
         return _RANGE.sub(_write_out, self.text)
 
     @property
     def key(self) -> str:
-        """Probe in one line, with its prelude and directives."""
+        """Probe in one line, with its declarations and directives."""
         return f"{self.prelude} | {self.directives} | {self.text}" if self.directives or self.prelude else self.text
 
     @classmethod
     def of_key(cls, key: str) -> Probe:
-        """Return the probe with the given key."""
+        """Return the probe from its key."""
         prelude, bar, rest = f" {key}".partition(" | ")
         if not bar:
             return cls(key)
@@ -86,12 +90,15 @@ class Probe:
         return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
-        """Return a module that contains only this probe."""
+        """Return a PTX module that contains only this probe."""
         return write_module((self,), target, version)[0]
 
 
 def write_module(probes: Sequence[Probe], target: str, version: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
-    """Return a module with an entry for each probe, and the index of the probe on each line (-1: none)."""
+    """Return a module with an entry for each probe, and the owner of each of its lines.
+
+    The owner is the index of the probe on the line, or -1.
+    """
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))
     names |= {name for table in names & TABLES.keys() for name in _NAME.findall(TABLES[table][1])}

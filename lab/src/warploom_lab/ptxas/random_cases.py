@@ -1,4 +1,6 @@
-"""Random probes outside the record: instructions with up to two changes, at random points.
+"""Random probes that the record lacks: instructions with up to two changes, at random points.
+
+A point is a release of ptxas, a target and a PTX version.
 
 The same seed gives the same probes as long as the Forms do not change.
 """
@@ -26,7 +28,7 @@ _LAST_VERSION = 0.65  # share of points at the last version of their target
 def random_cases(
     count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
 ) -> list[Case]:
-    """Return distinct cases of one point each, without the pairs of probe key and point in `known`.
+    """Return distinct cases with one point each, without the pairs of probe key and point in `known`.
 
     Errors: UsageError for an unknown family.
     """

@@ -1,9 +1,9 @@
 """Record of ptxas verdicts, one file for each family, and the comparison of a checker with it.
 
-A file is xz-compressed text; equal verdicts give equal bytes:
+A file is xz-compressed text. Equal verdicts give equal bytes:
 
-    @0 13.1:sm_90a@8.0 13.1:sm_90a@9.1     a numbered set of points
-    = mma.half dtype                       the form and the slot that the probes below test
+    @0 13.1:sm_90a@8.0 13.1:sm_90a@9.1     a numbered set of points (ptxas release, target, PTX version)
+    = mma.half dtype                       the form and the modifier that the probes below test
     0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted points as hexadecimal bits, change, probe
 
     for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
@@ -39,7 +39,7 @@ Judge = Callable[[Sequence[Probe], str, Version], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Recorded verdict from which a judge differs."""
+    """Recorded verdict of ptxas and a judge that gives another verdict."""
 
     case: Case
     point: Point
@@ -58,7 +58,7 @@ class Disagreement:
 def record(
     assemblers: CachedAssemblers, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Judge every case, write the files of the families, and return the number of verdicts at each point."""
+    """Judge every case, write the file of each family, and return the number of verdicts at each point."""
     by_family: dict[str, list[Case]] = {}
     for case in cases:
         by_family.setdefault(case.family, []).append(case)
@@ -92,7 +92,7 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
-    """Write the command, the date, the releases and the numbers of verdicts."""
+    """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`."""
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
     versions: Counter[Version] = Counter()
@@ -116,7 +116,7 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
 def families(directory: Path) -> tuple[str, ...]:
     """Return the families of a record.
 
-    Errors: UsageError if there are none.
+    Errors: UsageError if the folder has no recorded verdicts.
     """
     found = tuple(sorted(path.name.removesuffix(_SUFFIX) for path in directory.glob(f"*{_SUFFIX}")))
     if not found:
@@ -125,7 +125,7 @@ def families(directory: Path) -> tuple[str, ...]:
 
 
 def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Verdicts]]:
-    """Yield every recorded case with its verdicts, of all families or of the wanted ones."""
+    """Yield every recorded case with its verdicts, for all families or for the wanted families."""
     for family in tuple(wanted) or families(directory):
         text = lzma.decompress((directory / f"{family}{_SUFFIX}").read_bytes()).decode()
         sets: list[tuple[Point, ...]] = []
@@ -156,9 +156,10 @@ def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """Yield the recorded verdicts from which a judge differs, for every probe or for every Nth one.
+    """Yield the recorded verdicts from which a judge differs; `every` selects every Nth probe.
 
-    `newest` includes the verdicts of the newest assembler. The judge receives the same probes at consecutive points.
+    `newest` includes the verdicts of the newest assembler. The judge receives the same probes for each of their points
+    in turn.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in islice(read(directory, wanted), None, None, every):
@@ -173,7 +174,7 @@ def disagreements(
 
 
 def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
-    """Return disagreements by form, slot and recorded verdict, the largest groups first."""
+    """Return disagreements by form, slot and recorded verdict; the largest groups come first."""
     groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
     for each in found:
         groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
@@ -190,7 +191,10 @@ def _differing(judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case
 
 
 def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
-    """Return a judge that puts each probe into a module of its own and calls a function for its legality."""
+    """Return a judge that calls `check` with one module for each probe.
+
+    `check` returns True for a legal module.
+    """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
         return [check(probe.module(target, version), target, version) for probe in probes]
@@ -199,9 +203,10 @@ def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
 
 
 def by_lines(check: Callable[[str, str, Version], Iterable[int]]) -> Judge:
-    """Return a judge that puts many probes into one module and calls a function for the lines with errors.
+    """Return a judge that calls `check` with one module for many probes.
 
-    Line numbers begin at 1. The function must continue after each error.
+    `check` returns the numbers of the lines with errors. Line numbers begin at 1. `check` must continue after each
+    error.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:

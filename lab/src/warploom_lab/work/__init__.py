@@ -1,3 +1,3 @@
-"""Campaigns of many tasks: executors, isolated processes and checkpoints that survive interruption."""
+"""Execution of many independent tasks: executors, isolated processes and checkpoints."""
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     campaign = Campaign({"campaign": "squares"}, square, None, range(1000), encode=int, decode=int)
     run(campaign, processes(campaign, 2), Path("squares.jsonl"))         # -> every result, in the tasks' order
 
-After an interruption the same call runs the missing tasks and returns the same list. `executors.py` has the executors.
+After an interruption the same call runs the missing tasks and returns the same list. The executors, which decide where
+tasks run, are in `executors.py`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Res
 
 @dataclass(frozen=True)
 class Campaign(Generic[Task, Result]):
-    """Function that runs once for each task, with data that all tasks share.
+    """Function `job(shared, task, report)`, the tasks that it runs for, and the data that all tasks share.
 
     `about` describes in JSON data everything that the results depend on. `encode` turns a result into JSON data and
-    `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time; a group should take
+    `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time, which should take
     some tenths of a second.
     """
 
@@ -47,7 +48,10 @@ class Campaign(Generic[Task, Result]):
 
     @property
     def header(self) -> dict[str, Any]:
-        """Description in the checkpoint, with the release, because another release may give other results."""
+        """Description of the campaign in a checkpoint.
+
+        It includes the release of Warploom, because another release may give other results.
+        """
         return {**self.about, "tasks": len(self.tasks), "warploom": source_version()}
 
 
@@ -58,10 +62,10 @@ def run(
     progress: Progress = lambda _: None,
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Return the result of every task, in task order; results in the checkpoint are not computed again.
+    """Run the tasks whose results the checkpoint lacks; return the results of all tasks, in task order.
 
-    New results are appended to the checkpoint. `on_result` receives each result once as it arrives, the results of the
-    checkpoint first.
+    New results are appended to the checkpoint. `on_result` receives each result once, first the results of the
+    checkpoint and then new results as they arrive.
 
     Errors: UsageError checkpoint.file, checkpoint.disk; the errors of the executor.
     """
@@ -92,5 +96,5 @@ def _decode(campaign: Campaign[Any, Result], checkpoint: Checkpoint, number: int
         raise UsageError(
             f"{checkpoint.path} has an unreadable result of task {number}",
             code="checkpoint.file",
-            hint="remove it to begin anew",
+            hint="remove the file to start again",
         ) from None

@@ -1,9 +1,9 @@
 """Checkpoint file of a campaign, from which a later process continues.
 
-Each line is a JSON object that ends with a checksum of the text before the checksum. The first line describes the
-campaign; every other line holds the number of a task and its result. `add` returns after the data is on the disk. If
-the process ends during a write, the incomplete last line is dropped on the next start. A file with any other content
-is refused and left unchanged.
+Each line is a JSON object that ends with a checksum of the preceding text. The first line describes the campaign. Every
+other line holds the number of a task and its result. `add` returns when the data is on the disk. If the process ends
+during a write, the next start drops the incomplete last line. A file with any other content is refused and left
+unchanged.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from warploom.diagnostics import UsageError
 _FORMAT = 1
 _DIGEST = 8
 _TAIL = len(',"sum":""}\n') + 2 * _DIGEST
-_LONGEST = 1 << 28  # bytes of a line that is read
+_LONGEST = 1 << 28  # bytes; the rest of a longer line is not read
 
 
 class Checkpoint:
-    """Checkpoint of a campaign of `about["tasks"]` tasks, new or continued; a context manager.
+    """Checkpoint file, new or continued from an earlier process; a context manager.
 
-    `about` describes the campaign in JSON data. A file with another description belongs to another campaign.
+    `about` describes the campaign in JSON data, and `about["tasks"]` is its number of tasks. A file with another
+    description belongs to another campaign and is refused.
     """
 
     results: dict[int, Any]
     """Results of earlier processes, by task number."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Open or create the file and lock it.
+        """Open or create the file and lock it for this process.
 
         Errors: UsageError checkpoint.file, checkpoint.disk.
         """
@@ -100,7 +101,7 @@ class Checkpoint:
         return _line({"journal": "warploom campaign", "format": _FORMAT, "about": self._about})
 
     def _read(self) -> int:
-        """Read the complete lines and return the offset of their end."""
+        """Read the complete lines of the file and return the offset of their end."""
         end = 0
         try:
             with os.fdopen(os.dup(self._file), "rb") as file:
@@ -144,7 +145,7 @@ class Checkpoint:
         number = None if record is None else record.get("task")
         valid = type(number) is int and 0 <= number < self._total and number not in self.results
         if record is None or not valid or "result" not in record:
-            self._refuse(f"is damaged at line {line}", "remove it to begin anew")
+            self._refuse(f"is damaged at line {line}", "remove the file to start again")
         self.results[cast("int", number)] = record["result"]
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:

@@ -1,4 +1,4 @@
-"""Executors of campaigns: threads and processes of this machine, and workers of a Dask cluster."""
+"""Executors of campaigns: threads and processes of this computer, and workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ def processes(
     warm_up: Callable[[Sequence[Task]], object] | None = None,
     isolated: bool = False,
 ) -> Executor[Task, Result]:
-    """Return an executor that uses processes of this machine; a count of 0 means one for each core.
+    """Return an executor that uses processes of this computer; a count of 0 means one for each core.
 
     By default the first task runs in this process, so that the other processes find the compiled code in the cache. If
     one process suffices, all tasks run in this process. With `isolated` no task runs in this process, because a task
-    may end its process: `warm_up` is called first instead. The result of a task whose process ended or exceeded
-    `timeout` is `on_loss(task)`. A process serves the next task if `is_reusable` holds for its last result.
+    may end its process; `warm_up`, if given, receives the tasks before the processes start. The result of a task whose
+    process ended or exceeded `timeout` is `on_loss(task)`. A process runs another task if `is_reusable` holds for its
+    last result.
 
     Units: `timeout` in seconds.
     """
@@ -109,7 +110,7 @@ def dask_workers(
 
 
 def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
-    """Run a group of tasks on a Dask worker and report how many are done after each."""
+    """Run a group of tasks on a Dask worker and report the number of finished tasks after each."""
     job, data = shared
     found: list[Any] = []
     for task in tasks:
@@ -120,14 +121,14 @@ def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: Pr
 
 @dataclass(frozen=True)
 class _Failure:
-    """Error that a task raised in another process."""
+    """Error that a task raised in another process, as its result."""
 
     error: WarploomError
 
 
 @dataclass(frozen=True)
 class _PicklableTask:
-    """Picklable function of one task; `func` names the module that the other process preloads."""
+    """Picklable function that runs one task; `func` names the module that the other process preloads."""
 
     func: TaskFunction
     shared: Any

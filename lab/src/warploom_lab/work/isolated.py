@@ -1,4 +1,4 @@
-"""Processes that run pieces of work; a crash or hang of one process does not affect the others."""
+"""Processes that run one task at a time; a crash or hang of one process does not affect the others."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Worker:
 
 
 class IsolatedProcesses(Generic[Work, Result]):
-    """Pool of processes that apply a function to pieces of work.
+    """Pool of processes that apply a function to tasks.
 
-    A process continues with the next piece if `is_reusable` holds for its last result. `on_loss` makes the result of a
-    piece whose process ended or did not answer within `timeout`. The function and its work must be picklable.
+    A process continues with the next task if `is_reusable` holds for its last result. `on_loss` makes the result of a
+    task whose process ended or did not answer within `timeout`. The function and the tasks must be picklable.
 
     Units: `timeout` in seconds.
     """
@@ -46,7 +46,7 @@ class IsolatedProcesses(Generic[Work, Result]):
         self._context.set_forkserver_preload([getattr(function, "func", function).__module__])
 
     def results(self, work: Sequence[Work]) -> Iterator[tuple[int, Result]]:
-        """Yield (index of the piece, result) as the pieces finish."""
+        """Yield (index of the task, result) as the tasks finish."""
         waiting = deque(range(len(work)))
         busy: dict[Connection, _Worker] = {}
         try:
@@ -96,7 +96,7 @@ class IsolatedProcesses(Generic[Work, Result]):
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    """Apply the function to each piece received, until the pipe closes."""
+    """Apply the function to each task from the pipe, until the pipe closes."""
     while True:
         try:
             piece = pipe.recv()

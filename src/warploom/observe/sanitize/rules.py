@@ -51,13 +51,13 @@ def pages() -> list[tuple[str, str, str]]:
 
 def page(rule: Rule) -> str:
     """Return the page of a rule."""
-    setup = f"## Both begin so\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
-    launch = f"{rule.threads} threads" + (f", clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
+    setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
+    launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (
-        f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nWhat cures it: {rule.cure}.\n\n"
-        f"The examples are statements of a kernel with {launch}: `%r0` is the thread, `%p0` says whether it is\n"
-        "the first, `%r2` is the CTA's rank in its cluster, `%r3` points to shared memory, `%r4` to an mbarrier,\n"
-        "`%rd0` to global memory and `%rd1` to a tensor map.\n\n"
+        f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nTo fix it: {rule.cure}.\n\n"
+        f"The examples are statements of a kernel with {launch}: `%r0` is the thread's index, `%p0` is true in\n"
+        "thread 0 only, `%r2` is the CTA's rank in its cluster, `%r3` is the address of shared memory, `%r4` of an\n"
+        "mbarrier, `%rd0` of global memory and `%rd1` of a tensor map.\n\n"
         f"{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
         f"Source: {rule.source}\n"
     )

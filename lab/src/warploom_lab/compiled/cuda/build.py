@@ -1,4 +1,4 @@
-"""Compilation of the CUDA files with nvcc, with a launch of every kernel."""
+"""Compilation of the CUDA files with nvcc, with a description of a launch for every kernel."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ CASES = {
 
 
 def build(folder: Path) -> int:
-    """Compile every file for every target, write the launches, and return the number of kernels."""
+    """Compile every file for every target, write a description of each launch, and return their number."""
     count = 0
     for name, (always, hopper) in CASES.items():
         for target in TARGETS if name != "hopper" else TARGETS[1:]:

@@ -1,4 +1,4 @@
-// Threads together: warps, groups, shared memory, atomics, barriers, pipelines, clusters.
+// Cooperating threads: warps, groups, shared memory, atomics, barriers, pipelines, clusters.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>

@@ -1,4 +1,4 @@
-// Cooperation of every kind: groups, scans, sorts, queues, grid-wide meetings, rings between warps, blocks of clusters.
+// Cooperating threads: groups, scans, sorts, queues, grid barriers, pipelines between warps, blocks of clusters.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -14,7 +14,7 @@ namespace ptx = cuda::ptx;
 #define ID (blockIdx.x * blockDim.x + threadIdx.x)
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// One atomic a warp for all lanes that keep their element.
+// One atomic operation of each warp for all lanes with a positive element.
 KERNEL warp_aggregated(const int* x, int* sums, int* count, int n) {
     int v = ID < n ? x[ID] : -1;
     if (v > 0) {
@@ -91,7 +91,7 @@ KERNEL stencil(const int* x, int* y, int n) {
     __syncthreads();
     if (gx < n && gy < n) y[gy * n + gx] = 4 * s[r + 1][c + 1] - s[r][c + 1] - s[r + 2][c + 1] - s[r + 1][c] - s[r + 1][c + 2];
 }
-// One thread takes the next tile for its block until none is left.
+// One thread of each block fetches the next tile until none is left.
 KERNEL work_queue(const int* x, int* y, int* next, int tiles) {
     __shared__ int tile;
     for (;;) {
@@ -101,7 +101,7 @@ KERNEL work_queue(const int* x, int* y, int* next, int tiles) {
         y[mine * 64 + threadIdx.x] = x[mine * 64 + threadIdx.x] * 2 + mine;
     }
 }
-// A scan over the grid: every block waits for the sum of those before it.
+// A scan over the grid: every block waits for the sum of the preceding blocks.
 KERNEL chained_scan(const int* x, int* y, int* flag, int* sum) {
     __shared__ int before, s[64]; int t = threadIdx.x; s[t] = x[ID]; __syncthreads();
     if (t == 0) {
@@ -112,7 +112,7 @@ KERNEL chained_scan(const int* x, int* y, int* flag, int* sum) {
     }
     __syncthreads(); y[ID] = before + s[t];
 }
-// All blocks of a grid meet twice at a counter.
+// All blocks of a grid synchronise twice at a counter.
 KERNEL grid_meeting(const int* x, int* y, int* part, unsigned* count) {
     int t = threadIdx.x; part[ID] = x[ID] * 3; __syncthreads();
     for (unsigned round = 1; round <= 2; ++round) {
@@ -156,7 +156,7 @@ KERNEL swapped_sums(const float* x, float* y, int n) {
         do { seen = old; old = atomicCAS(word, seen, __float_as_int(__int_as_float(seen) + x[i])); } while (old != seen);
     }
 }
-// What is brought is changed and put back where it came from.
+// Bulk copies bring tiles that are changed and stored at their source.
 KERNEL bulk_round_trip(int* x, int n) {
 #if __CUDA_ARCH__ >= 900
     __shared__ alignas(128) int tile[64]; __shared__ uint64_t bar; int t = threadIdx.x;
@@ -170,7 +170,7 @@ KERNEL bulk_round_trip(int* x, int n) {
     }
 #endif
 }
-// Partial rows stored by the bulk engine, read by the last block to come.
+// Bulk copies store partial rows, which the last block to arrive reads.
 KERNEL bulk_handover(const int* x, int* part, int* y, unsigned* count) {
 #if __CUDA_ARCH__ >= 900
     __shared__ alignas(128) int tile[64]; __shared__ bool last; int t = threadIdx.x;
@@ -207,7 +207,7 @@ KERNEL __cluster_dims__(2, 1, 1) cluster_transpose(const int* x, int* y) {
     }
 #endif
 }
-// A stage is given back to the block that fills it: arrivals at another block's barrier.
+// Consumers release a stage by arrivals at the mbarrier of the block that fills it.
 KERNEL __cluster_dims__(2, 1, 1) cluster_stages(const int* x, int* y, int n) {
 #if __CUDA_ARCH__ >= 900
     __shared__ alignas(128) int tile[2][64]; __shared__ uint64_t full[2], empty[2]; auto cluster = cg::this_cluster(); unsigned rank = cluster.block_rank(); int t = threadIdx.x;

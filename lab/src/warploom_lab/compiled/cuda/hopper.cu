@@ -1,4 +1,4 @@
-// What Hopper has, as CUDA's own headers write it: bulk and tensor copies, transaction barriers, clusters, pipelines.
+// Hopper features through CUDA's headers: bulk and tensor copies, transaction barriers, clusters, pipelines.
 #include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda/barrier>
@@ -14,7 +14,7 @@ using Word = uint64_t;
 
 __device__ inline void wait(Word* bar, unsigned phase) { while (!ptx::mbarrier_try_wait_parity(bar, phase)) {} }
 
-// A whole block's copy, with the size known to be a multiple of 16: the header chooses the bulk copy.
+// A copy by the whole block whose size is a multiple of 16, for which the header chooses a bulk copy.
 KERNEL block_copy(const int* x, int* y, int n) {
     __shared__ alignas(128) int stage[2][256];
     #pragma nv_diag_suppress static_var_with_dynamic_init
@@ -29,7 +29,7 @@ KERNEL block_copy(const int* x, int* y, int n) {
         ptx::fence_proxy_async(ptx::space_shared); __syncthreads();
     }
 }
-// One tile in by a tensor map, turned, out by another.
+// A tile is loaded through one tensor map, transposed, and stored through another.
 KERNEL tile_turned(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to) {
     __shared__ alignas(128) float in[16][32]; __shared__ alignas(128) float out[32][16]; __shared__ Word bar;
     int t = threadIdx.x, at[2] = {32 * (int)blockIdx.x, 16 * (int)blockIdx.y}, there[2] = {at[1], at[0]};
@@ -47,7 +47,7 @@ KERNEL tile_turned(const __grid_constant__ CUtensorMap from, const __grid_consta
         ptx::cp_async_bulk_commit_group(); ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
     }
 }
-// Three stages between a producer warp and four consumer warps; every consumer lane gives the stage back.
+// Three stages between a producer warp and four consumer warps; every consumer lane releases the stage.
 KERNEL ring(const float* x, float* y, int n) {
     __shared__ alignas(128) float stage[3][128]; __shared__ Word full[3], empty[3]; int t = threadIdx.x;
     if (t == 0) {
@@ -93,7 +93,7 @@ KERNEL __cluster_dims__(4, 1, 1) cluster_tree(const int* x, int* y) {
     }
     if (rank == 0) y[blockIdx.x / 4 * 64 + t] = part[t];
 }
-// Words pushed around a cluster: asynchronous stores that complete the receiver's barrier, one phase a round.
+// Asynchronous stores send words around a cluster and complete a phase of the receiver's mbarrier in each round.
 KERNEL __cluster_dims__(4, 1, 1) pushed_around(const int* x, int* y, int rounds) {
     __shared__ alignas(16) int box[2][32]; __shared__ Word bar[2]; auto cluster = cg::this_cluster();
     unsigned rank = cluster.block_rank(); int t = threadIdx.x, v = x[blockIdx.x * 32 + t];
@@ -109,7 +109,7 @@ KERNEL __cluster_dims__(4, 1, 1) pushed_around(const int* x, int* y, int rounds)
     }
     y[blockIdx.x * 32 + t] = v;
 }
-// Remote arrivals: every block waits until all others have added to its words.
+// Remote arrivals: every block waits until both blocks have added to its words.
 KERNEL __cluster_dims__(2, 1, 1) remote_sums(const int* x, int* y) {
     __shared__ int sum[32]; __shared__ Word bar; auto cluster = cg::this_cluster(); int t = threadIdx.x;
     sum[t] = 0;
@@ -136,7 +136,7 @@ KERNEL four_stages(const int4* x, int4* y, int n) {
         pipe.consumer_wait(); int4 v = stage[k % 4][63 - t]; v.w += k; y[k * 64 + t] = v; pipe.consumer_release();
     }
 }
-// Arrival and wait apart, and threads that leave the barrier for good.
+// Separate arrival and wait, and threads that drop out of the barrier.
 KERNEL dropped(const int* x, int* y, int n) {
     #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ Barrier bar; __shared__ int box[64]; int t = threadIdx.x;
@@ -150,7 +150,7 @@ KERNEL dropped(const int* x, int* y, int n) {
     }
     y[t] = v;
 }
-// A latch that all warps count down, and a semaphore that lets them through one by one.
+// A latch that all warps count down, and a semaphore that admits one warp at a time.
 KERNEL one_by_one(const int* x, int* y) {
     using Latch = cuda::latch<cuda::thread_scope_block>; using Turn = cuda::binary_semaphore<cuda::thread_scope_block>;
     __shared__ alignas(16) char room[2][64]; __shared__ int sum; int t = threadIdx.x;
@@ -175,7 +175,7 @@ KERNEL __cluster_dims__(2, 1, 1) shared_halves(const int* x, int* y) {
     y[blockIdx.x * 128 + t] = tile[127 - t] + (int)rank;
     cluster.sync();
 }
-// Shared memory of one block copied into another's by the bulk engine.
+// A bulk copy from the shared memory of one block to that of another.
 KERNEL __cluster_dims__(2, 1, 1) block_to_block(const int* x, int* y) {
     __shared__ alignas(16) int mine[64], theirs[64]; __shared__ Word bar; auto cluster = cg::this_cluster();
     unsigned peer = cluster.block_rank() ^ 1; int t = threadIdx.x;

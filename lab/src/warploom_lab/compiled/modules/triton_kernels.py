@@ -1,4 +1,7 @@
-"""Compile small Triton kernels for several targets into a folder; run by an interpreter with Triton."""
+"""Script that compiles small Triton kernels for several targets into a folder.
+
+It runs in a Python interpreter that has Triton.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Reference results of the compiled kernels, computed with NumPy."""
+"""Expected results of the compiled kernels, computed with NumPy."""
 
 from __future__ import annotations
 
-from warploom_lab.compiled.references import cuda, elements, groups, hopper, matrices, models
+from warploom_lab.compiled.references import cooperative, elements, groups, hopper, matrices, models, scalar
 
-__all__ = ["cuda", "elements", "groups", "hopper", "matrices", "models"]
+__all__ = ["cooperative", "elements", "groups", "hopper", "matrices", "models", "scalar"]

@@ -1,4 +1,4 @@
-"""Reference results of the element-wise and memory kernels."""
+"""Expected results of the Triton kernels in `elementwise.py` and `memory.py`."""
 
 from __future__ import annotations
 
@@ -107,29 +107,33 @@ def _binary(op: str, a: Array, b: Array) -> Array:
 
 @reference
 def unary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a function of one element."""
+    """Return the expected result of the kernels for unary functions, selected by the option `op`."""
     return {"y": UNARY[options["op"]](wide(arrays["x"]))}
 
 
 @reference
 def binary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a function of two elements."""
+    """Return the expected result of the kernels for binary functions, selected by the option `op`."""
     return {"y": _binary(options["op"], arrays["x"], arrays["z"])}
 
 
 @reference
 def ternary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sqrt(x * x + z * z + w * w) or x * z + w, element by element."""
+    """Return the expected result of the kernels for functions of three elements.
+
+    `y` is sqrt(x * x + z * z + w * w) for the option `op` "norm3d", otherwise x * z + w.
+    """
     x, z, w = (wide(arrays[n]) for n in "xzw")
     return {"y": np.sqrt(x * x + z * z + w * w) if options["op"] == "norm3d" else x * z + w}
 
 
 @reference
 def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a conversion between types.
+    """Return the expected result of the kernels that convert x to the type of `y`.
 
-    Conversions between floats round to nearest even, those to fp8 also saturate. Conversions to integers round toward
-    zero, and those between integers wrap.
+    Conversions between floats round to nearest even, and saturate if the result type is fp8. Conversions from floats to
+    integers round toward zero. Conversions between integers wrap. With the option `bits` the bits are unchanged; with
+    `toward_zero` conversions between floats round toward zero.
     """
     x, y = arrays["x"], arrays["y"]
     if options.get("bits"):
@@ -143,7 +147,7 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
         return {"y": np.trunc(x.astype(np.float64)).astype(y.dtype) if x.dtype.kind not in "iu" else x.astype(y.dtype)}
     if x.dtype.kind in "iu":
         exact = x.astype(np.float64) if y.dtype.itemsize < 8 and x.dtype.itemsize < 8 else x
-        # Triton makes f32 of an integer first when the type is narrower.
+        # Triton converts an integer to f32 before it converts to a narrower type.
         return {"y": exact.astype(y.dtype) if y.dtype.itemsize >= 4 else exact.astype(np.float32).astype(y.dtype)}
     if y.dtype.itemsize == 1:
         most = float(ml_dtypes.finfo(y.dtype).max)
@@ -152,7 +156,10 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 
 def _philox(seed: int, count: int) -> Array:
-    """Return the first two words of Philox4x32-10 at the counters (i, 0, 0, 0)."""
+    """Return the first two words of Philox4x32-10 for each counter (i, 0, 0, 0) with i below `count`.
+
+    Shapes: (count, 2).
+    """
     mask = (1 << 32) - 1
     words: list[tuple[int, int]] = []
     for counter in range(count):
@@ -172,7 +179,7 @@ def _uniform(words: Array) -> Array:
 
 @reference
 def random(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return Triton's random numbers."""
+    """Return the expected result of the kernels for random numbers, selected by the option `kind`."""
     words = _philox(int(arrays["seed"]), arrays["y"].size)
     if options["kind"].startswith("randint"):
         return {"y": words[:, 0]}
@@ -184,7 +191,10 @@ def random(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def dropout(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the elements whose random number exceeds p, scaled, and zero for the others."""
+    """Return the expected result of the kernel `dropout`.
+
+    An element of `y` is x / (1 - p) if its random number exceeds p, otherwise zero.
+    """
     p = float(arrays["p"])
     keep = _uniform(_philox(int(arrays["seed"]), arrays["y"].size)[:, 0]) > p
     return {"y": np.where(keep, wide(arrays["x"]) / (1 - p), 0)}
@@ -192,7 +202,10 @@ def dropout(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def collatz(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of Collatz steps until 1."""
+    """Return the expected result of the kernel `collatz`.
+
+    The result is the number of Collatz steps from each element to 1.
+    """
     counts: list[int] = []
     for start in arrays["x"]:
         value, steps = int(start), 0
@@ -204,7 +217,10 @@ def collatz(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def scalar_loop(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of a loop whose body has three branches."""
+    """Return the expected result of the kernel `scalar_loop`, whose loop body has three branches.
+
+    The loop counts down from the element to 1, and each branch adds another term to the sum.
+    """
     totals: list[float] = []
     for start in arrays["x"]:
         total = 0.0
@@ -216,7 +232,10 @@ def scalar_loop(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def calls(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a polynomial of a polynomial."""
+    """Return the expected result of the kernels that call functions.
+
+    `y` is 0.5 p(x)^2 + a with p(x) = a x^2 + 1.
+    """
     x, a = wide(arrays["x"]), float(arrays["a"])
     inner = x * x * a + 1
     return {"y": inner * inner * 0.5 + a}
@@ -227,7 +246,10 @@ def calls(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the final values of all atomic operations, and the old values for exchanges."""
+    """Return the expected result of the kernels for atomic operations, selected by the option `op`.
+
+    `y` has the final values. `old` has the previous values for `xchg` and `cas`, otherwise its initial content.
+    """
     x, at, y = arrays["x"], arrays["at"], arrays["y"]
     op = options["op"]
     if op == "xchg":
@@ -250,7 +272,10 @@ def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the value after six updates v = 3 v + 1 from zero."""
+    """Return the expected result of the kernel `atomic_lock`.
+
+    The result is six programs update v = 3 v + 1 under a lock.
+    """
     value = 0
     for _ in range(6):
         value = 3 * value + 1
@@ -259,7 +284,7 @@ def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def gather_scatter(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return y with the indexed elements of x copied to their own positions."""
+    """Return the expected result of the kernel `gather_scatter`: y[at] = x[at], other elements unchanged."""
     y = arrays["y"].copy()
     y[arrays["at"]] = arrays["x"][arrays["at"]]
     return {"y": wide(y)}
@@ -267,36 +292,39 @@ def gather_scatter(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the transpose."""
+    """Return the expected result of the kernels that transpose the matrix x."""
     return {"y": wide(arrays["x"]).T}
 
 
 @reference
 def twice(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the elements times 2."""
+    """Return the expected result of the kernels `copy_tensor_*`: `yd` is 2 xd."""
     return {"yd": wide(arrays["xd"]) * 2}
 
 
 @reference
 def triple(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the elements times 3."""
+    """Return the expected result of the kernel `cube_tensor`: `y` is 3 x."""
     return {"y": wide(arrays["x"]) * 3}
 
 
 @reference
 def layout_change(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the transpose in the shape of x plus the sum of each row."""
+    """Return the expected result of the kernels `layout_change_*`.
+
+    `y` is the transpose of x, reshaped to the shape of x, plus the sum of each row of x.
+    """
     x = wide(arrays["x"])
     return {"y": x.T.reshape(x.shape) + x.sum(1)[:, None]}
 
 
 @reference
 def conv1d(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the correlation with zero padding."""
+    """Return the expected result of the kernel `conv1d`: the correlation of x and w with zero padding."""
     return {"y": np.correlate(wide(arrays["x"]), wide(arrays["w"]), "same")}
 
 
 @reference
 def last_block(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of all elements."""
+    """Return the expected result of the kernel `last_block`: the sum of all elements."""
     return {"y": np.array([wide(arrays["x"]).sum()])}

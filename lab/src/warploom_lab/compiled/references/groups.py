@@ -1,4 +1,4 @@
-"""Reference results of `cuda/groups.cu`, in exact integers."""
+"""Expected results of the kernels in `cuda/groups.cu`, in exact integers."""
 
 from __future__ import annotations
 
@@ -11,46 +11,62 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 
 @reference
 def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the positive elements, the last index, and their number."""
+    """Return the expected result of the kernel `warp_aggregated`.
+
+    `sums` has the sum of the positive elements and the largest index that was handed out. `count` has the number of
+    positive elements.
+    """
     kept = arrays["x"][arrays["x"] > 0].astype(np.int64)
     return {"sums": np.array([kept.sum(), len(kept) - 1]), "count": np.array([len(kept)])}
 
 
 @reference
 def tile_scratch(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return each reversed tile plus its maximum, rotated by one."""
+    """Return the expected result of the kernel `tile_scratch`.
+
+    Each tile of 16 elements is reversed, its maximum is added, and the tile is rotated left by one element.
+    """
     tiles = arrays["x"].reshape(-1, 16)[:, ::-1]
     return {"y": np.roll(tiles + tiles.max(1, keepdims=True), -1, axis=1).reshape(-1)}
 
 
 @reference
 def block_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the inclusive prefix sums of each block."""
+    """Return the expected result of the kernel `block_scan`: the inclusive prefix sums of each block."""
     return {"y": np.cumsum(arrays["x"].reshape(-1, 128).astype(np.int64), axis=1).reshape(-1)}
 
 
 @reference
 def bitonic_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return each block's elements, sorted; a block takes elements from both halves of x."""
+    """Return the expected result of the kernel `bitonic_sort`.
+
+    Each block sorts 64 elements of the first half of x together with 64 elements of the second half.
+    """
     halves = arrays["x"].reshape(2, -1, 64)
     return {"y": np.sort(np.concatenate([halves[0], halves[1]], axis=1), axis=1).reshape(-1)}
 
 
 @reference
 def warp_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the transpose of each warp's matrix plus the number of the last round."""
+    """Return the expected result of the kernel `warp_transpose`.
+
+    The result is the transpose of each warp's 32 x 32 matrix plus 1, the number of the last of two rounds.
+    """
     return {"y": np.swapaxes(arrays["x"], 1, 2) + 1}
 
 
 @reference
 def turned_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows times a factor."""
+    """Return the expected result of the kernels that reverse each row of x and multiply it by a factor."""
     return {"y": arrays["x"][:, ::-1] * options.get("factor", 1)}
 
 
 @reference
 def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the reversed rows, weighted with powers of three."""
+    """Return the expected result of the kernel `pipelined_tiles`.
+
+    The result is s = 3 s + reversed row, for each row in turn.
+    """
     total = np.zeros(64, np.int64)
     for row in arrays["x"].astype(np.int64):
         total = total * 3 + row[::-1]
@@ -59,76 +75,107 @@ def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def stencil(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return four times each element minus its four neighbours."""
+    """Return the expected result of the kernel `stencil`.
+
+    Each element of `y` is four times the element of x minus its four neighbours, which are zero outside x.
+    """
     wide = np.pad(arrays["x"], 1)
     return {"y": 4 * arrays["x"] - wide[:-2, 1:-1] - wide[2:, 1:-1] - wide[1:-1, :-2] - wide[1:-1, 2:]}
 
 
 @reference
 def work_queue(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return twice each tile plus its number."""
+    """Return the expected result of the kernel `work_queue`: twice row k of x, plus k."""
     return {"y": arrays["x"] * 2 + np.arange(len(arrays["x"]))[:, None]}
 
 
 @reference
 def chained_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the exclusive prefix sums."""
+    """Return the expected result of the kernel `chained_scan`.
+
+    The result is the exclusive prefix sums of x over the grid.
+    """
     return {"y": np.cumsum(arrays["x"]) - arrays["x"]}
 
 
 @reference
 def grid_meeting(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return three times each part plus six times the part of the next block."""
+    """Return the expected result of the kernel `grid_meeting`.
+
+    With v = 3 x, each block of 64 elements writes its own v plus twice the v of the next block; block 0 follows the
+    last.
+    """
     part = arrays["x"] * 3
     return {"y": 2 * np.roll(part, -64) + part}
 
 
 @reference
 def locked_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a combination of the sum and the maximum, computed under a lock."""
+    """Return the expected result of the kernel `locked_sum`: 7 times the sum of x plus its maximum.
+
+    The four warps of a block compute the sum and the maximum under a lock, and all 128 threads write the result.
+    """
     return {"y": np.full(128, int(arrays["x"].sum()) * 7 + int(arrays["x"].max()))}
 
 
 @reference
 def counted_turns(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of all elements for each thread."""
+    """Return the expected result of the kernel `counted_turns`: the sum of x, once for each thread.
+
+    The four warps of a block add to the sum under a counting semaphore.
+    """
     return {"y": np.full(128, int(arrays["x"].sum()))}
 
 
 @reference
 def swapped_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sums of the elements with even and odd index."""
+    """Return the expected result of the kernel `swapped_sums`.
+
+    `y` has the sum of the elements with even index and the sum of those with odd index, made by compare-and-swap.
+    """
     return {"y": arrays["x"].reshape(-1, 2).astype(np.float64).sum(0)}
 
 
 @reference
 def bulk_round_trip(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows of each block, each plus its number."""
+    """Return the expected result of the kernel `bulk_round_trip`.
+
+    The kernel replaces row k of each block by the reversed row plus k.
+    """
     return {"x": arrays["x"][:, :, ::-1] + np.arange(arrays["x"].shape[1])[:, None]}
 
 
 @reference
 def bulk_handover(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return twice the sum of the blocks' rows."""
+    """Return the expected result of the kernel `bulk_handover`: twice the sum of the rows of all blocks."""
     return {"y": 2 * arrays["x"].sum(0)}
 
 
 @reference
 def cluster_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the prefix sums of each cluster, with each block's part reversed."""
+    """Return the expected result of the kernel `cluster_scan`.
+
+    The inclusive prefix sums run over the 128 elements of a cluster. Each block writes its 32 sums in reverse order.
+    """
     scanned = np.cumsum(arrays["x"].reshape(-1, 128), axis=1)
     return {"y": scanned.reshape(-1, 32)[:, ::-1].reshape(-1)}
 
 
 @reference
 def cluster_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the transpose of the other block's matrix plus the number of the last round."""
+    """Return the expected result of the kernel `cluster_transpose`.
+
+    Each block of a pair writes the transpose of the other block's matrix plus 1, the number of the last of two rounds.
+    """
     x = arrays["x"].reshape(-1, 2, 32, 32)[:, ::-1] + 1
     return {"y": np.swapaxes(x, 2, 3).reshape(arrays["x"].shape)}
 
 
 @reference
 def cluster_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows for both blocks, plus the rank of the block."""
+    """Return the expected result of the kernel `cluster_stages`.
+
+    Both blocks of the cluster write the reversed rows of x plus their rank.
+    """
     rows = arrays["x"][:, ::-1]
     return {"y": np.stack([rows, rows + 1])}

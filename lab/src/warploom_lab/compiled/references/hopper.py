@@ -1,4 +1,4 @@
-"""Reference results of `cuda/hopper.cu`."""
+"""Expected results of the kernels in `cuda/hopper.cu`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 
 @reference
 def block_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows times 3."""
+    """Return the expected result of the kernel `block_copy`: the reversed rows of x times 3."""
     return {"y": wide(arrays["x"])[:, ::-1] * 3}
 
 
 @reference
 def tile_turned(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the transpose."""
+    """Return the expected result of the kernel `tile_turned`: the transpose of x."""
     return {"y": arrays["x"].T}
 
 
 @reference
 def ring(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the reversed rows, where each step halves the previous sum."""
+    """Return the expected result of the kernel `ring`.
+
+    The result is s = s / 2 + reversed row, for each row of x in turn.
+    """
     total = np.zeros(arrays["x"].shape[1])
     for row in wide(arrays["x"])[:, ::-1]:
         total = total * 0.5 + row
@@ -32,32 +35,44 @@ def ring(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def added_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return twice the sum of the rows."""
+    """Return the expected result of the kernel `added_rows`: twice the sum of the rows of x."""
     return {"y": 2 * wide(arrays["x"]).sum(0)}
 
 
 @reference
 def cluster_tree(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return, for each cluster of four blocks, the sum of the rows of its blocks."""
+    """Return the expected result of the kernel `cluster_tree`.
+
+    The result is the sum of the rows of each cluster's 4 blocks.
+    """
     return {"y": wide(arrays["x"]).reshape(-1, 4, 64).sum(1)}
 
 
 @reference
 def pushed_around(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the rows, rotated by three blocks inside their cluster, plus 3."""
+    """Return the expected result of the kernel `pushed_around`.
+
+    In each of three rounds a block sends its row to the next block of the cluster, which adds 1.
+    """
     return {"y": np.roll(wide(arrays["x"]).reshape(-1, 4, 32), 3, 1) + 3}
 
 
 @reference
 def remote_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the two blocks' rows for both blocks."""
+    """Return the expected result of the kernel `remote_sums`.
+
+    Both blocks of a cluster write the sum of their two rows.
+    """
     both = wide(arrays["x"]).reshape(-1, 2, 32).sum(1, keepdims=True)
     return {"y": np.repeat(both, 2, 1)}
 
 
 @reference
 def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows of vectors; the last of four elements is increased by the row number."""
+    """Return the expected result of the kernel `four_stages`.
+
+    The vectors of each row are reversed, and the row number is added to the last of the four elements of a vector.
+    """
     y = wide(arrays["x"])[:, ::-1].copy()
     y[:, :, 3] += np.arange(len(y))[:, None]
     return {"y": y}
@@ -65,7 +80,10 @@ def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def dropped(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the word after three rounds of 3 v plus the right neighbour."""
+    """Return the expected result of the kernel `dropped`.
+
+    In each of three rounds an element v becomes 3 v plus its right neighbour; the first element follows the last.
+    """
     v = wide(arrays["x"])
     for _ in range(3):
         v = 3 * v + np.roll(v, -1)
@@ -74,17 +92,26 @@ def dropped(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def one_by_one(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of four words plus the index of the thread."""
+    """Return the expected result of the kernel `one_by_one`.
+
+    The result is the sum of the four words of x, plus the thread index.
+    """
     return {"y": wide(arrays["x"]).sum() + np.arange(128)}
 
 
 @reference
 def shared_halves(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed row plus the rank of the block."""
+    """Return the expected result of the kernel `shared_halves`.
+
+    Each of four blocks writes the reversed row x plus its rank in its cluster of two blocks.
+    """
     return {"y": wide(arrays["x"])[None, ::-1] + np.arange(4)[:, None] % 2}
 
 
 @reference
 def block_to_block(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed row of the other block plus 1."""
+    """Return the expected result of `block_to_block`.
+
+    The result is the reversed row of the cluster's other block, plus 1.
+    """
     return {"y": wide(arrays["x"]).reshape(-1, 2, 64)[:, ::-1, ::-1] + 1}

@@ -1,4 +1,4 @@
-"""Reference results of the matrix, attention and row kernels, in float64 or exact integers."""
+"""Expected results of the matrix, attention and row kernels, in float64 or exact integers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from warploom_lab.compiled.references.registry import Array, Arrays, Options, er
 
 @reference
 def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return epilogue(A @ B); `layout` has n or t for each operand, which may be named ad and bd."""
+    """Return the expected result of the multiplication kernels: epilogue(A B).
+
+    The option `layout` has one letter for each of A and B: n for row-major and t for transposed. The operands are named
+    `a` and `b`, or `ad` and `bd` if the kernel reads them through tensor maps.
+    """
     a, b = (wide(arrays.get(n, arrays.get(f"{n}d", np.zeros(0)))) for n in "ab")
     name = options.get("result", "c" if "c" in arrays else "cd")
     if a.dtype.kind in "iu":
@@ -39,11 +43,36 @@ def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reduction of all tiles of rows of x into y."""
+    """Return the expected result of the kernels `tensor_reduce_*`.
+
+    All tiles of x are combined with `y` by the operation that the option `op` names.
+    """
     x, y = arrays["x"], arrays["y"]
     parts = np.concatenate([y[None], x.reshape(-1, *y.shape)])
     operation = {"add": np.add, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}[options["op"]]
     return {"y": operation.reduce(wide(parts), axis=0)}
+
+
+@reference
+def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels of `cuda/tensor.cu`: the product A B.
+
+    Options: `layout` as in `matmul`; `times` multiplies the result; `transposed` transposes it. `unpack` "s4" reads two
+    signed elements from each byte. With "xor" the result counts the bits in which a row of A and a row of B differ.
+    """
+    operands: dict[str, Array] = {}
+    for name in "ab":
+        packed = arrays[name]
+        if options.get("unpack") == "s4":
+            packed = np.stack([packed & 15, packed >> 4], -1).reshape(len(packed), -1).astype(np.int64)
+            packed = np.where(packed > 7, packed - 16, packed)
+        elif options.get("unpack") == "xor":
+            packed = np.unpackbits(packed, axis=1).astype(np.int64)
+        operands[name] = packed
+    if options.get("unpack") == "xor":
+        return {"c": (operands["a"][:, None] ^ operands["b"][None]).sum(-1)}
+    c = matmul({**operands, "c": arrays["c"]}, options)["c"] * options["times"]
+    return {"c": c.T if options.get("transposed") else c}
 
 
 _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
@@ -51,7 +80,10 @@ _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
 
 @reference
 def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the block-scaled product A @ B^T; 32 elements along k share a power of two."""
+    """Return the expected result of the block-scaled multiplication kernels: A B^T.
+
+    Each 32 elements of A or B along k share a scale factor, a power of two.
+    """
     operands: list[Array] = []
     for name in "ab":
         packed = arrays[name]
@@ -85,7 +117,10 @@ def _probabilities(scores: Array) -> tuple[Array, Array]:
 
 @reference
 def attention(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return softmax(q k^T scale) v and the base-2 logarithm of the sums."""
+    """Return the expected result of the attention kernels.
+
+    `o` is softmax(scale Q K^T) V. `lse` is the base-2 logarithm of the sum of exponentials of each row.
+    """
     suffix = "d" if "qd" in arrays else ""
     q, k, v = (wide(arrays[n + suffix]) for n in "qkv")
     shape = q.shape
@@ -98,7 +133,7 @@ def attention(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def attention_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the gradients of attention from the lse and delta of the forward pass."""
+    """Return the expected result of the backward attention kernel: the gradients of Q, K and V."""
     q, k, v, do = (wide(arrays[n]) for n in ("q", "k", "v", "do"))
     scale = float(arrays["scale"])
     p, _ = _probabilities(_scores(q, k, scale, options))
@@ -108,7 +143,7 @@ def attention_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 
 def derive(arrays: dict[str, Array], options: Options) -> None:
-    """Fill the inputs that are computed from the others."""
+    """Fill `lse` and `delta`, the results of the forward pass that the backward attention kernel reads."""
     q, k, v, do = (wide(arrays[n]) for n in ("q", "k", "v", "do"))
     p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
     arrays["lse"][...] = lse
@@ -117,7 +152,10 @@ def derive(arrays: dict[str, Array], options: Options) -> None:
 
 @reference
 def attention_decode(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the attention of one query for each head over pages of keys and values."""
+    """Return the expected result of the kernel `attention_decode`.
+
+    Each head has one query. Its keys and values are in pages, which the row of `table` lists.
+    """
     q, k, v = (wide(arrays[n]) for n in "qkv")
     rows: list[Array] = []
     for head, length in enumerate(arrays["lengths"]):
@@ -131,13 +169,16 @@ def attention_decode(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def softmax(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the softmax of every row."""
+    """Return the expected result of the softmax kernels: the softmax of each row of x."""
     return {"y": _probabilities(wide(arrays["x"]))[0]}
 
 
 @reference
 def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the normalised rows, the means and the reciprocal deviations."""
+    """Return the expected result of the layer norm kernels.
+
+    `y` has the normalised rows, `mean` the mean of each row, and `rstd` its reciprocal standard deviation.
+    """
     x = wide(arrays["x"])
     mean, variance = x.mean(1), x.var(1)
     r = 1 / np.sqrt(variance + 1e-5)
@@ -146,14 +187,14 @@ def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def rmsnorm(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the rows divided by their root mean square."""
+    """Return the expected result of the RMS norm kernels: each row over its root mean square, times `w`."""
     x = wide(arrays["x"])
     return {"y": x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * wide(arrays["w"])}
 
 
 @reference
 def reduce_(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a reduction along an axis."""
+    """Return the expected result of the kernels that reduce x along the option `axis` by the option `op`."""
     x, axis = wide(arrays["x"]), options["axis"]
     operations: dict[str, Callable[..., Array]] = {
         "sum": np.sum, "max": np.max, "min": np.min, "xor": np.bitwise_xor.reduce, "argmax": np.argmax, "argmin": np.argmin,
@@ -164,7 +205,10 @@ def reduce_(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def scan(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a scan, sort or permutation along an axis."""
+    """Return the expected result of the kernels that scan, sort or permute x along the option `axis`.
+
+    The option `op` selects the operation.
+    """
     x, z, axis = wide(arrays["x"]), arrays["z"], options["axis"]
     op = options["op"]
     if op == "linear":
@@ -185,11 +229,14 @@ def scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each value."""
+    """Return the expected result of the kernel `histogram`: the number of occurrences of each value."""
     return {"y": np.bincount(arrays["x"].ravel(), minlength=arrays["y"].size)}
 
 
 @reference
 def topk(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the largest elements of each row in descending order."""
+    """Return the expected result of the kernel `topk`.
+
+    The result is the largest elements of each row in descending order.
+    """
     return {"y": -np.sort(-wide(arrays["x"]), 1)[:, : arrays["y"].shape[1]]}

@@ -1,4 +1,4 @@
-"""Reference results of the model kernels, in float64 or exact integers."""
+"""Expected results of the kernels in `triton/models.py`, in float64 or exact integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 
 @reference
 def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a matrix product for each group of rows."""
+    """Return the expected result of the kernels `grouped_*`: group g of the rows of A times matrix g of B."""
     a, b = wide(arrays["a"]), wide(arrays["b"])
     ends = np.cumsum(arrays["sizes"])
     return {
@@ -23,7 +23,10 @@ def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def packed(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the product with packed weights; 32 weights along k share a scale."""
+    """Return the expected result of the multiplication kernels with packed weights.
+
+    B has fp8 weights, or unsigned 4-bit weights with an offset of 8. Each 32 weights along k share a scale factor.
+    """
     b = arrays["b"]
     if options["fp8"]:
         weights = wide(b)
@@ -34,7 +37,7 @@ def packed(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def conv2d(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a 3 x 3 convolution with zero padding."""
+    """Return the expected result of the kernels for a 3 x 3 convolution with zero padding."""
     x, w = np.pad(wide(arrays["x"]), ((1, 1), (1, 1), (0, 0))), wide(arrays["w"])
     height, width = arrays["x"].shape[:2]
     taps = [x[t // 3 : t // 3 + height, t % 3 : t % 3 + width] @ w[t] for t in range(9)]
@@ -43,7 +46,10 @@ def conv2d(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def rope(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the rows with both halves rotated by an angle."""
+    """Return the expected result of the rotary position embedding kernels.
+
+    Element i of the first half of a row and element i of the second half are rotated by an angle.
+    """
     x = wide(arrays["x"])
     cos, sin = (np.tile(wide(arrays[word]), (len(x) // len(arrays[word]), 1)) for word in ("cos", "sin"))
     low, high = np.split(x, 2, axis=1)
@@ -52,7 +58,10 @@ def rope(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def layernorm_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the gradients of a layer norm; the gradients of the weights are in two parts."""
+    """Return the expected result of the kernel for the gradients of a layer norm.
+
+    `dx` is the gradient of x. Each of the two rows of `dw` has a partial sum of the gradient of the weights.
+    """
     x, dy, w = (wide(arrays[word]) for word in ("x", "dy", "w"))
     d = x - x.mean(1, keepdims=True)
     rstd = 1 / np.sqrt((d * d).mean(1, keepdims=True) + arrays["eps"])
@@ -64,7 +73,7 @@ def layernorm_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def cross_entropy(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the loss of each row and its gradient."""
+    """Return the expected result of the cross-entropy kernel: the loss of each row, and the gradient of x."""
     x, label = wide(arrays["x"]), arrays["label"]
     e = np.exp(x - x.max(1, keepdims=True))
     p = e / e.sum(1, keepdims=True)
@@ -74,14 +83,17 @@ def cross_entropy(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def group_norm(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the mean and variance of each row."""
+    """Return the expected result of the kernel `group_norm`: the mean and the variance of each row of x."""
     x = wide(arrays["x"])
     return {"mean": x.mean(1), "var": x.var(1)}
 
 
 @reference
 def embedding_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sums of the gradient rows of each index."""
+    """Return the expected result of the kernel for the gradient of an embedding.
+
+    Row i of `dw` is the sum of the rows of `dy` whose index `at` is i.
+    """
     total = np.zeros(arrays["dw"].shape)
     np.add.at(total, arrays["at"], wide(arrays["dy"]))
     return {"dw": total}
@@ -89,19 +101,23 @@ def embedding_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def histogram_grid(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each value."""
+    """Return the expected result of the kernel `histogram_grid`: the number of occurrences of each value."""
     return {"y": np.bincount(arrays["x"], minlength=len(arrays["y"]))}
 
 
 @reference
 def look_back(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the prefix sums."""
+    """Return the expected result of the kernel `look_back`: the inclusive prefix sums of x."""
     return {"y": np.cumsum(arrays["x"])}
 
 
 @reference
 def decode_split(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return partial sums of attention over parts of the keys."""
+    """Return the expected result of the kernel for attention of one query over split keys.
+
+    Shapes: `top` (the largest score) and `total` (the sum of exponentials) are (heads, splits); `part`, the sum of the
+    weighted values, is (heads, splits, width).
+    """
     q, k, v = (wide(arrays[word]) for word in "qkv")
     heads, parts = arrays["top"].shape
     x = (np.einsum("hnd,hd->hn", k, q) * arrays["scale"]).reshape(heads, parts, -1)
@@ -116,13 +132,16 @@ def decode_split(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def swiglu(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the product of silu(a) and b."""
+    """Return the expected result of the SwiGLU kernel: silu(a) times b."""
     a = wide(arrays["a"])
     return {"y": a / (1 + np.exp(-a)) * wide(arrays["b"])}
 
 
 @reference
 def sort_pairs(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return each sorted row and the original positions of its elements."""
+    """Return the expected result of the kernel `sort_pairs`.
+
+    `y` has the sorted rows, and `at` the original positions of their elements.
+    """
     at = np.argsort(arrays["x"], axis=1, kind="stable")
     return {"y": np.take_along_axis(arrays["x"], at, 1), "at": at}

@@ -1,4 +1,4 @@
-"""Table of reference functions, and helpers that several of them use."""
+"""Table of the functions that compute expected results of kernels, and their common helpers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ REFERENCES: dict[str, Reference] = {}
 
 
 def reference(fn: Reference) -> Reference:
-    """Register a reference function under its own name without a trailing underscore."""
+    """Register a function that computes expected results in REFERENCES.
+
+    The key is the name of the function without a trailing underscore.
+    """
     REFERENCES[fn.__name__.rstrip("_")] = fn
     return fn
 
 
 def wide(array: Array) -> Array:
-    """Return floats as float64 and other arrays unchanged."""
+    """Return an array of integers or booleans unchanged, and any other array as float64."""
     return array if array.dtype.kind in "iub" else array.astype(np.float64)
 
 
@@ -34,5 +37,5 @@ def erf(x: Array) -> Array:
 
 
 def each(fn: Callable[..., float]) -> Callable[..., Array]:
-    """Turn a function of floats into a function of arrays."""
+    """Turn a function of floats into a function of arrays that returns float64."""
     return np.vectorize(fn, otypes=[np.float64])

@@ -1,3 +1,3 @@
-"""Triton and Gluon kernels, and their compilation in an interpreter with Triton."""
+"""Triton and Gluon kernels, and their compilation by a Python interpreter that has Triton."""
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Compilation of Triton and Gluon kernels without a GPU, in an interpreter with Triton 3.9.
+"""Compilation of Triton and Gluon kernels without a GPU, by a Python interpreter that has Triton 3.9.
 
-python -m warploom_lab.compiled.triton.build FOLDER [WORD…]
+Without a WORD all kernels are compiled, otherwise those whose names contain one of the words:
+
+    python -m warploom_lab.compiled.triton.build FOLDER [WORD…]
 """
 
 from __future__ import annotations
@@ -31,14 +33,17 @@ def triton_type(spec: Spec) -> str:
 
 
 def is_aligned(spec: Spec) -> bool:
-    """Return True if Triton may assume that the argument is a multiple of 16."""
+    """Return True if Triton may assume that the argument, an integer or an address, is a multiple of 16."""
     if spec["kind"] == "buffer":
         return not spec.get("unaligned")
     return spec["kind"] == "scalar" and spec["dtype"].startswith("i") and spec["value"] % 16 == 0
 
 
 def build(folder: Path, request: dict[str, Any]) -> None:
-    """Compile one request for its target and write the PTX and its launch."""
+    """Compile one request for its target, and write the PTX and the description of its launch.
+
+    A request names the Triton function, the target, the description, and the constants of the kernel.
+    """
     fn, case, target = request["fn"], request["case"], request["target"]
     signature = {name: triton_type(spec) for name, spec in case.args.items()}
     constants: dict[str, Any] = request["constants"]
@@ -66,7 +71,7 @@ def build(folder: Path, request: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Compile the kernels whose names contain one of the words, or all kernels."""
+    """Compile the kernels whose names contain one of the words on the command line, or all kernels."""
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     failed = compiled = 0
     for module in MODULES:

@@ -198,7 +198,7 @@ def calls(x, y, a):
 
 
 FLOATS = (
-    # name, where from, range, tolerance, targets
+    # name, function, range of inputs, tolerance, targets
     ("exp", tl.exp, (-20, 20), 1e-5), ("exp2", tl.exp2, (-130, 120), 1e-6), ("log", tl.log, (1e-6, 100), 1e-5),
     ("log2", tl.log2, (1e-6, 100), 1e-5), ("sin", tl.sin, (-100, 100), 1e-5), ("cos", tl.cos, (-100, 100), 1e-5),
     ("sqrt", tl.sqrt, (0, 100), 1e-6), ("sqrt_rn", tl.sqrt_rn, (0, 100), 0), ("rsqrt", tl.rsqrt, (1e-3, 100), 1e-6),
@@ -369,7 +369,7 @@ def _casts() -> Iterator[Request]:
 
 
 def requests() -> Iterator[Request]:
-    """Yield the requests of this file's kernels."""
+    """Yield a compilation request for each kernel of this file, target and set of constants."""
     yield from _mathematics()
     yield from _arithmetic()
     yield from _casts()

@@ -151,7 +151,7 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 
 
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
-    """Return the compilation request of one kernel."""
+    """Return the request to compile a Triton function for a target and to run it as the case describes."""
     case.name = f"{case.name}_sm{target}"
     return {
         "fn": fn, "target": target, "case": case, "constants": constants,
@@ -165,7 +165,10 @@ def multiply(
     mask: bool = False, epilogue: str = "none", precision: str = "ieee", accumulate: Any = None, imprecise: int = -1,
     tolerance: float | None = None,
 ) -> Request:  # fmt: skip
-    """Return a matrix multiplication; `layout` has n for a row-major operand and t for a transposed one."""
+    """Return the request for a matrix multiplication.
+
+    `layout` has n for a row-major operand and t for a transposed operand.
+    """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
     shape_a = (m, k) if layout[0] == "n" else (k, m)
@@ -205,7 +208,7 @@ def through_tensors(
     name: str, target: int, dtype: str, size: tuple[int, int, int], tile: tuple[int, int, int],
     *, warps: int = 4, stages: int = 3, persist: int = 0, special: bool = False,
 ) -> Request:  # fmt: skip
-    """Return a product A @ B^T whose operands are read through tensor maps of the host."""
+    """Return the request for a product A B^T whose operands are read through tensor maps of the host."""
     m, n, k = size
     tc = dtype if dtype in ("fp16", "bf16", "fp32") else "fp16"
     case = Case(
@@ -225,7 +228,7 @@ def through_tensors(
 
 
 def requests() -> Iterator[Request]:
-    """Yield the requests of this file's kernels."""
+    """Yield a compilation request for each kernel of this file, target and set of constants."""
     half = (64, 64, 64)
     yield multiply("f16_nn_16x16_1w", 80, "fp16", "fp16", "fp32", (32, 32, 48), (16, 16, 16), warps=1, stages=1)
     yield multiply(

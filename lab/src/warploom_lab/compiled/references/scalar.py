@@ -1,4 +1,4 @@
-"""Reference results of the CUDA kernels."""
+"""Expected results of the kernels in `cuda/scalar.cu` and `cuda/refused.cu`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from warploom_lab.compiled.references.matrices import matmul
-from warploom_lab.compiled.references.registry import REFERENCES, Array, Arrays, Options, each, erf, reference, wide
-
-# Kernels from CUDA -------------------------------------------------------------------------------------------------
+from warploom_lab.compiled.references.registry import Array, Arrays, Options, each, erf, reference, wide
 
 
 def _wrap(value: int, bits: int, signed: bool = True) -> int:
@@ -27,7 +24,11 @@ def _quotient(a: int, b: int) -> int:
 
 @reference
 def constants(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of values from tables in constant and global memory."""
+    """Return the expected result of the kernel `constants`.
+
+    Element i of `y` combines values of three tables, two in constant memory and one in global memory, at indices that
+    come from the bits of x[i].
+    """
     c = [1.0, -0.5, 0.25, 2.0, -3.0, 0.125, 7.0, -1.5]
     p = [3, 1, 4, 15, 9, 2, 6, 5, 8, 7, 0, 11, 10, 13, 12, 14]
     g = [[1, 2, 3], [-4, -5, -6]]
@@ -41,14 +42,17 @@ def constants(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def noinline_call(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return a polynomial whose coefficients are in an array on the stack."""
+    """Return the expected result of the kernel `noinline_call`: `y` is 1 + 2 x + x * x^2 + 0.5 x^3."""
     x = wide(arrays["x"])
     return {"y": 1 + 2 * x + x * x**2 + 0.5 * x**3}
 
 
 @reference
 def function_table(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return x with 2.5 added, multiplied or subtracted, as `which` selects."""
+    """Return the expected result of the kernels `function_table` and `function_pointer`.
+
+    Element i of `y` is x + 2.5, x * 2.5 or x - 2.5 if which[i] modulo 3 is 0, 1 or 2.
+    """
     x, which = wide(arrays["x"]), arrays["which"].view(np.uint32) % 3
     return {"y": np.choose(which, [x + 2.5, x * 2.5, x - 2.5])}
 
@@ -60,7 +64,10 @@ def _byte_perm(a: int, b: int, selector: int) -> int:
 
 @reference
 def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the result of one of sixteen branches of a switch."""
+    """Return the expected result of the kernel `switch_table`.
+
+    The low four bits of an element of x select one of sixteen branches, each with another integer operation.
+    """
     y: list[int] = []
     for v in map(int, arrays["x"]):
         u = v & 0xFFFFFFFF
@@ -75,27 +82,33 @@ def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def local_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the rows, sorted."""
+    """Return the expected result of the kernel `local_sort`: each row of x in ascending order."""
     return {"y": np.sort(arrays["x"], 1)}
 
 
 @reference
 def structs(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values computed by two calls that pass and return a structure."""
+    """Return the expected result of the kernel `structs`, whose two calls pass and return structures."""
     x = wide(arrays["x"])
     return {"y": 6 * (5 * x + 10) + np.arange(len(x)) + 5}
 
 
 @reference
 def virtual_call(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the square for odd threads and the double for even threads."""
+    """Return the expected result of the kernel `virtual_call`, which calls a virtual function.
+
+    Element t of `y` is t * t for odd t and 2 * t for even t.
+    """
     t = np.arange(32)
     return {"y": np.where(t & 1, t * t, 2 * t)}
 
 
 @reference
 def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values of threads that leave the kernel at five different places."""
+    """Return the expected result of the kernel `divergent_returns`.
+
+    The threads return at five different statements, and each statement writes another value.
+    """
     y: list[int] = []
     for t, v in enumerate(map(int, arrays["x"])):
         lane = t & 31
@@ -111,7 +124,10 @@ def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def blocks_3d(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums over the indices of threads in three dimensions."""
+    """Return the expected result of the kernel `blocks_3d`: sums of thread and block indices.
+
+    Shapes: `y` is (4 blocks, 60 threads); a block has 3 x 5 x 4 threads.
+    """
     z, y, x = np.indices((4, 5, 3))
     inner = (x + 10 * y + 100 * z).ravel() + (20 << 20)
     return {"y": inner + 1000 * np.arange(4)[:, None]}
@@ -119,7 +135,7 @@ def blocks_3d(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def wide_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of 64-bit and 128-bit integer operations."""
+    """Return the expected result of the kernel `wide_math`: sums of 64-bit and 128-bit integer operations."""
     mask, y = (1 << 64) - 1, []
     for a, b in zip(map(int, arrays["x"]), map(int, arrays["z"]), strict=True):
         u, w = a & mask, b & mask
@@ -147,7 +163,10 @@ def _joined(parts: list[int], width: int) -> int:
 
 @reference
 def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of 8-bit and 16-bit integer operations, scalar and packed."""
+    """Return the expected result of the kernel `narrow_math`.
+
+    Each element of `y` is a sum of 8-bit and 16-bit integer operations, scalar and packed in words of 32 bits.
+    """
     y: list[int] = []
     for x, z in zip(map(int, arrays["x"]), map(int, arrays["z"]), strict=True):
         c, s, uc, us = _wrap(x + 7, 8), _wrap(z * 3, 16), (x & 255) >> 2, (z & 0xFFFF) // 5
@@ -177,7 +196,7 @@ def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def doubles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of doubles."""
+    """Return the expected result of the kernel `doubles`: sums of mathematical functions of f64 elements."""
     a = wide(arrays["x"])
     y = (
         np.sin(a) * np.cos(a) + np.exp(-a * a) + np.log1p(a * a) + np.sqrt(np.abs(a)) + np.cbrt(a) + np.arctan(a) + np.tanh(a) + np.rint(a)
@@ -189,7 +208,7 @@ def doubles(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def singles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of floats."""
+    """Return the expected result of the kernel `singles`: sums of mathematical functions of f32 elements."""
     a = wide(arrays["x"])
     m, e = np.frexp(a)
     p = np.abs(a)
@@ -216,7 +235,12 @@ def _rounded(exact: Fraction, mode: str) -> float:
 
 @reference
 def rounding(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums, products and quotients in four rounding modes, and fused operations."""
+    """Return the expected result of the kernel `rounding`.
+
+    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z,
+    each rounded to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square root, a
+    reciprocal square root, and a product, rounded to nearest.
+    """
     rows: list[list[float]] = []
     for p, q in zip(arrays["x"], arrays["z"], strict=True):
         a, b = Fraction(float(p)), Fraction(float(q))
@@ -240,7 +264,7 @@ def _halves(arrays: Arrays) -> tuple[Array, Array]:
 
 @reference
 def half_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of about forty operations on halves."""
+    """Return the expected result of the kernel `half_math`: sums of about forty f16 operations on x and z."""
     a, b = _halves(arrays)
     r = a * b + a + np.clip(a + b, 0, 1) + np.abs(b) - a + np.rint(a) + np.floor(b) + np.ceil(a) + np.trunc(b)
     r += (a > b) + 2.0 + 4 * (a < b) + np.maximum(a, b) + np.minimum(a, b)
@@ -252,7 +276,7 @@ def half_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def half_functions(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of mathematical functions of halves."""
+    """Return the expected result of the kernel `half_functions`: sums of mathematical functions of f16."""
     a = wide(arrays["x"])
     p = wide((np.abs(arrays["x"]) + np.float16(0.5)).astype(np.float16))
     y = (
@@ -274,7 +298,10 @@ def half_functions(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of about thirty operations on bf16."""
+    """Return the expected result of the kernel `bf16_math`.
+
+    The result is sums of about thirty bf16 operations on x and z.
+    """
     a, b = _halves(arrays)
     i = np.arange(len(a))
     r = (
@@ -304,7 +331,11 @@ def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return saturating conversions to fp8 from float, half and bf16."""
+    """Return the expected result of the kernel `fp8_casts`: saturating conversions of x to fp8.
+
+    Shapes: `y` is (elements, 4), the bytes of e4m3 and e5m2 from f32, and of e4m3 from f16 and from bf16. `z` is
+    (elements, 2), the values of the first two columns of `y`.
+    """
     x = arrays["x"]
 
     def to(values: Array, dtype: Any) -> Array:
@@ -321,14 +352,20 @@ def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def packed_fp8(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return floats converted to fp8 in groups of four, and converted back."""
+    """Return the expected result of the kernel `packed_fp8`.
+
+    `y` has a word of four e4m3 bytes for each row of x, and `z` has the values of the four bytes.
+    """
     packed = arrays["x"].astype(ml_dtypes.float8_e4m3fn)
     return {"y": packed.view(np.uint32)[:, 0], "z": packed.astype(np.float64)}
 
 
 @reference
 def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums over structures of three bytes without alignment."""
+    """Return the expected result of the kernel `unaligned_bytes`.
+
+    Each element of `y` is a sum over the three bytes of an unaligned structure.
+    """
     x = arrays["x"].reshape(-1, 3).astype(np.int64)
     return {
         "y": x[:, 0] + (x[:, 1] << 8) + (x[:, 2] << 16) + (x[:, 1] + (x[:, 2] << 8)) + x[:, :1].astype(np.int8)[:, 0]
@@ -337,238 +374,16 @@ def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def grid_stride(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return four columns, each with another operation."""
+    """Return the expected result of the kernel `grid_stride`.
+
+    Column 0 of `y` is 1.5 x, column 1 is x + 1.5, column 2 is 1.5 x + 1, and column 3 is -x, where x is the element of
+    the same column.
+    """
     x = wide(arrays["x"])
     return {"y": np.stack([x[:, 0] * 1.5, x[:, 1] + 1.5, x[:, 2] * 1.5 + 1, -x[:, 3]], 1)}
 
 
-# Threads together
-
-
-def _warps(x: Array) -> Array:
-    return x.reshape(-1, 32).astype(np.int64)
-
-
-@reference
-def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return combinations of all kinds of warp shuffles."""
-    v, lane = _warps(arrays["x"]), np.arange(32)
-
-    def up(v: Array, k: int) -> Array:
-        return v[:, np.where(lane >= k, lane - k, lane)]
-
-    down = v[:, np.where(lane % 16 + 3 < 16, lane + 3, lane)]
-    r = v[:, lane * 7 & 31] + 3 * up(v, 5) + 5 * down + 7 * v[:, lane ^ 9]
-    r += 11 * v[:, lane // 8 * 8 + (lane + 3) % 8]
-    r = r.astype(np.int32) ^ (v * 0x100000001 >> 32)[:, lane ^ 1].astype(np.int32)
-    return {"y": (r.astype(np.int64) + up(v, 2)).ravel()}
-
-
-@reference
-def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return votes, matches and reductions over the warp and over half of it."""
-    rows: list[list[int]] = []
-    for warp in _warps(arrays["x"]):
-        values = [int(v) for v in warp]
-
-        def ballot(test: Callable[[int], bool], values: list[int] = values) -> int:
-            return sum(1 << k for k, v in enumerate(values) if test(v))
-
-        odd = [v for v in values if v & 1]
-        even = [v & 0xFFFFFFFF for v in values if not v & 1]
-        same = len({v & 1024 for v in values}) == 1
-        xor = 0
-        for v in even:
-            xor ^= v
-        for v in values:
-            first = [
-                ballot(lambda u: u & 1 == 1),
-                int(all(u > -1000 for u in values)),
-                int(3 in values),
-                ballot(lambda u, v=v: u & 7 == v & 7),
-            ]
-            first += [0xFFFFFFFF if same else 0, int(same)]
-            rows.append(
-                [
-                    *first,
-                    *(
-                        (ballot(lambda u: u & 1 == 1 and u & 2 == 2), sum(odd) ^ max(odd))
-                        if v & 1
-                        else (xor, min(even))
-                    ),
-                ]
-            )
-    return {"y": np.array(rows, object)}
-
-
-@reference
-def block_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of all elements."""
-    return {"y": np.array([wide(arrays["x"]).sum()])}
-
-
-REFERENCES["last_block_done"] = block_sum
-
-
-@reference
-def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of turns of all threads."""
-    return {"y": np.array([3 * 40 * 2])}
-
-
-@reference
-def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the results of all atomic operations, starting from zero."""
-    t = [int(k) for k in range(140)]
-    xor = xorl = 0
-    inc = dec = 0
-    for k in t:
-        xor, xorl = xor ^ (k * 77), xorl ^ (0x100000001 * k)
-        inc = 0 if inc >= 9 else inc + 1
-        dec = 6 if dec == 0 or dec > 6 else dec - 1
-    i = [sum(t), -sum(t), -50, max(t), 0, -1, xor, inc, dec, 140, 280, 5, 0, 0, 0, 0]
-    return {
-        "i": np.array(i), "l": np.array([140 << 33, 139 << 40, -139, xorl, (1 << 64) - 1, 0, 0, 0], object),
-        "f": np.array([210.0, 3.0]), "d": np.array([35.0]),
-    }  # fmt: skip
-
-
-@reference
-def half_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sums of atomic additions in half, half2, bf16 and vectors of four floats."""
-    return {
-        "h": np.array([32.0, 0]),
-        "h2": np.array([64.0, -16.0]),
-        "b": np.array([64.0, 0]),
-        "v": np.array([64.0, 128, 192, 256]),
-    }
-
-
-@reference
-def shared_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each byte."""
-    return {"y": np.bincount(arrays["x"], minlength=256)}
-
-
-@reference
-def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return results of cooperative groups of 32 and 8 threads."""
-    v = _warps(arrays["x"])
-    eights = v.reshape(-1, 8)
-    lane = np.arange(8)
-    scan = np.cumsum(eights, 1)
-    masks = ((v[:, :, None] & 3) == (v[:, None, :] & 3)) @ (1 << np.arange(32, dtype=np.int64))
-    columns = [
-        np.repeat(scan[:, -1], 8), np.cumsum(v, 1).ravel(), (scan - eights).ravel(), eights[:, lane ^ 3].ravel(),
-        np.repeat((eights > 90).any(1), 8).astype(np.int64), np.tile(np.repeat(np.arange(4), 8), len(v)), np.repeat(v.max(1), 32), masks.ravel(),
-    ]  # fmt: skip
-    return {"y": np.stack(columns, 1)}
-
-
-@reference
-def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return sizes and ranks of the groups of threads that took the same branch."""
-    y: list[int] = []
-    for first in range(0, 64, 32):
-        values = [int(v) for v in arrays["x"][first : first + 32]]
-        third = [k for k, v in enumerate(values) if v % 3 == 0]
-        for k, v in enumerate(values):
-            if v % 3 == 0:
-                y.append(len(third) * 101000 + third.index(k))
-            else:
-                group = [j for j, u in enumerate(values) if u % 3 and u & 3 == v & 3]
-                y.append(len(group) + 100 * (first + group[0]))
-    return {"y": np.array(y), "counter": np.array([int((arrays["x"] % 3 == 0).sum())])}
-
-
-@reference
-def barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sums of the columns in reverse order."""
-    return {"y": wide(arrays["x"])[:, ::-1].sum(0)}
-
-
-def _decayed(x: Array) -> Array:
-    s = np.zeros(x.shape[1])
-    for row in x:
-        s = s * 0.5 + row
-    return s
-
-
-@reference
-def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the sum of the rows, where each step halves the previous sum."""
-    return {"y": _decayed(wide(arrays["x"]))}
-
-
-@reference
-def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the halving sum of the reversed rows."""
-    return {"y": _decayed(wide(arrays["x"])[:, ::-1])}
-
-
-@reference
-def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the reversed rows with 1 added to the first of four elements."""
-    return {"y": arrays["x"][:, ::-1] + np.array([1, 0, 0, 0])}
-
-
-@reference
-def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the results of additions, a compare-and-swap loop, and an OR of bits."""
-    return {"y": np.array([96 * 3 + 96 * 2, 47, 255])}
-
-
-@reference
-def flag_wait(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the values that two blocks read after they waited for the first block."""
-    t = np.arange(96)
-    return {"y": np.where(t < 32, 1, 42 + t % 32)}
-
-
-@reference
-def named_barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return values that pairs of warps exchange at named barriers."""
-    return {"y": np.repeat([22, 11, 5], 32) + 1}
-
-
-@reference
-def cluster_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the number of occurrences of each value of the low six bits."""
-    return {"y": np.bincount(arrays["x"] & 63, minlength=64)}
-
-
-@reference
-def cluster_exchange(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return twice the block's own row plus the reversed row of the other block."""
-    x = wide(arrays["x"]).reshape(-1, 2, 64)
-    return {"y": (2 * x + x[:, ::-1, ::-1] + 2 + np.arange(128).reshape(2, 64)).reshape(-1, 64)}
-
-
-@reference
-def bulk_stream(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return 2 x + 1."""
-    return {"y": wide(arrays["x"]) * 2 + 1}
-
-
-@reference
-def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the matrix product, scaled, transposed or from packed operands as the options say."""
-    operands: dict[str, Array] = {}
-    for name in "ab":
-        packed = arrays[name]
-        if options.get("unpack") == "s4":
-            packed = np.stack([packed & 15, packed >> 4], -1).reshape(len(packed), -1).astype(np.int64)
-            packed = np.where(packed > 7, packed - 16, packed)
-        elif options.get("unpack") == "xor":
-            packed = np.unpackbits(packed, axis=1).astype(np.int64)
-        operands[name] = packed
-    if options.get("unpack") == "xor":
-        return {"c": (operands["a"][:, None] ^ operands["b"][None]).sum(-1)}
-    c = matmul({**operands, "c": arrays["c"]}, options)["c"] * options["times"]
-    return {"c": c.T if options.get("transposed") else c}
-
-
 @reference
 def refused(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return no arrays, because the kernel is refused before it runs."""
+    """Return no arrays, because the emulator refuses the kernels of `cuda/refused.cu` before they run."""
     return {}
