@@ -1,8 +1,8 @@
 """D = A B^T in bf16 on Hopper, written in Python: `python examples/gemm_author.py [M N K]`.
 
-One warpgroup brings tiles of A and B into a ring of stages by TMA; two others multiply them, 64 rows each, and
-store D by TMA. The CTAs are persistent: each takes every n-th tile. The kernel is checked while it is built, and
-runs here on the emulator, bit for bit as on the GPU, under the eyes of the sanitizer.
+One warpgroup copies tiles of A and B into a ring of stages by TMA. Two others multiply 64 rows each and store D by
+TMA. The CTAs are persistent: each computes every n-th tile. The kernel is checked while it is built. `main` runs it
+on the emulator with the sanitizer; the result has the bits of the GPU.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import warploom as wl
 from warploom import author as au
 from warploom.author import new, ptx, tensor_map, u32, when, while_
 
-DEPTH = 64  # elements of K in a tile: rows of 128 bytes, the span of the swizzle
-GROUP = 8  # rows of tiles that neighbouring CTAs share, so that they meet in the L2 cache
+DEPTH = 64  # elements of K in a tile; a row has the 128 bytes of the swizzle
+GROUP = 8  # rows of tiles that concurrent CTAs compute, so that they share operands in the L2 cache
 
 
 @au.kernel(target="sm_90a")
@@ -40,7 +40,7 @@ def gemm(
     ptx.bar(0)
 
     def corner(tile):
-        """First row and first column of a tile; tiles are counted down the rows of one group, then across."""
+        """Return the first row and column of a tile. Tiles are numbered down the rows of a group, then across."""
         of_group = n_tiles * GROUP
         first = tile // of_group * GROUP
         rest, size = tile % of_group, ptx.min(m_tiles - first, GROUP, type=u32)
@@ -63,7 +63,7 @@ def gemm(
 
     def consume():
         state, tile = tiles.state(), new(u32, au.special("ctaid.x"))
-        number, mine = group - 1, thread & 127  # the warpgroup among consumers, the thread in it
+        number, mine = group - 1, thread & 127  # number of the consumer, and of the thread in it
         sums = [new("f32") for _ in range(columns // 2)]
         from_a, from_b = tile_a.descriptor(row=number * 64), tile_b.descriptor()
         with while_(lambda: tile < m_tiles * n_tiles):
@@ -73,7 +73,7 @@ def gemm(
                 state.wait_full()
                 goes_on = turn != 0
                 multiply(sums, from_a.stage(state.stage), from_b.stage(state.stage), goes_on)
-                ptx.wgmma_wait_group(1)  # the turn before is over: its stage may be filled again
+                ptx.wgmma_wait_group(1)  # the previous multiplications are complete: release their stage
                 with when(goes_on):
                     state.release(before, mine)
                 before.set(state.stage)
@@ -94,7 +94,7 @@ def gemm(
         ptx.wgmma_commit_group()
 
     def store(sums, number, mine, row, column):
-        """64 columns at a time, by turns through two swizzled tiles in shared memory."""
+        """Store 64 columns at a time through two swizzled tiles in shared memory, used alternately."""
         lane, together = thread & 31, au.barrier(number + 1, 128)
         line = tile_d.row((mine >> 5) * 16 + (lane & 15), number * 2)
         for part in range(columns // 64):

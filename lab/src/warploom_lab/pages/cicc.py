@@ -76,18 +76,23 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
 def pages() -> dict[str, str]:
     """Return the pages with the tables and the index of `docs/nvvm`, by their path in `docs`."""
     body = "\n".join(table.markdown() for table in tables().values())
-    note = "Errors of the text are struck out. Corrections from the compiler, the assembler or the forms are bold."
+    note = (
+        "These tables are from a reference text on cicc, NVIDIA's compiler. Errors of the text are struck out."
+        " Corrections from the compiler, the assembler or the Forms are bold."
+    )
     return {"nvvm/cicc.md": f"# Builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}
 
 
 _INDEX = """# Lower and raise code
 
-    warploom lower CALL.cu                    # a call of a builtin to PTX; --to nvvm or llvm for MLIR
-    warploom lower KERNEL.mlir                # the nvvm or llvm dialect to PTX
-    warploom lower KERNEL.ptx --to nvvm       # PTX raised to the nvvm dialect
-    warploom explain 0x60704000000            # a builtin, an intrinsic or a packed word by its number
+These commands translate code between compiler builtins, the nvvm dialect of MLIR, and PTX:
+
+    warploom lower CALL.cu                    # a call of a builtin to PTX; with --to nvvm or --to llvm to MLIR
+    warploom lower KERNEL.mlir                # operations of the nvvm or llvm dialect to PTX
+    warploom lower KERNEL.ptx --to nvvm       # PTX to operations of the nvvm dialect
+    warploom explain 0x60704000000            # describe a builtin, an intrinsic or a packed word by its number
 
 - [Operations of the nvvm dialect](dialect/README.md)
 - [Raise PTX to operations](dialect/raising.md)
-- [Builtin tables of cicc](cicc.md), with corrections of the reference text
+- [Builtin tables of cicc](cicc.md), with corrections of a reference text
 """

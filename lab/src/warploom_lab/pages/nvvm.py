@@ -40,13 +40,14 @@ def _index() -> str:
     lines = [
         "# The nvvm dialect",
         "",
-        "`warploom lower KERNEL.mlir` verifies these operations of MLIR 22's nvvm dialect and lowers them to PTX.",
+        "`warploom lower KERNEL.mlir` verifies a file with operations of MLIR 22's nvvm dialect and lowers it to PTX.",
+        "These pages list the supported operations.",
         "",
     ]
     lines += [f"- [{name}]({name}.md): {_summary(family)}" for name, family in FAMILIES.items()]
     lines += [
-        "- [wgmma-text](wgmma-text.md): tables of the reference text about wgmma, with corrections",
-        "- [raising](raising.md): PTX raised to these operations, and operations with the same PTX",
+        "- [wgmma-text](wgmma-text.md): Corrections of a reference text on the wgmma operations.",
+        "- [raising](raising.md): Translation of PTX to these operations, and operations that have the same PTX.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -134,7 +135,8 @@ def _corrections() -> str:
     lines = [
         "# Reference text on wgmma",
         "",
-        "Tables of the reference text, and corrections where the text is wrong.",
+        "A reference text describes the wgmma operations of the nvvm dialect. These tables compare its statements with",
+        "the dialect of MLIR 22 and with ptxas.",
         "",
     ]
     for table in TABLES:
@@ -148,23 +150,24 @@ def _corrections() -> str:
 _RAISING = """\
 # Raise PTX to operations
 
-`warploom lower KERNEL.ptx --to nvvm` prints the tensor-core skeleton of each kernel as IR. Each instruction becomes the
-operation that lowers to it.
+`warploom lower KERNEL.ptx --to nvvm` prints the tensor-core instructions of each kernel as operations of the nvvm
+dialect. Each instruction becomes the operation that lowers to it.
 
-- The operations keep the order of the text. Control flow is flattened: labels and branches are left out, and so are
-  instructions that no operation lowers to. Their results are arguments of the function, a new argument after each
-  write. The addresses of variables are arguments too.
-- A register that is set to a constant is the constant, also after a label if nothing else writes the register.
-- An instruction of the dialect's families that no operation expresses becomes `nvvm.inline_ptx` with the values that it
-  reads, changes and writes. Examples are predicated instructions without a predicated operation, `nvvm.wgmma.mma_async`
+- The operations have the order of the instructions. The output has no control flow: labels and branches are left out.
+- An instruction to which no operation lowers is left out. Each of its results becomes an argument of the function, with
+  a new argument after each write. The addresses of variables become arguments too.
+- A register that is set to a constant becomes the constant, also after a label if nothing else writes the register.
+- Some instructions of the dialect's families have no operation. They become `nvvm.inline_ptx` with the values that they
+  read, change and write. Examples are predicated instructions without a predicated operation, `nvvm.wgmma.mma_async`
   with a computed scale of the accumulator, sparse multiplications of warpgroups, bulk reductions, and mbarriers at
   generic addresses.
-- A raised module lowers to the same instructions of these families in the same order. Synonyms count as equal:
-  `shared::cta` and `shared`, `tile` and no word, the default memory order and no order.
+- The output lowers to the same instructions of these families in the same order. Synonyms count as equal:
+  `shared::cta` and `shared`, `tile` and no modifier, the default memory order and no order.
 
 ## Operations with the same PTX
 
-Raising restores every operation with its attributes and operands, except these:
+If the PTX was lowered from operations, raising restores these operations with their attributes and operands. The
+following operations are exceptions:
 """
 _ARRIVALS = (
     "nvvm.mbarrier.arrive",
@@ -187,15 +190,15 @@ ALIASES = (
     ),
     (
         _ARRIVALS[:2],
-        "no count, and another order than the default or the scope of the cluster",
+        "no count, and an order other than the default or the scope of the cluster",
         "an operation with a count of one",
-        "MLIR's intrinsics for these orders have a count, which a register is set to",
+        "MLIR's intrinsics for these orders have a count, and MLIR writes it to a register",
     ),
     (
         _ARRIVALS,
         "no result",
         "an operation with a result",
-        "MLIR's PTX names a register for the state, which nothing reads",
+        "MLIR's PTX names a register for the state, and no instruction reads this register",
     ),
     (
         ("nvvm.mbarrier.try_wait.parity",),

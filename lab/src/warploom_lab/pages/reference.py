@@ -21,6 +21,28 @@ from warploom_lab.pages.nvvm import pages as dialect_pages
 
 _FOLDERS = ("docs/isa", "docs/rules", "docs/nvvm", "docs/nvvm/dialect")
 
+_INSTRUCTIONS = """\
+# Instructions
+
+`warploom explain OPCODE` prints the description of an instruction. The opcode may be incomplete. Each of the following
+pages describes one family of instructions. For each instruction it states the syntax, the legal combinations of
+modifiers with their PTX versions and targets, the operands, and the section of the PTX manual.
+"""
+_RULES = """\
+# Rules
+
+Every diagnostic has the code of a rule. `warploom explain CODE` prints the page of a rule. The beginning of a code
+shows which part of Warploom reports the rule:
+
+| code | reported by |
+|---|---|
+| `ptx.…` | the parser |
+| `sanitize.…` | the sanitizer |
+| `emulator.…` | the emulator, if it cannot run a kernel or the kernel fails |
+| `gpu.…` | a launch on a GPU, or the assembler |
+| all others | the checker; `<form>` stands for the name of an instruction's Form, such as `wgmma.half` |
+"""
+
 
 def texts() -> dict[str, str]:
     """Return every page in Markdown, by its path in the repository."""
@@ -37,7 +59,7 @@ def existing(repository: Path) -> Iterator[str]:
 
 def _instruction_pages() -> dict[str, str]:
     pages: dict[str, str] = {}
-    index = ["# Instructions\n"]
+    index = [_INSTRUCTIONS]
     for family, members in _families().items():
         summary = _summary(family)
         sections = "\n".join(form_section(form) for form in members)
@@ -49,7 +71,7 @@ def _instruction_pages() -> dict[str, str]:
 
 def _rule_pages() -> dict[str, str]:
     pages: dict[str, str] = {}
-    index = ["# Rules\n"]
+    index = [_RULES]
     checker = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
     for code, what, page in (*checker, *sanitizer_pages(), *trap_pages(), *gpu_pages()):
         name = re.sub(r"[^\w.-]+", "-", code).strip("-") + ".md"
