@@ -1,4 +1,4 @@
-"""GEMM kernels for tensor cores, written with `warploom.author`."""
+"""Matrix multiplication kernels for tensor cores, written with `warploom.author`."""
 
 from __future__ import annotations
 

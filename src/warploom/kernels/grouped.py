@@ -1,4 +1,4 @@
-"""`grouped_gemm`: multiplication of groups of rows by a matrix each, as in a mixture of experts."""
+"""`grouped_gemm`: multiplication of each group of rows by its own matrix, as in a mixture of experts."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ def grouped_gemm(
 ) -> Any:
     """Return D = activation(alpha A B + beta C + bias) for each group of rows. D is `out` if it is given.
 
-    Group g has the rows from `ends[g - 1]`, or 0, to below `ends[g]` of A, C and D, and B[g], a row of `column_scales`
-    and a row of `bias`. `ends` ascend and stay on the GPU; groups have any size, also 0. Rows of no group are not
-    written. Other options are those of `gemm`; elements of A are contiguous along K.
+    Group g consists of the rows of A, C and D from `ends[g - 1]`, or 0, to below `ends[g]`. It uses B[g],
+    `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A group
+    may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A are
+    contiguous along K.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
         (G, N), f32.
+
     Errors: UsageError kernels.*, gpu.*.
     """
     operands = a, b, c, out, row_scales, column_scales, bias, None, ends
@@ -79,7 +81,7 @@ def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> Hopp
 
 @lru_cache(maxsize=256)
 def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch:
-    """Return a dispatch with a given tile, or the estimated fastest one for groups of equal size."""
+    """Return a dispatch with the given tile, or with the tile that is fastest for groups of equal size."""
     if tile is None:
         group = replace(problem, m=ceil(problem.m / problem.groups), batch=problem.groups, groups=0)
 
@@ -93,7 +95,11 @@ def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch
 
 
 def grouped_schedule(problem: Problem, plan: Plan) -> TileSchedule:
-    """Return a schedule of whole tiles, with half a tile more per group as estimate of their number."""
+    """Return a schedule of whole tiles with an estimated number of tiles.
+
+    The sizes of the groups are in GPU memory, so the exact number is unknown. The estimate adds half a tile row for
+    each group.
+    """
     tile = plan.tile
     height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
     most = min(problem.m, problem.m // height + problem.groups) * columns

@@ -1,4 +1,4 @@
-"""GEMM launches on a GPU, prepared once for each layout of the arrays and then repeated."""
+"""GEMM launches on a GPU that are prepared once for each layout of the arrays, and then repeated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Dispatch = HopperDispatch | AmpereDispatch
 
 @cache
 def gpu_of(number: int) -> Gpu:
-    """Open a GPU and keep it open. Errors: UsageError gpu.*, kernels.target."""
+    """Return the GPU with an index, which stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if find_target(gpu.arch).number < OLDEST:
         raise UsageError(
@@ -42,7 +42,7 @@ def _workspaces(number: int) -> Workspaces:
 
 
 class PreparedGemm:
-    """A multiplication of arrays with fixed layouts; a call takes their addresses and launches."""
+    """Multiplication of arrays with fixed layouts. A call passes the addresses of arrays and launches."""
 
     def __init__(self, dispatch: Dispatch, kernel: Kernel, operands: Operands) -> None:
         self.number = number_of(operands.a)
@@ -78,7 +78,7 @@ class PreparedGemm:
         )
 
     def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
-        """Launch on the current stream of the arrays' library, and return D without waiting."""
+        """Launch on the current CUDA stream of the arrays' library. Return D without waiting for the GPU."""
         locate = self.locate
         stream = self.stream if self.current is None else self.current(a)
         made = out if self.empty is None else self.empty()
@@ -108,7 +108,7 @@ def _is_tensor(array: Any, number: int) -> bool:
 
 
 def _address(tensor: Any, _: int) -> int:
-    """Return the address of a PyTorch tensor whose GPU is already known."""
+    """Return the address of a PyTorch tensor on the GPU of the launch."""
     return tensor.data_ptr()
 
 

@@ -1,4 +1,4 @@
-"""Checks and layouts of block scales in host or GPU arrays."""
+"""Checks and layouts of block scales: scales of rows of A or columns of B for each 128 elements of K."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from warploom.layout import strided
 
 
 def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
-    """Return the block scales among arrays: those with two dimensions. Errors: UsageError kernels.shape."""
+    """Return which of the scale arrays are block scales: arrays with two or three dimensions.
+
+    Errors: UsageError kernels.shape.
+    """
     blocks = ceil(problem.n / SCALE_BLOCK)
     rows = _count("row_scales", operands.row_scales, problem, (problem.m,))
     columns = _count("column_scales", operands.column_scales, problem, (blocks, problem.n))
@@ -22,7 +25,7 @@ def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
 
 
 def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
-    """Return the rows, columns or column blocks that block scales have; None for scales of all of K."""
+    """Return the number of rows, columns or column blocks with block scales. None without block scales."""
     if not is_by_block(value):
         return None
     layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)
@@ -37,7 +40,10 @@ def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> 
 
 
 def scale_strides(value: Any) -> tuple[int, int, int]:
-    """Return the byte strides of block scales along M or N, blocks of K, and batches; 0 for others."""
+    """Return the strides of block scales along M or N, K blocks, and batches. Zeros for other scales.
+
+    Units: bytes.
+    """
     if not is_by_block(value):
         return 0, 0, 0
     layout = strided(value)
@@ -45,12 +51,12 @@ def scale_strides(value: Any) -> tuple[int, int, int]:
 
 
 def dense_scales(value: Any) -> Any:
-    """Return block scales in host memory without gaps in their order in memory; other scales unchanged."""
+    """Return a copy of block scales in host memory without gaps. Return other scales unchanged."""
     if not is_by_block(value):
         return value
     return (as_numpy(value) if is_foreign_type(value.__class__) else value).copy(order="K")
 
 
 def is_by_block(value: Any) -> bool:
-    """Return True if an array of scales has one for each block of K."""
+    """Return True if an array holds block scales. Other scales have one dimension."""
     return value is not None and len(value.shape) > 1

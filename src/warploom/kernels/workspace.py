@@ -1,4 +1,4 @@
-"""GPU memory of launches besides their arrays: partial sums and flags of tiles cut along K."""
+"""GPU memory that launches need besides their arrays: partial sums and flags of tiles cut along K."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from warploom.gpu import Gpu
 
 
 class _Allocation(NamedTuple):
-    """Memory for 32-bit words and flags: its sizes and addresses. Launches leave all flags at 0."""
+    """Memory for `words` 32-bit words at `partial`, and for `flags` flags at `marks`.
+
+    Launches leave all flags at 0.
+    """
 
     words: int
     flags: int
@@ -26,10 +29,11 @@ _NONE = _Allocation(0, 0, 0, 0)
 
 
 class Workspaces:
-    """Allocations of one GPU, one for each stream, whose launches run one after another.
+    """Allocations of one GPU, one for each CUDA stream.
 
-    An allocation in use is never freed, because a graph may hold its address. A spare one is allocated when a launch is
-    prepared: a stream that is being recorded can take it, because nothing can be allocated then.
+    Launches of a stream run one after another, so they can share memory. An allocation in use is never freed, because a
+    CUDA graph may hold its address. Nothing can be allocated while a stream is being recorded into a graph. Therefore a
+    spare allocation is made when a launch is prepared, and a stream that is being recorded takes it.
     """
 
     def __init__(self, gpu: Gpu) -> None:
@@ -38,7 +42,7 @@ class Workspaces:
         self.of_streams: dict[int, _Allocation] = {}
 
     def prepare(self, words: int, flags: int) -> None:
-        """Allocate a spare workspace for a launch of this size. Errors: UsageError gpu.memory."""
+        """Ensure that a spare allocation of this size exists. Errors: UsageError gpu.memory."""
         if not self.spare.fits(words, flags):
             before = self.spare
             self.spare = self._allocate(max(words, before.words), max(flags, before.flags))
@@ -47,7 +51,10 @@ class Workspaces:
                     self.gpu.free(address)
 
     def get(self, stream: int, words: int, flags: int) -> tuple[int, int]:
-        """Return the addresses for a launch on a stream. Errors: UsageError kernels.recording, gpu.memory."""
+        """Return the addresses of words and flags for a launch on a stream.
+
+        Errors: UsageError kernels.recording, gpu.memory.
+        """
         found = self.of_streams.get(stream)
         if found is None or not found.fits(words, flags):
             found = self.of_streams[stream] = self._take(stream, words, flags)

@@ -1,4 +1,4 @@
-"""PTX language: parsing of text into a tree, and printing. Any opcode is accepted."""
+"""Parser and printer of the PTX language. The parser accepts any opcode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules from PTX texts and files."""
+"""Reading of PTX texts and files."""
 
 # A caller may pass any object, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
@@ -14,9 +14,9 @@ from warploom.ptx.tree import Module
 
 
 def read(ptx: str | Path) -> Module:
-    """Parse a PTX text, or the file at a path.
+    """Parse a PTX text, or the PTX file at a path.
 
-    A string that contains a line break or `.version` is a text.
+    A string that contains a line break or `.version` is a text. Any other string is a path.
 
     Errors: ptx.file, ptx.text; every code of `PtxSyntaxError`
     """
@@ -24,7 +24,7 @@ def read(ptx: str | Path) -> Module:
 
 
 def text_of(ptx: str | Path) -> tuple[str, str]:
-    """Return the PTX text and its name, from a text or the path of a file.
+    """Return a PTX text and the name of its source. `ptx` is the text or a path, as for `read`.
 
     Errors: ptx.file, ptx.text
     """

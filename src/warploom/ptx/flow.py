@@ -1,4 +1,4 @@
-"""Control flow over a list of statements: successors and post-dominators.
+"""Control-flow graph of a list of statements: successors and post-dominators.
 
 The caller states which statements jump or leave the function.
 """
@@ -13,11 +13,12 @@ EXIT = -1
 def successors(
     index: int, end: int, targets: Sequence[int], *, leaves: bool = False, guarded: bool = False, returns: bool = False
 ) -> list[int]:
-    """Return the indices of the statements that may follow one statement; EXIT leaves the function.
+    """Return the indices of the statements that may execute after the statement at `index`.
 
-    The function ends before the index `end`. `targets` are the statements that this one may jump to. The next
-    statement may follow if this one neither jumps nor leaves, if a guard may skip it, or if the jump is a call that
-    `returns`.
+    EXIT stands for leaving the function. The function ends before the index `end`. `targets` are the statements to
+    which this statement may jump, and `leaves` is True if it leaves the function. The next statement may follow if this
+    statement neither jumps nor leaves, if its guard may skip it (`guarded`), or if its jump is a call that returns
+    (`returns`).
     """
     following = [EXIT] if leaves else list(targets)
     if not (leaves or targets) or guarded or returns:
@@ -26,10 +27,10 @@ def successors(
 
 
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
-    """Return the immediate post-dominator of every node; EXIT if its paths have only the end in common.
+    """Return the immediate post-dominator of every node, or EXIT for a node without one.
 
-    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Diverged lanes meet again at
-    the post-dominator. The method is that of Cooper, Harvey and Kennedy on the reversed graph.
+    `successors[n]` lists the nodes that may follow node n. EXIT among them leaves the graph. Diverged lanes meet again
+    at the post-dominator of the branch. The algorithm is that of Cooper, Harvey and Kennedy on the reversed graph.
     """
     count = len(successors)
     end = count

@@ -1,7 +1,7 @@
-"""Parser: from PTX text to a tree.
+"""Parser of PTX: from text to a tree.
 
-One pattern match reads a usual statement of a function body. All other statements are read from tokens, which also
-finds every error. After an error, the parser continues with the next statement.
+One pattern match reads a common statement of a function body. All other statements are read from tokens, which also
+find every error. After an error, the parser continues with the next statement.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 
 
 def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[Diagnostic]]:
-    """Return the module of a text without the statements that have errors, and these errors.
+    """Parse a PTX module and omit statements with errors. Return the module and these errors.
 
     The module is None if parsing stopped because of too deep nesting or too many errors.
     """
@@ -67,7 +67,7 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
 
 
 class Parser:
-    """Parser of one source, as a whole or item by item."""
+    """Parser of one source. It parses the whole source at once, or item by item."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -94,7 +94,7 @@ class Parser:
         return module
 
     def item(self, items: list[TopLevel]) -> bool:
-        """Parse the next item behind the header. Return False at the end of the text."""
+        """Parse the next item after the header. Return False at the end of the text."""
         cursor = self.cursor
         start = cursor.pos
         try:
@@ -107,7 +107,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Parse the directives that a module begins with."""
+        """Parse the directives with which a module begins: version, target and address size."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):
@@ -208,9 +208,9 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse usual statements that begin before `until`, and then one statement of any shape.
+        """Parse statements of common form that begin before `until`, and then one statement of any form.
 
-        `start` is the offset of the block. Return False at the end of the block, whose `}` is taken.
+        The block begins at `start`. Return False at the end of the block, after its `}` was taken.
         """
         cursor = self.cursor
         self._usual_statements(statements, until)
@@ -240,7 +240,7 @@ class Parser:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse instructions, labels and locations of usual shape that begin before `until`."""
+        """Parse instructions, labels and locations of common form that begin before `until`."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text
@@ -379,7 +379,7 @@ class Parser:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
     def _data_lines(self, body: list[Label | Directive]) -> None:
-        """Parse lines of plain integers, which are nearly all of a section."""
+        """Parse lines of plain integers, which make up nearly all of a section."""
         pos = self.cursor.pos
         while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
             values = self._operands.parse(match[2])

@@ -1,4 +1,7 @@
-"""Copies of a thread: its share of the tiles of A and B, from global memory into a stage."""
+"""Copies by one thread of its share of the tiles of A and B, from global memory into a stage.
+
+A stage is a part of shared memory that holds some elements of K of both tiles.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,17 @@ from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
-_ROW = 128  # bytes of a row of a block
+_ROW = 128  # bytes of a row of 64 elements in shared memory
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One operand: its address, the bytes from row to row, its `extent` of lines, and those of the tile."""
+    """Source of the tile of one operand in global memory.
+
+    `matrix` is the address, and `stride` the distance of lines, or of elements of K, in bytes. Lines are rows of A or
+    columns of B. The operand has `extent` lines and `k` elements along K. The tile has `lines` lines, which start at
+    line `first`.
+    """
 
     matrix: Any
     stride: Any
@@ -26,18 +34,18 @@ class Source:
 
 
 class _OperandCopies:
-    """Copies of one operand into rows of `span` bytes. `target` is the address of stage 0."""
+    """Copies of one operand into rows of `span` bytes. `target` is the address of the first stage."""
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any, span: int) -> None:
         chunks = span // CHUNK
         self.span, self.stride, self.k = span, source.stride, source.k
-        self.rows = plan.tile.threads // chunks  # that all threads copy at once
+        self.rows = plan.tile.threads // chunks  # rows that all threads together copy at once
         self.first_row, self.chunk = thread // chunks, thread % chunks
         row = self.first_row
         self.target = target + row * span + (swizzle_mask(row, span) ^ self.chunk) * CHUNK
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory. Units: bytes."""
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
         self.here = self.target + stage
 
     def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
@@ -53,9 +61,9 @@ class _OperandCopies:
 
 
 class AlongK(_OperandCopies):
-    """Copies of an operand stored along K: a stage has a row of `span` bytes for each line.
+    """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
 
-    Lines beyond the last repeat the last line; no stored element depends on them. Bytes beyond K become zero.
+    Lines beyond the last line of the operand repeat it. Their products are not stored. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -66,12 +74,12 @@ class AlongK(_OperandCopies):
         self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory. Units: bytes."""
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
         super().begin(stage)
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
     def issue(self, number: int) -> None:
-        """Issue one of the `count` copies."""
+        """Issue one of the `count` copies that a thread makes for each stage."""
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
         self._copy(number * self.rows * self.span, source, 0, self.size)
@@ -83,9 +91,10 @@ class AlongK(_OperandCopies):
 
 
 class AcrossK(_OperandCopies):
-    """Copies of an operand stored along M or N: blocks of 64 lines with a row of 128 bytes for each k.
+    """Copies of an operand that is contiguous along M or N.
 
-    Elements beyond the last line and beyond K become zero.
+    A stage has a block for every 64 lines. A block has a row of 128 bytes for each element of K. Elements beyond the
+    last line and beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -103,7 +112,7 @@ class AcrossK(_OperandCopies):
             self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
 
     def issue(self, number: int) -> None:
-        """Issue one of the `count` copies."""
+        """Issue one of the `count` copies that a thread makes for each stage."""
         block, turn = divmod(number, self.turns)
         row = self.row + turn * self.rows
         source = ptx.mad_wide(row, self.stride, self.address, type=u32)
@@ -116,25 +125,25 @@ class AcrossK(_OperandCopies):
 
 
 class Copies:
-    """All copies of a thread, for each stage first those of A, then those of B."""
+    """All copies of a thread. In each stage, the copies of A precede the copies of B."""
 
     def __init__(self, *operands: AlongK | AcrossK) -> None:
         self.operands = operands
         self.each = [(operand, number) for operand in operands for number in range(operand.count)]
 
     def begin(self, stage: Any) -> None:
-        """Select the next stage."""
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
         for operand in self.operands:
             operand.begin(stage)
 
     def issue(self, share: int, shares: int) -> None:
-        """Issue one of several equal shares of the copies of a stage."""
+        """Issue share number `share` of the copies of a stage, which are divided into `shares` equal shares."""
         count = len(self.each)
         for operand, number in self.each[count * share // shares : count * (share + 1) // shares]:
             operand.issue(number)
 
     def end(self) -> None:
-        """Commit the copies of a stage as one group, and advance along K."""
+        """Commit the copies of a stage as one cp.async group, and advance along K."""
         ptx.cp_async_commit_group()
         for operand in self.operands:
             operand.end()

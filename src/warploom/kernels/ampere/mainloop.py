@@ -1,4 +1,7 @@
-"""Main loop of a warp: it loads the fragments of a step while it multiplies those of the step before."""
+"""Main loop of a warp. It loads the fragments of a step while it multiplies those of the step before.
+
+A step is 32 bytes of K. A stage in shared memory holds several steps.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,20 @@ from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
-_ROW = 128  # bytes of a row of a block
+_ROW = 128  # bytes of a row of 64 elements in shared memory
 
 Fragment = list[Register]
-"""16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
+"""Registers of 16 rows of A or columns of B by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
 Sums = Sequence[Sequence[Register]]
-"""Accumulators of a warp for each 16 rows; those of 8 columns are contiguous."""
+"""Accumulators of a warp for every 16 rows. Accumulators of the same 8 columns are contiguous."""
 
 
 class Fragments:
-    """Fragments of one operand for a warp, whose `own` lines start at line `first` of the tile.
+    """Fragments of one operand for a warp.
 
-    A fragment of A has its lower lines second, a fragment of B the second half of K, so that registers of one
-    instruction are neighbours.
+    The warp owns `own` lines of the tile, which start at line `first`. `start` is the address of the tile in the first
+    stage. In a fragment of A, the lower lines come second. In a fragment of B, the second half of K comes second. So
+    the registers of one instruction are neighbours.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
@@ -44,7 +48,7 @@ class Fragments:
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
 
     def load(self, stage: Any, step: int) -> None:
-        """Load the fragments of a step of the stage at an offset in shared memory."""
+        """Load the fragments of a step. `stage` is the offset of its stage in shared memory."""
         here = self.address + stage
         if self.along_k and step:
             here = here ^ step * STEP
@@ -59,12 +63,12 @@ class Fragments:
             ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
-        """Return the registers of a step, which neighbouring steps do not share."""
+        """Return the registers of a step. Neighbouring steps have different registers."""
         return self.sets[step % 2]
 
 
 def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
-    """Multiply a warp's tile."""
+    """Multiply the tile of a warp: `sums` += A B over `k_tiles` stages."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -96,13 +100,16 @@ def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, fr
 
 
 def _wait(plan: WarpPlan) -> None:
-    """Wait for the copies of the next stage, and for all warps to leave the one before."""
+    """Wait until the next stage is copied, and until all warps have read the previous stage."""
     ptx.cp_async_wait_group(plan.tile.stages - 2)
     ptx.bar(0)
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step; odd rows go backwards and reuse the last fragment of B."""
+    """Multiply the fragments of one step.
+
+    Every second row of fragments is traversed backwards, so that it first reuses the last fragment of B.
+    """
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

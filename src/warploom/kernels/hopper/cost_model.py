@@ -1,9 +1,10 @@
 """Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
 
-A CTA multiplies at the rate of the tensor cores or waits for L2; all CTAs together wait for memory. The end of a tile
-costs time if nothing overlaps it, and a partial wave costs as much as a full one. CTAs that work on cut tiles read
+A CTA multiplies at the rate of the tensor cores or waits for L2. All CTAs together wait for memory. The end of a tile
+costs time if nothing overlaps it, and a partial wave costs as much as a full wave. CTAs that work on cut tiles read
 different parts of K and share nothing in L2. The constants were fitted to times on an H200
-(`tests/evidence/kernels_speed/h200.json`), each the geometric mean of a time at full power and a time after a rest.
+(`tests/evidence/kernels_speed/h200.json`). Each of these times is the geometric mean of a time at full power and a time
+after a rest.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from warploom.kernels.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Parameters of a GPU. Units: clocks; GHz (`clock`), bytes per clock (`cache_bytes`), TB/s (`memory`)."""
+    """Parameters of a GPU.
+
+    Units: clocks, except GHz for `clock`, bytes per clock for `cache_bytes`, bytes for `cache` and TB/s for `memory`.
+    """
 
     multiprocessors: int = 132
     clock: float = 1.5
-    issue: float = 5.6  # per wgmma, besides its products
+    issue: float = 5.6  # per wgmma, in addition to its products
     alone: float = 11.4  # per wgmma if no other consumer's instructions come between
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
@@ -32,12 +36,12 @@ class Device:
     cache_bytes: float = 103.0  # of L2 per multiprocessor
     cache: float = 50e6  # bytes of L2
     memory: float = 4.07
-    end: float = 705.0  # per tile, besides its products and its columns
-    column: float = 3.14  # per byte of a tile's row in D
+    end: float = 705.0  # per tile, in addition to its products and columns
+    column: float = 3.14  # per byte of a row of the tile in D
     exposed: float = 0.27  # fraction of a tile's end that pingpong consumers do not overlap
     cut: float = 6850.0  # per launch with tiles that are cut along K
-    piece: float = 0.15  # per element of a tile, for each further CTA that shares it
-    uncached: float = 5.2e-5  # per byte read for cut tiles of matrices that exceed L2
+    piece: float = 0.15  # per element of a tile, for each additional CTA that shares the tile
+    uncached: float = 5.2e-5  # per byte that cut tiles read, if the matrices exceed L2
     launch: float = 1785.0
 
 
@@ -49,7 +53,11 @@ _OVERLAP_NORM = 3.6  # norm that combines two partly overlapping times
 
 @dataclass(frozen=True, slots=True)
 class TileSchedule:
-    """Distribution of tiles: CTAs of the grid, tiles cut along K, all tiles, and stages of a tile."""
+    """Distribution of tiles to CTAs.
+
+    `ctas` is the number of CTAs of the grid, `tiles` the number of all tiles, `split` the number of tiles that are cut
+    along K, and `stages` the number of stages of K of a tile.
+    """
 
     ctas: int
     split: int
@@ -58,7 +66,7 @@ class TileSchedule:
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the tiles of a problem along M, counted in clusters, and along N."""
+    """Return the number of tiles along M, counted in clusters, and along N."""
     tile = plan.tile
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
@@ -78,7 +86,7 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
 
 
 def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
-    """Return the estimated time of a launch."""
+    """Return the estimated time of a launch. Units: microseconds."""
     device = H200
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     overhead = device.issue if tile.tile_consumers > 1 else device.alone
@@ -114,7 +122,7 @@ def _overlapped(first: float, second: float) -> float:
 
 
 def tiled_plans(plan: Plan) -> Iterator[Plan]:
-    """Yield the plan with each legal tile, in as many stages as fit."""
+    """Yield the plan with each legal tile. Each tile has as many stages as fit into shared memory."""
     # If tiles start with a scale block, a thread needs fewer scales.
     step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
     for columns in range(64, 257, step):
@@ -135,7 +143,7 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
-    """Yield the plan with each legal tile, and each schedule of these tiles."""
+    """Yield the plan with each legal tile, together with each schedule of that tile."""
     for tiled in tiled_plans(plan):
         if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
@@ -143,5 +151,5 @@ def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSch
 
 
 def choose(problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tile, and the schedule, of the shortest estimated time."""
+    """Return the plan with the tile and the schedule that have the shortest estimated time."""
     return min(configurations(problem, plan), key=lambda each: microseconds(problem, *each))

@@ -1,8 +1,8 @@
-"""The GEMM kernel for Hopper: D = epilogue(A B).
+"""GEMM kernel for Hopper: D = epilogue(A B).
 
-One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply them by
-wgmma, 64 rows each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all CTAs end
-together.
+One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply the stages
+by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. The last tiles are cut along K so that all CTAs end at
+the same time.
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -43,7 +43,7 @@ from warploom.kernels.hopper.store import Store
 from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
 from warploom.kernels.ptx import ptx
 
-_PINGPONG_BARRIERS = 4  # first of two named barriers; those before belong to the stores
+_PINGPONG_BARRIERS = 4  # first of two named barriers; the stores use the barriers before
 _PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # of a thread, by the number of consumers
 _CONSUMER_REGISTERS = {1: 232, 2: 232, 3: 160}
 _DEFAULT = Plan()
@@ -59,10 +59,12 @@ def gemm(
     row_step: u64, row_block: u64, row_plane: u64, column_step: u64, column_block: u64, column_plane: u64,
     *, plan: Plan = _DEFAULT,
 ) -> None:  # fmt: skip
-    """D = epilogue(A B).
+    """Compute D = epilogue(A B).
 
     `partial` and `flags` are memory for the partial sums of tiles that are cut along K. `ends` has the end row of each
-    of `groups` groups. Units: strides of D and of block scales are bytes; `m_tiles` to `tiles` count tiles.
+    of `groups` groups of rows.
+
+    Units: strides of D and of block scales are bytes. `m_tiles` to `tiles` count tiles.
     """
     tile, consumers = plan.tile, plan.tile.consumers
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
@@ -157,10 +159,10 @@ def gemm(
 def _pingpong(
     scheduler: Scheduler, ring: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
 ) -> None:
-    """Give two consumers alternate work items.
+    """Let two consumers compute alternate work items.
 
-    A consumer starts when the other has waited for all its stages, because a parity only tells a phase of a stage from
-    the next one.
+    A consumer starts when the other consumer has waited for all of its stages. Otherwise a consumer could fall two
+    phases behind, and the parity of an mbarrier only distinguishes a phase from the next phase.
     """
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(scheduler.has_next):

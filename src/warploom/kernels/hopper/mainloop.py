@@ -1,4 +1,4 @@
-"""Main loop of a consumer: it multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
+"""Main loop of a consumer, which multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ _WARPS = 4
 
 
 def releases(plan: Plan) -> int:
-    """Return the arrivals by which a consumer releases a stage.
+    """Return the number of arrivals by which a consumer releases a stage.
 
-    The wgmma of all its warps complete together, so one arrival is enough. Each warp loads sparse metadata on its own.
+    The wgmma of all its warps complete together, so one arrival is enough. Sparse metadata are loaded by each warp on
+    its own, so each warp arrives.
     """
     return _WARPS if plan.sparse else 1
 
 
 class MainLoop:
-    """Multiplications of one consumer: block `number` of 64 rows in the tile, `thread` of its threads."""
+    """Multiplications of one consumer. `number` is the block of 64 rows in the tile that it multiplies.
+
+    `thread` is the index of the thread in the consumer. `start_a` and `start_b` are the addresses of the first stage.
+    """
 
     def __init__(
         self,
@@ -47,7 +51,7 @@ class MainLoop:
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
     def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
-        """Multiply one work item. `issued` is called after its last multiplication is issued."""
+        """Multiply the stages of one work item. Call `issued` after the last multiplication is issued."""
         k_tile = new(u32, scheduler.first)
         if self.plan.promotion_stages:
             self._promoted(scheduler, k_tile, sums, issued)
@@ -59,7 +63,10 @@ class MainLoop:
     def _promoted(
         self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
-        """Sum a few stages from zero in the tensor cores, and add the result in f32, until the item ends."""
+        """Multiply a work item, and promote its sums after every few stages.
+
+        The tensor cores sum these stages from zero. The result is then added to `sums` in f32, which has more bits.
+        """
         part = [new(self.plan.register_type) for _ in sums]
         for each in sums:
             each.set(0.0)
@@ -80,13 +87,13 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the stage before which the sum is promoted; all work items share the ends of scale blocks."""
+        """Return the stage before which the sums are promoted. All work items share the ends of scale blocks."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)
 
     def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
-        """Issue one stage and return its number in the ring."""
+        """Issue the multiplications of one stage. Return the index of the stage in the ring."""
         self.ring.wait_full()
         self._issue(sums, 0)
         stage = new(u32, self.ring.stage)
@@ -95,7 +102,10 @@ class MainLoop:
         return stage
 
     def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Issue stages until `k_tile` is `end`; return the ring number of the last one, still in flight."""
+        """Issue the multiplications of stages until `k_tile` is `end`.
+
+        Return the ring index of the last stage, whose multiplications are still in flight.
+        """
         start, before = new(u32, k_tile), new(u32)
         with while_(lambda: k_tile < end):
             self.ring.wait_full()
@@ -110,7 +120,10 @@ class MainLoop:
         return before
 
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until the multiplications of only `pending` stages are in flight, and release a stage."""
+        """Wait until the multiplications of at most `pending` stages are in flight. Release the stage `stage`.
+
+        With a condition, release the stage only if the condition holds.
+        """
         ptx.wgmma_wait_group(pending)
         if condition is None:
             self._release(stage)
@@ -150,9 +163,10 @@ class MainLoop:
 
 
 class _StageDescriptors:
-    """Matrix descriptors of A or B.
+    """Matrix descriptors of the stages of A or B.
 
-    A stage has `extent` lines of M or N, of `span` bytes if K is contiguous. An instruction reads `step` bytes of K.
+    A stage has `extent` rows of A or columns of B. Each has `span` bytes if K is contiguous. An instruction reads
+    `step` bytes of K.
     """
 
     def __init__(self, start: Any, major: str, extent: int, span: int, step: int) -> None:
@@ -169,6 +183,6 @@ class _StageDescriptors:
         return self.low + stage * (self.stage >> 4)
 
     def descriptor(self, low: Register, step: int) -> Register:
-        """Return the descriptor of one instruction of the stage."""
+        """Return the descriptor of instruction number `step` of the stage with the low word `low`."""
         offset = step * self.step >> 4
         return ptx.mov((low + offset if offset else low, self.high), type="b64")

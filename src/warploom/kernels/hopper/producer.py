@@ -1,4 +1,4 @@
-"""Producer of the Hopper kernel: one thread copies tiles of A and B into the ring of stages by TMA."""
+"""Producer of the Hopper kernel: one thread, which copies tiles of A and B into the stages by TMA."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def produce(
     start_b: Any,
     metadata: SparseMetadata | None,
 ) -> None:
-    """Fill stages until no work is left, from tensor maps `a` and `b` to addresses `start_a`, `start_b`."""
+    """Copy tiles into stages until no work item is left.
+
+    The copies go from the tensor maps `a` and `b` to stages that begin at the addresses `start_a` and `start_b`.
+    """
     tile = plan.tile
     rank = special("cluster_ctarank") if tile.cluster > 1 else 0
     mask = new(u16, (1 << tile.cluster) - 1) if tile.cluster > 1 else None
@@ -59,7 +62,10 @@ def produce(
 def _load(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
-    """Copy `extent` rows of M or N and one stage of K; with a mask, to each CTA of the cluster."""
+    """Copy `extent` rows of A or columns of B for one stage of K. With a mask, copy to several CTAs.
+
+    The mask selects CTAs of the cluster. `origin` holds the coordinates along K, along M or N, and the batch.
+    """
     k, line, *batch = origin
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}

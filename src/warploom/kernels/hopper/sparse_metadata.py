@@ -1,4 +1,4 @@
-"""Metadata of a sparse A: copied from global memory into stages and loaded into registers.
+"""Metadata of a sparse A: copied from global memory into stages, and loaded into registers.
 
 Shape in global memory, as `sparse.compress` returns them: (batch, stages of K, blocks of 64 rows, 128 threads, words).
 """
@@ -13,7 +13,7 @@ from warploom.kernels.ptx import ptx
 
 
 class SparseMetadata:
-    """Metadata of one role: their address `source` in global memory, and the shared memory of `stages`."""
+    """Metadata at the address `source` in global memory, and their copies in the shared memory `stages`."""
 
     def __init__(self, plan: Plan, source: Any, stages: Shared, m: Any, k_tiles: Any) -> None:
         self.plan, self.source, self.m, self.k_tiles = plan, source, m, k_tiles
@@ -21,10 +21,10 @@ class SparseMetadata:
         self.block = METADATA * plan.metadata_words  # bytes of 64 rows in a stage
 
     def copy(self, ring: RingState, row: Any, k_tile: Any, batch: Any) -> None:
-        """Start the copies of a stage for the tile of A that starts at `row`.
+        """Start the copies of the metadata of a stage, for the tile of A that starts at `row`.
 
-        Below the last row, the last block is copied again: its products are discarded, but zeros would be illegal
-        metadata.
+        A tile may extend beyond the last row. The last block is then copied again, because zeros would be illegal
+        metadata. Its products are discarded.
         """
         blocks = (self.m + 63) >> 6
         line = (batch * self.k_tiles + k_tile) * blocks
@@ -40,7 +40,7 @@ class SparseMetadata:
             )
 
     def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
-        """Load the metadata of a thread of consumer `number`; return a register and selector per instruction."""
+        """Load the metadata of a thread of consumer `number`. Return a register and selector per instruction."""
         count = self.plan.metadata_words
         here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
         where = here.at(0, "shared::cta")

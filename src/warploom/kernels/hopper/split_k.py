@@ -1,4 +1,7 @@
-"""Reduction of tiles that are cut along K: partial sums in global memory, added by another cluster."""
+"""Reduction of tiles that are cut along K, through partial sums in global memory.
+
+A cluster stores the sums of its part of a tile. The cluster with the last part adds them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ _QUAD = 16  # bytes of one store of a thread
 
 
 class PartialSums:
-    """Partial sums of one consumer. Global memory has a slot for each CTA, and a flag for each consumer."""
+    """Partial sums of one consumer.
+
+    Global memory holds the sums of one tile for each CTA, and one flag for each consumer of a CTA.
+    """
 
     def __init__(
         self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any
@@ -26,7 +32,7 @@ class PartialSums:
         self.quads = plan.accumulators // 4
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
-        """Return the addresses of this thread's sums and of the flag for a cluster's CTA of this rank."""
+        """Return the addresses of this thread's partial sums and of the flag that a cluster stores."""
         plan = self.plan
         # With pingpong, the first consumer takes the first piece of a run, the only one that others finish.
         in_tile = 0 if plan.tile.pingpong else self.number
@@ -36,7 +42,7 @@ class PartialSums:
         return sums, self.flags + ptx.mul_wide(consumer, 4, type=u32)
 
     def store(self, accumulators: Sequence[Register]) -> None:
-        """Store the sums of a tile that another cluster ends, and set the flag."""
+        """Store the sums of a tile that another cluster completes, and set the flag."""
         slot, flag = self._slot(self.scheduler.me)
         for quad in range(self.quads):
             part = list(accumulators[4 * quad : 4 * quad + 4])
@@ -47,7 +53,7 @@ class PartialSums:
             ptx.st(flag.at(0, "global"), 1, sem="release", scope="gpu", type=u32)
 
     def add(self, accumulators: Sequence[Register]) -> None:
-        """Add the sums of the clusters that hold earlier parts of the tile, and clear their flags."""
+        """Add the sums of the clusters that computed earlier parts of the tile, and clear their flags."""
         scheduler = self.scheduler
         covered, cluster = new(u32, scheduler.begin), new(u32, scheduler.me)
         base = scheduler.tile * scheduler.sizes.k_tiles

@@ -1,12 +1,13 @@
-"""Persistent tile schedulers: which tiles a cluster computes, and in which range of K.
+"""Persistent tile schedulers: they assign tiles, and ranges of K, to clusters.
 
-The schedule is stream-K. Clusters take whole tiles in turn, except the first `split` tiles: these are cut along K.
-Their stages, end to end, are dealt out in equal runs, one for each cluster. A cluster whose run starts inside a tile
-finishes that tile; a cluster whose run ends inside a tile leaves its partial sums in memory. A run is processed from
-its end, so that partial sums are stored early and the piece that waits for others comes last.
+The schedule is stream-K. Clusters take whole tiles in turn, except for the first `split` tiles, which are cut along K.
+The stages of the cut tiles form one sequence, which is divided into equal runs, one for each cluster. A cluster whose
+run starts inside a tile finishes that tile. A cluster whose run ends inside a tile leaves its partial sums in memory. A
+run is processed from its end, so that partial sums are stored early and the part of a tile that waits for them comes
+last.
 
-Grouped rows are dealt out in whole tiles of one group each. The ends of the groups are in GPU memory, and each role
-walks along them on its own.
+With grouped rows, each tile belongs to one group, and all tiles are whole. The ends of the groups are in GPU memory.
+The producer and each consumer search them independently.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Sizes:
 
 
 class TileScheduler:
-    """Work items of one cluster: `tile`, from stage `first` to below `last` of its K."""
+    """Work items of one cluster: tile number `tile`, from stage `first` to below stage `last` of its K."""
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
         self.sizes = sizes
@@ -47,7 +48,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of a cluster's run through the tiles that are cut."""
+        """Return the first stage of the run of a cluster, counted over all cut tiles."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:
@@ -75,10 +76,10 @@ class TileScheduler:
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.starts_with_run)
 
     def prefetch_group(self) -> None:
-        """Do nothing; grouped schedulers look for the group of the next tile."""
+        """Do nothing. Only grouped schedulers search for the group of the next tile."""
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the batch."""
+        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the batch."""
         shape, sizes = self.shape, self.sizes
         row, column, batch = tile_position(self.tile, sizes.m_tiles, sizes.n_tiles, shape.group)
         return (row * shape.cluster + rank) * shape.rows, column * shape.columns, batch
@@ -87,9 +88,9 @@ class TileScheduler:
 class GroupedTileScheduler:
     """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
 
-    `ends` has the end row of each group; a group that ends before it begins is empty, and no group exceeds row `m`. The
-    current tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups
-    is one tile ahead, so that it knows if a tile is left.
+    `ends` has the end row of each group. A group that ends before it begins is empty, and no group exceeds row `m`. The
+    taken tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups is
+    one tile ahead, because `has_next` depends on its result.
     """
 
     def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
@@ -119,7 +120,7 @@ class GroupedTileScheduler:
             self.tiles_seen += self._tile_rows(self.next_top, self.next_bottom) * self.sizes.n_tiles
 
     def _tile_rows(self, top: Any, bottom: Any) -> Any:
-        """Return the tile rows of a group, counted in clusters."""
+        """Return the number of tile rows of a group, counted in clusters."""
         height = self.shape.rows * self.shape.cluster
         shift = (height & -height).bit_length() - 1
         count = bottom - top + (height - 1) >> shift
@@ -138,7 +139,7 @@ class GroupedTileScheduler:
         self.next_tile += self.clusters
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the group."""
+        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the group."""
         shape = self.shape
         rows = self._tile_rows(self.top, self.bottom)
         row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)

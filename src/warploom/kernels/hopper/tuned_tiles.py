@@ -2,7 +2,7 @@
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
 
-The file is validated completely before anything of it is used.
+The whole file is validated before an entry is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """Fastest tile of a problem, the tiles cut along K, and the time. Units: microseconds."""
+    """Fastest measured tile of a problem, the number of tiles that are cut along K, and the time.
+
+    Units: microseconds.
+    """
 
     tile: Tile
     split: int
@@ -35,16 +38,16 @@ class Tuned:
 
 
 Record = dict[str, dict[str, Tuned]]
-"""Contents of the file, by GPU name and problem key."""
+"""Contents of the file: tuned tiles by GPU name and problem key."""
 
 
 def record_file() -> Path:
-    """Return the path of the file."""
+    """Return the path of the file of tuned tiles."""
     return cache_directory() / "tuned.json"
 
 
 def key_of(problem: Problem, plan: Plan) -> str:
-    """Return the key of a problem: its sizes, and the fields of its plan except the tile."""
+    """Return the key of a problem in the file: its sizes, and the fields of its plan except the tile."""
     batch = f"x{problem.batch}" if problem.batch != 1 else ""
     values = {
         field.name: getattr(holder, field.name)
@@ -57,7 +60,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile and its schedule for a GPU, or those of the cost model.
+    """Return the plan with the tuned tile for a GPU, and its schedule. Fall back on the cost model.
 
     Errors: UsageError kernels.tuned.
     """
@@ -74,7 +77,7 @@ def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSche
 
 
 def read() -> Record:
-    """Return the contents of the file; empty without a file. Errors: UsageError kernels.tuned."""
+    """Return the contents of the file, which are empty without a file. Errors: UsageError kernels.tuned."""
     try:
         with record_file().open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -98,16 +101,18 @@ def read() -> Record:
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add or replace an entry. Errors: UsageError kernels.tuned."""
+    """Add or replace the tuned tile of a problem in the file. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)
 
 
 def forget(keys: set[str] | None = None) -> int:
-    """Remove problems on all GPUs, or with None the whole file; return the number of removed entries.
+    """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
 
-    A file that cannot be read counts as one entry. Errors: UsageError kernels.tuned.
+    Return the number of removed entries. A file that cannot be read counts as one entry.
+
+    Errors: UsageError kernels.tuned.
     """
     if keys is None:
         try:
@@ -136,7 +141,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 
 
 def _entry(key: str, value: Any) -> Tuned:
-    """Return an entry that has exactly the fields of `Tuned`, with values of their types."""
+    """Return an entry of the file. It must have exactly the fields of `Tuned`, with values of their types."""
     table = _table(value, key)
     tile = _table(table.get("tile"), "tile")
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(Tile)}
