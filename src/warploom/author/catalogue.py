@@ -1,4 +1,4 @@
-"""All instructions by Python name, with the Forms, keywords and operands of each."""
+"""Table of all instructions by Python name, with the forms, keywords and operands of each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from warploom.isa.model.syntax import Word
 
 @cache
 def python_name(word: str) -> str:
-    """Return a PTX word as a Python name: `L2::cache_hint` as `L2_cache_hint`, `and` as `and_`."""
+    """Return a PTX word as a Python name: `L2_cache_hint` for `L2::cache_hint`, `and_` for `and`."""
     name = re.sub(r"\W+", "_", word)
     return name + "_" if keyword.iskeyword(name) else name
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form under one of its Python names. The name itself determines the slots in `fixed`."""
+    """Instruction form that a Python name may refer to. The name determines the slots in `fixed`."""
 
     form: Form
     fixed: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class Candidate:
 
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
-    """Return the candidates of every instruction by Python name."""
+    """Return the candidates of every Python name of an instruction."""
     found: dict[str, list[Candidate]] = {}
     for form in forms():
         for name, words, fixed in _names(form):
@@ -42,7 +42,7 @@ def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
 
 
 def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
-    """Yield each name of a form, the words in it, and the slots that it determines."""
+    """Yield each Python name of a form, the words in the name, and the slots that it determines."""
     words = form.common_name
     choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
     for spelled in product(*choices):

@@ -1,4 +1,7 @@
-"""Overload resolution of calls: the words that Forms allow, and the operand that each argument fills."""
+"""Overload resolution of calls: the words that forms allow, and the operand for each argument.
+
+A slot is a position of the opcode that several words can fill. The rows of a form list the words that it can combine.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _CHOICE_LIMIT = 512  # combinations of words that are tried for one row
 _VECTORS = frozenset((list, tuple))
 _SCALARS = frozenset((Register, Location, int, float, str, bool, type(None)))
 IMPOSSIBLE = 1 << 20
-"""Mismatch of a value that an operand cannot take."""
+"""Measure of `mismatch` for a value that an operand cannot take."""
 
 
 # Words ------------------------------------------------------------------------------------------------------
@@ -27,7 +30,11 @@ IMPOSSIBLE = 1 << 20
 def slot_choices(
     candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield the slots that the rows allow with the given words, and a cost that counts words not given."""
+    """Yield the words for the slots of a candidate that fit a call, and their cost.
+
+    The cost counts words that the call does not name. `operands` and `words` are the arguments and keywords of the
+    call.
+    """
     form, given = candidate.form, _given_slots(candidate, words)
     if given is None:
         return
@@ -61,7 +68,7 @@ def slot_choices(
 
 
 def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the slots that the name and the keywords of a call fill; None if the form lacks a keyword."""
+    """Return the words that the Python name and the keywords of a call give. None for an unknown keyword."""
     form, given = candidate.form, dict(candidate.fixed)
     for name, value in words.items():
         if name in candidate.operands:
@@ -84,7 +91,7 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 def _options(
     form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
 ) -> Sequence[str]:
-    """Return the words for a slot that the call does not name; types and spaces come from its values."""
+    """Return the words for a slot that the call does not name. The arguments determine types and spaces."""
     for word in form.syntax.words:
         if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
             found = word.composite.fullmatch(given[word.slot])
@@ -100,7 +107,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and absent words to slots; return True if a row allows all of them."""
+    """Add composite words, their parts and absent words to `slots`. Return True if a row allows all words."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -123,7 +130,7 @@ def _is_optional(form: Form, slot: str) -> bool:
 
 
 def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
-    """Return True if a value stands for a braced vector: a sequence, but not a string."""
+    """Return True if a value stands for a vector in braces: a sequence that is no string."""
     kind = type(value)
     if kind in _VECTORS or kind in _SCALARS:  # faster than the abstract class below
         return kind in _VECTORS
@@ -131,7 +138,7 @@ def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def flatten(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield values, and the items of vectors among them."""
+    """Yield values, and the items of vectors instead of the vectors."""
     for value in values:
         if is_vector(value):
             yield from flatten(value)
@@ -140,7 +147,7 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[OperandPattern]:
-    """Return the operands that a call passes as arguments: all but results."""
+    """Return the operands that a call passes as arguments, which are all but the results."""
     form = candidate.form
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -156,7 +163,7 @@ def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[Opera
 def arrange(
     candidate: Candidate, slots: Mapping[str, str], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the arguments by operand name; None if they are too few or too many."""
+    """Return the arguments of a call by operand name. None if the call has too few or too many arguments."""
     named = {candidate.operands[name]: value for name, value in words.items() if name in candidate.operands}
     rest, values = list(operands), dict[str, Any]()
     inputs = input_operands(candidate, slots)
@@ -181,7 +188,10 @@ def arrange(
 
 
 def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
-    """Return how badly a value suits an operand: 0 if exactly, IMPOSSIBLE or more if not at all."""
+    """Return a measure of how badly a value fits an operand.
+
+    The measure is 0 for an exact fit, and at least IMPOSSIBLE for a value that the operand cannot take.
+    """
     operand = candidate.form.operands[name]
     if isinstance(value, Location) != (operand.kind == "address"):
         return IMPOSSIBLE
@@ -216,9 +226,9 @@ def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -
 
 
 def _is_within(location: Location, space: str) -> bool:
-    """Return True if an instruction for a state space can access a location of another one.
+    """Return True if an instruction for a state space can access a location in its own state space.
 
-    Generic instructions ("") need a global address in a register.
+    Instructions on generic addresses ("") need a global address in a register.
     """
     if space == "":
         return isinstance(location.base, Register) and location.space == "global"

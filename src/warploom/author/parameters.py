@@ -1,4 +1,4 @@
-"""Parameters of kernels: typed values, pointers, tensor maps, and PTX declarations."""
+"""Parameters of kernels: values with types, pointers, tensor maps, and parameters declared in PTX."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from warploom.ptx import Symbol, Variable
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter: a value, a pointer to elements of a type, a tensor map, or a PTX declaration."""
+    """Parameter of a kernel: a value, a pointer to elements of a type, a tensor map, or a PTX declaration.
+
+    `type` is the type of the value or of the elements. `text` is the PTX declaration.
+    """
 
     kind: Literal["value", "pointer", "tensor map", "declared"]
     type: str = "u64"
     text: str = ""
 
     def declare(self, name: str) -> Variable:
-        """Return the declaration of the parameter under a full name. Errors: AuthorError."""
+        """Return the PTX declaration of the parameter with the given name. Errors: AuthorError."""
         if self.kind == "declared":
             return read_parameter(self.text)
         if self.kind == "tensor map":
@@ -30,7 +33,7 @@ class Parameter:
         return Variable("param", self.type if self.kind == "value" else "u64", name)
 
     def load(self, name: str) -> Any:
-        """Emit the loads at the kernel's begin and return the value that its function receives."""
+        """Emit the loads of the parameter. Return the value that the Python function receives."""
         location, type_word = Location(name, 0, "param"), self.type
         if self.kind == "declared":
             return location
@@ -43,7 +46,7 @@ class Parameter:
 
 
 def pointer(type: str) -> Parameter:
-    """Return a parameter with the address of global memory. Errors: AuthorError author.type."""
+    """Return a parameter for the address of elements in global memory. Errors: AuthorError author.type."""
     if type not in TYPES or TYPES[type].bits < 8:
         message = f"unknown element type '{type}'; expected a type such as f32, u8 or bf16"
         raise author_error(message, "author.type")
@@ -51,16 +54,16 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter from PTX such as `.param .b8 sizes[24]`; the function receives its location."""
+    """Return a parameter from PTX such as `.param .b8 sizes[24]`. The function receives its location."""
     return Parameter("declared", text=text)
 
 
 tensor_map = Parameter("tensor map")
-"""A parameter that is a tensor map."""
+"""Parameter that is a tensor map."""
 
 
 class Pointer(Register):
-    """The address of elements of one type: `x[i]` loads an element, `x[i] = v` stores one."""
+    """Address of elements of one type: `x[i]` loads an element, and `x[i] = v` stores an element."""
 
     __slots__ = ("element_type",)
 
@@ -69,7 +72,7 @@ class Pointer(Register):
         self.element_type = element_type
 
     def element(self, index: Any) -> Location:
-        """Return the location of an element. Errors: AuthorError author.index."""
+        """Return the location of the element with an index. Errors: AuthorError author.index."""
         size = TYPES[self.element_type].bytes
         if isinstance(index, int):
             return Location(self, index * size, "global")

@@ -1,6 +1,6 @@
-"""The instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
+"""Instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
 
-`ptx.pyi` beside this file, which editors read, is made from the Forms by `warploom-lab pages`.
+Editors read the file `ptx.pyi` beside this file. `warploom-lab pages` generates it from the forms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Translation of a PTX module into the author code that builds it."""
+"""Translation of a PTX module into author code, the Python code that builds the module."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
-    """Return author code that builds the same module, or only one of its kernels and the declarations.
+    """Return author code that builds the same module, or only its kernel `kernel` and the declarations.
 
-    The built module differs only in register names, comments and white space. Each call has as few keywords as
-    possible; statements that no call emits become inline PTX.
+    The module that the code builds differs only in register names, comments and white space. Each call has as few
+    keywords as possible. Statements that no call emits become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """
@@ -55,7 +55,7 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
 
 
 def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
-    """Yield the code of each kernel, and of the declarations between kernels."""
+    """Yield the Python code of each kernel, and of the declarations between kernels."""
     sources: list[tuple[tree.TopLevel, str | None]] = []
     for item in module.items:
         if isinstance(item, tree.Directive) and item.name in (".version", ".target", ".address_size"):
@@ -74,7 +74,7 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a Python literal, over several lines if the text has several."""
+    """Return a Python string literal, over several lines if the text has several lines."""
     unprintable = any(not (each.isprintable() or each in "\n\t") for each in text)
     if unprintable or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
@@ -82,7 +82,7 @@ def _quoted(text: str) -> str:
 
 
 def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
-    """Return the code of a list between `head` and `tail`, wrapped if it is too long for one line."""
+    """Return Python code with a list between `head` and `tail`. Wrap it if it is too long for one line."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
     blank = "\0"  # keeps items on one line
@@ -91,7 +91,7 @@ def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> l
 
 
 class _Kernel:
-    """Translation of one entry into a Python function."""
+    """Translation of one kernel into a Python function."""
 
     def __init__(self, function: tree.Function) -> None:
         self.function = function
@@ -117,7 +117,7 @@ class _Kernel:
         self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
-        """Return an unused Python name like a PTX name."""
+        """Return an unused Python name that resembles a PTX name."""
         plain = re.sub(r"\W", "_", name.lstrip("%$")) or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         names = chain((plain,), (f"{plain}_{k}" for k in count(2)))
@@ -126,7 +126,7 @@ class _Kernel:
         return chosen
 
     def source(self) -> str | None:
-        """Return the Python function, or None if author cannot express the kernel."""
+        """Return the Python function, or None if author code cannot express the kernel."""
         function = self.function
         if function.body is None or function.attributes or any(map(_is_inexpressible, self.statements)):
             return None
@@ -158,7 +158,7 @@ class _Kernel:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        """Translate the body. A pass that finds a register read before its first write is repeated."""
+        """Translate the body. Repeat the pass if it finds a register that is read before its first write."""
         known = -1
         while known < len(self.created):
             known = len(self.created)
@@ -198,7 +198,10 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Emit declarations for registers that do not exist yet, or have another type than the declared one."""
+        """Create registers before the first instruction if they do not exist yet where a call uses them.
+
+        With `declared`, also create registers that have another type than the declared type at this place.
+        """
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -249,7 +252,7 @@ class _Kernel:
         )
 
     def _target(self, results: Sequence[Any]) -> str:
-        """Return the assignment target of results; vectors are unpacked."""
+        """Return the left side of the assignment of results. Vectors are unpacked."""
         parts = [
             ", ".join(map(self._value, each)) + "," * (len(each) == 1) if is_vector(each) else self._value(each)
             for each in results
@@ -259,7 +262,7 @@ class _Kernel:
         return ", ".join(f"({p})" if is_vector(r) else p for p, r in zip(parts, results, strict=True))
 
     def _write_inline(self, statement: tree.Statement) -> None:
-        """Write a statement as inline PTX with its registers as slots."""
+        """Write a statement as inline PTX, in which slots stand for registers."""
         self.guard = None
         own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
         slots: dict[str, None] = {}
@@ -322,7 +325,7 @@ class _Kernel:
 
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
-    """Return True for directives and register vectors that author cannot express in a body."""
+    """Return True for a directive or declaration of vectors that author code cannot express in a body."""
     match statement:
         case tree.Directive():
             return statement.name not in _BODY_DIRECTIVES
@@ -338,7 +341,7 @@ def _directive(directive: tree.Directive) -> str:
 
 
 def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
-    """Return the registers that statements use by name, with their declared types."""
+    """Return the declared types of the registers that statements use, by name."""
     found: dict[str, str] = {}
     ranges: dict[str, tuple[int, str]] = {}
     for each in statements:
@@ -359,7 +362,7 @@ def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
 
 
 def _instructions(statements: Sequence[tree.Statement]) -> Iterator[tree.Instruction]:
-    """Yield all instructions, including those of nested blocks."""
+    """Yield all instructions, including instructions of nested blocks."""
     for each in statements:
         if isinstance(each, tree.Instruction):
             yield each

@@ -11,7 +11,7 @@ from warploom.ptx import Symbol
 
 
 class Shared:
-    """A range of the dynamic shared memory. Units: `offset` and `size` are bytes."""
+    """Range of the dynamic shared memory. Units: `offset` and `size` are bytes."""
 
     def __init__(self, offset: int, size: int) -> None:
         self.offset = offset
@@ -26,7 +26,7 @@ class Shared:
         return Location(DYNAMIC, self.offset + offset, "shared::cta")
 
     def address(self, offset: int = 0) -> Register:
-        """Load the address of a byte of the range into a 32-bit register."""
+        """Emit a move of the address of a byte of the range to a 32-bit register, and return the register."""
         return ptx.mov(Symbol(DYNAMIC, self.offset + offset), type="u32")
 
 

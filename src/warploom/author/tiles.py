@@ -15,7 +15,7 @@ from warploom.layout import Descriptor
 from warploom.layout.swizzle import chunk_mask
 
 Origin = tuple[Register | int, Register | int]
-"""Column and row of the first element of a tile in its tensor."""
+"""Column and row in the tensor of the first element of a tile."""
 _PATTERN = 1024  # bytes after which every swizzle pattern repeats
 _CORE_ROWS = 8  # rows of a core matrix
 _CHUNK = 16  # bytes that a swizzle moves together
@@ -23,13 +23,13 @@ _CHUNK = 16  # bytes that a swizzle moves together
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`stages` tiles of `rows` x `columns` elements in shared memory, K-major.
+    """`stages` tiles of `rows` x `columns` elements in shared memory, contiguous along K.
 
-    A row is split into spans of `span` bytes, the swizzle span or 16. The first span of all rows comes first, then
-    the next span of all rows. Tensor copies of boxes one span wide write this layout, and warpgroup multiplications
-    read it.
+    A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
+    rows come first, then the second parts of all rows. Tensor copies of boxes of one part per row write this layout,
+    and warpgroup multiplications read it.
 
-    Units: `span` and `bytes` are bytes; `bytes` is the size of one stage.
+    Units: `span` and `bytes` are bytes.
     """
 
     rows: int
@@ -41,7 +41,7 @@ class Tile:
 
     @property
     def span(self) -> int:
-        """Contiguous bytes of a row."""
+        """Size of the parts into which each row is divided. Units: bytes."""
         return self.swizzle or _CHUNK
 
     @property
@@ -50,7 +50,7 @@ class Tile:
         return self.rows * self.columns * TYPES[self.type].bits // 8
 
     def address(self, stage: Register | int = 0, *, row: int = 0) -> Register:
-        """Return the address of a row of a stage; the row must start a core matrix.
+        """Return the address of a row of a stage. The row must be the first row of a core matrix.
 
         Errors: AuthorError author.tile.
         """
@@ -62,7 +62,9 @@ class Tile:
         return self.memory.address(row * self.span) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
-        """Return the matrix descriptor of the first stage, from a row that starts a core matrix.
+        """Return the matrix descriptor of the first stage, which begins at a row.
+
+        The row must be the first row of a core matrix.
 
         Errors: AuthorError author.tile.
         """
@@ -72,7 +74,7 @@ class Tile:
         return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return a row of a stage, for the addresses of its elements."""
+        """Return a row of a stage, from which the addresses of its elements follow."""
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -86,10 +88,10 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage; the mbarrier `barrier` counts its bytes.
+        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts its bytes.
 
-        A box has all rows of the tile and columns of one swizzle span. With `multicast`, a mask of CTAs of the cluster,
-        the copy goes to the same stage of each of them.
+        A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
+        the cluster, the copy goes to the same stage of each of these CTAs.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
         for box, place in self._boxes(origin, stage, "shared::cluster"):
@@ -97,14 +99,14 @@ class Tile:
             ptx.cp_async_bulk_tensor(place, source, barrier, dim="2d", dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
-        """Copy a stage into a tensor, and commit the bulk group of the copies."""
+        """Copy a stage into a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
             ptx.cp_async_bulk_tensor(target, place, dim="2d", src="shared::cta")
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:
-        """Yield the origin in the tensor and the location of each span of a stage."""
+        """Yield the origin in the tensor and the location in shared memory of each box of a stage."""
         start = self.address(stage)
         size = self.rows * self.span
         for number in range(self.bytes // size):
@@ -114,14 +116,14 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileDescriptor:
-    """Matrix descriptor of a tile: `low` is a register with the address, `high` does not depend on it."""
+    """Matrix descriptor of a tile. `low` is a register with the address, `high` the constant upper word."""
 
     tile: Tile
     low: Register
     high: int
 
     def stage(self, number: Register | int) -> TileDescriptor:
-        """Return the descriptor of the stage `number` stages later."""
+        """Return the descriptor of the stage that comes `number` stages after this stage."""
         return TileDescriptor(self.tile, self.low + number * (self.tile.bytes // _CHUNK), self.high)
 
     def at(self, k: int = 0) -> Register:
@@ -140,14 +142,14 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """A row of a tile: the address of its first span, and the swizzle mask of its chunk numbers."""
+    """Row of a tile: its address, and the swizzle mask of its chunk numbers."""
 
     tile: Tile
     start: Register
     mask: Register | None
 
     def at(self, column: int) -> Location:
-        """Return the location of an element. Errors: AuthorError author.tile."""
+        """Return the location of the element in a column. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
             message = f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
@@ -156,13 +158,16 @@ class TileRow:
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of a 16-byte chunk of the row's first span."""
+        """Return the location of a 16-byte chunk in the first span of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 
 
 def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1) -> Tile:
-    """Allocate shared memory for K-major tiles. Errors: AuthorError author.{tile, shared, type}."""
+    """Allocate shared memory for tiles that are contiguous along K.
+
+    Errors: AuthorError author.tile, author.shared, author.type.
+    """
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
     with errors_at_caller():
