@@ -45,7 +45,7 @@ class Builder:
     items: list[tree.TopLevel] = field(default_factory=list[tree.TopLevel])  # module items before the kernel
     labels: Counter[str] = field(default_factory=Counter[str])
     guard: tree.Guard | None = None
-    line: PythonLine | None = None  # overrides the calling line
+    line: PythonLine | None = None  # Python line of new statements, if not the calling line
     when_end: str = ""  # label at the end of the last `when` block
     shared_bytes: int = 0
     shared_align: int = 16

@@ -13,8 +13,8 @@ from warploom.author.overloads import IMPOSSIBLE, arrange, input_operands, is_ve
 from warploom.author.values import Location, Register
 from warploom.isa.binding.operands import expected_operand, list_values
 
-_SYNTAX_LINES = 2  # in one hint
-_WORDS = 16  # a longer list is shortened
+_SYNTAX_LINES = 2  # most syntax lines in one hint
+_WORDS = 16  # most words in one list
 _NUMBERS = re.compile(r"\d+|\D+")
 _CHOICES = 64  # combinations of words for which the operands are checked
 

@@ -17,7 +17,9 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError,
 
 _AUTHOR = str(Path(__file__).parent)
 _WARPLOOM = str(Path(__file__).parents[1])
-_SKIPPED = frozenset((functools.__file__, contextlib.__file__, "<string>"))  # dataclasses compile "<string>"
+_SKIPPED = frozenset(
+    (functools.__file__, contextlib.__file__, "<string>")
+)  # dataclasses generate code in the file "<string>"
 PythonLine = tuple[str, int]
 """File and number of a line of Python code."""
 Place = tuple[Source | None, Span | None]

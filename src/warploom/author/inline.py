@@ -89,7 +89,7 @@ def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[in
             value, end = value + int("".join(offset.split()).replace("+-", "-"), 0), slot.end()
         filled = _slot_text(value, negation)
         if isinstance(value, Location) and text[: slot.start()].rstrip().endswith("["):
-            filled = filled[1:-1]  # the text has the brackets
+            filled = filled[1:-1]  # the brackets are in the text
         parts += [text[position : slot.start()], filled]
         starts += [*range(position, slot.start()), *[slot.start(2) - 1] * len(parts[-1])]
         ends += [*range(position + 1, slot.start() + 1), *[slot.end(2) + 1] * len(parts[-1])]

@@ -85,7 +85,7 @@ def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> l
     """Return Python code with a list between `head` and `tail`. Wrap it if it is too long for one line."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
-    blank = "\0"  # keeps items on one line
+    blank = "\0"  # replaces blanks of items, at which `wrap` would break lines
     wrapped = wrap(", ".join(each.replace(" ", blank) for each in items), _WIDTH - 12, break_long_words=False)
     return [f"{margin}{head}", *(f"{margin}    {line.replace(blank, ' ')}" for line in wrapped), f"{margin}{tail}"]
 
@@ -191,7 +191,7 @@ class _Kernel:
 
         found = call_of(unguarded, registers(self.types))
         with_declared_types = found is None
-        if with_declared_types:  # types that registers got from earlier results may prevent a call
+        if with_declared_types:  # a type that a register got from an earlier result may prevent a call
             found = call_of(unguarded, registers({}))
         if found is not None:
             self._require(found.arguments, declared=with_declared_types)
@@ -276,7 +276,7 @@ class _Kernel:
             slots[self.names[name]] = None
             return f"{{{self.names[name]}}}"
 
-        # Blanks keep a vector of one register from being a slot.
+        # Blanks distinguish a vector of one register from a slot.
         text = re.sub(r"\{(\w+)\}", r"{ \1 }", str(without_origin(statement)))
         text = _TOKEN.sub(slot, text).expandtabs(4)
         if "\n" in text:

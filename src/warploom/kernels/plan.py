@@ -130,5 +130,5 @@ def swizzle_mask(row: Any, span: int) -> Any:
 
     In eight consecutive rows, the swizzle stores the chunks of one column in different banks.
     """
-    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    shift = (128 // span).bit_length() - 1  # rows in the same 128 bytes, a line of all banks, have the same mask
     return (row >> shift if shift else row) & (span // CHUNK - 1)

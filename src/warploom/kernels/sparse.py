@@ -23,7 +23,7 @@ from warploom.kernels.problem import element_type
 from warploom.layout import metadata as metadata_map
 from warploom.layout import strided
 
-_ROWS = 64  # of one consumer
+_ROWS = 64  # rows of A that one consumer multiplies
 _FIRST = 0b0100  # metadata of a chunk whose first half is stored: positions 0 and 1, or 0 for tf32
 _SECOND = 0b1110  # metadata of a tf32 chunk whose second half is stored
 
@@ -103,7 +103,7 @@ def prune(a: Any) -> Any:
     chunks = _chunks(a, element)
     size = _magnitudes(chunks, element)
     width = chunks.shape[-1]
-    larger = np.zeros(chunks.shape, np.uint8)  # elements of the chunk that are kept before this one
+    larger = np.zeros(chunks.shape, np.uint8)  # for each element, the number of larger elements of its chunk
     for first in range(width):
         for second in range(first + 1, width):
             wins = size[..., first] >= size[..., second]

@@ -1,6 +1,6 @@
 """Reading of PTX texts and files."""
 
-# A caller may pass any object, whatever the annotation says.
+# Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class _Edit:
         self.shift = len(text) - len(old)
         lines = old.count("\n", self.start, self.old_end)
         keeps_lines = text.count("\n", self.start, self.old_end + self.shift) == lines
-        # Messages with line numbers must be written again if the edit changes line numbers.
+        # Pieces whose messages contain line numbers are not reused if the edit changes line numbers.
         numbered = [k for k, piece in enumerate(pieces) if any("line" in each.message for each in piece.errors)]
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
@@ -120,7 +120,7 @@ class _Edit:
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
-            # An error may cause a search beyond its piece.
+            # Recovery from an error may read beyond the piece.
             seen = starts[count + 1] + pieces[count + 1].first_token_end
             if pieces[count].errors:
                 seen = starts[count + 2] if count + 2 < len(starts) else len(self.old_text)

@@ -10,7 +10,7 @@ from warploom.ptx.lexer import OPCODE_PATTERN, STATEMENT_WORDS
 
 _OPENERS = frozenset("([{")
 _CLOSERS = frozenset(")]}")
-_CACHED = 2  # diagnostics often ask for several positions in one instruction in a row
+_CACHED = 2  # successive diagnostics often concern the same instruction
 
 
 @lru_cache(maxsize=_CACHED)

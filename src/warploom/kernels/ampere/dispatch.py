@@ -12,7 +12,7 @@ from warploom.kernels.plan import CHUNK
 from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
-_MAX_STRIDE = 2**32 - CHUNK  # bytes from row to row
+_MAX_STRIDE = 2**32 - CHUNK  # largest distance of two rows in bytes
 
 
 @dataclass(frozen=True, slots=True)

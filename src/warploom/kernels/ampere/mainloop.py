@@ -34,7 +34,7 @@ class Fragments:
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
         major = plan.a_major if operand == "a" else plan.b_major
         self.along_k, self.span, self.depth = major == "k", plan.tile.span, plan.stage_k
-        second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the number of the matrix whose row a lane addresses
+        second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the index of the 8x8 matrix whose row a lane addresses
         line, half = (second, third) if operand == "a" else (third, second)
         if self.along_k:
             row = (lane & 7) + line * 8

@@ -17,7 +17,7 @@ OLDEST = 80
 MULTIPROCESSORS = 108
 """Multiprocessors of an A100, for which tiles are chosen if the GPU is unknown."""
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
-_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
+_PRODUCTS = 64  # elements of D for which an SM multiplies 32 bytes of K in a clock
 _BANK_BYTES = 128  # bytes of shared memory that are accessed in a clock
 _MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 
@@ -135,13 +135,13 @@ class WarpPlan(GemmPlan):
             yield f"{self.target} has no {small[0]}; expected sm_89 or above"
         yield from tile_errors(tile)
         if tile.shared_bytes > (most := shared_bytes(number)):
-            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
+            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; expected at most {most} bytes on {self.target}"
         if tile.span not in (64, 128):
             yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
-            yield f"{tile.stages} stages; expected 3, 4 or 5"
+            yield f"{tile.stages} stages of a tile; expected 3, 4 or 5"
         if tile.down * tile.across not in (4, 8):
-            yield f"{tile.down} by {tile.across} warps; expected 4 or 8 in all"
+            yield f"{tile.down} by {tile.across} warps of a tile; expected 4 or 8 warps"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
                 yield (

@@ -33,7 +33,7 @@ class Store:
         self.size, span = size_of(plan.d), plan.row_bytes
         chunks = span // CHUNK
         self.rows = 32 // chunks  # rows that a warp stores at once
-        inside = self.pair * self.size  # of the bytes of 8 columns
+        inside = self.pair * self.size  # offset of the thread's columns in the bytes of 8 columns
         first = buffer + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
         self.targets = [first ^ chunk * CHUNK if chunk else first for chunk in range(chunks)]
         self.out_row, self.chunk = lane // chunks, lane % chunks
@@ -81,7 +81,7 @@ class Store:
         inside = [each < self.arguments.m for each in lines]
         for number in range(blocks):
             if number:
-                ptx.bar_warp(_ALL_LANES)  # keeps ptxas from loading all of them at once, which would spill
+                ptx.bar_warp(_ALL_LANES)  # prevents ptxas from loading all columns at once, which would spill
             yield [
                 each
                 for place, exists in zip(places, inside, strict=True)

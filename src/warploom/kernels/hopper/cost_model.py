@@ -29,11 +29,11 @@ class Device:
     multiprocessors: int = 132
     clock: float = 1.5
     issue: float = 5.6  # per wgmma, in addition to its products
-    alone: float = 11.4  # per wgmma if no other consumer's instructions come between
+    alone: float = 11.4  # per wgmma in place of `issue`, if only one consumer multiplies a tile
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
-    cache_bytes: float = 103.0  # of L2 per multiprocessor
+    cache_bytes: float = 103.0  # from L2 per multiprocessor
     cache: float = 50e6  # bytes of L2
     memory: float = 4.07
     end: float = 705.0  # per tile, in addition to its products and columns
@@ -48,7 +48,7 @@ class Device:
 H200 = Device()
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
-_OVERLAP_NORM = 3.6  # norm that combines two partly overlapping times
+_OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping times
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
     left = tiles % clusters
-    # CTAs at different places in K of cut tiles do not share L2, so without clusters only few tiles are cut.
+    # CTAs that read different parts of K share nothing in L2, so without clusters only few tiles are cut.
     if left and stages > 1 and (tile.cluster > 1 or tiles < clusters):
         split = tiles if tiles < clusters else left + clusters
         yield TileSchedule(clusters * tile.cluster, split, tiles, stages)

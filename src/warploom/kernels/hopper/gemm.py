@@ -44,7 +44,7 @@ from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Schedul
 from warploom.kernels.ptx import ptx
 
 _PINGPONG_BARRIERS = 4  # first of two named barriers; the stores use the barriers before
-_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # of a thread, by the number of consumers
+_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # registers of a thread, by the number of consumers
 _CONSUMER_REGISTERS = {1: 232, 2: 232, 3: 160}
 _DEFAULT = Plan()
 
@@ -113,7 +113,7 @@ def gemm(
         if isinstance(scheduler, TileScheduler):
             partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
         rank = special("cluster_ctarank") if tile.cluster > 1 else 0
-        block = 0 if tile.pingpong else number  # of 64 rows in the tile
+        block = 0 if tile.pingpong else number  # index of 64 rows in the tile
         scaling = None
         if plan.block_scales:
             of_rows = ScaleArray(row_scales, row_step, row_block, row_plane)
@@ -130,7 +130,7 @@ def gemm(
         def compute(issued: Callable[[], None]) -> None:
             def last() -> None:
                 if scaling is None:
-                    locate()  # its divisions run while the tensor cores multiply
+                    locate()  # computes the origin while the tensor cores multiply
                 issued()
 
             if scaling is not None:

@@ -135,7 +135,7 @@ class MainLoop:
         if self.metadata is None:
             self.ring.release(stage, self.thread)
             return
-        # The next copy into the stage uses the async proxy, the loads of all lanes the generic proxy.
+        # The next copy into the stage uses the async proxy. The loads of the metadata use the generic proxy.
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar_warp(0xFFFFFFFF)
         self.ring.release(stage, self.thread & 31)
@@ -144,7 +144,7 @@ class MainLoop:
         """Issue the multiplications of one stage as one wgmma group."""
         plan = self.plan
         a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
-        flags = () if plan.accumulator == "s32" else (1, 1)  # signs, and for 16-bit types transpositions
+        flags = () if plan.accumulator == "s32" else (1, 1)  # signs of A and B
         if flags and size_of(plan.a) == 2:
             flags = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
         words: dict[str, Any] = {

@@ -15,14 +15,14 @@ from warploom.kernels.problem import Problem
 
 SPAN = 128  # bytes of K in a stage, which are a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction reads
-SCALE_BLOCK = 128  # elements of K, and columns of B, that may share a scale
+SCALE_BLOCK = 128  # number of elements of K, and of columns of B, that may share a scale
 METADATA = 512  # bytes of one metadata word for each thread of a consumer
 HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # shared memory of a CTA
-# Accumulator registers of a thread by the number of consumers. With more, the driver's assembler (580.159) spills
-# although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
+# Most accumulator registers of a thread, by the number of consumers. With more, the driver's assembler (580.159)
+# spills, although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
-_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # of one instruction
+_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
 
@@ -139,7 +139,7 @@ class Plan(GemmPlan):
         if tile.pingpong and tile.rows != 64:
             yield f"{tile.rows} rows of a pingpong tile; expected 64"
         if tile.buffers not in (1, 2):
-            yield f"{tile.buffers} buffers; expected 1 or 2"
+            yield f"{tile.buffers} buffers of a tile; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
             yield f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256"
@@ -147,7 +147,7 @@ class Plan(GemmPlan):
             rest = self.shared_bytes - tile.stages * self.stage_bytes
             yield (
                 f"{tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
-                f"expected at least 2 stages and at most {SHARED} bytes"
+                f"expected at least 2 stages and at most {SHARED} bytes in all"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
         for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (self.register_demand, _MOST_REGISTERS)):
@@ -229,7 +229,7 @@ class Plan(GemmPlan):
     @property
     def register_demand(self) -> int:
         """Number of registers of a thread for accumulators, promoted sums and column scales."""
-        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0  # as measured with assemblers
+        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0  # measured
         return self.accumulators * (2 if self.promotion_stages else 1) + of_columns
 
     @property

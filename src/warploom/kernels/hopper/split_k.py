@@ -13,7 +13,7 @@ from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.hopper.tile_scheduler import TileScheduler
 from warploom.kernels.ptx import ptx
 
-_QUAD = 16  # bytes of one store of a thread
+_QUAD = 16  # bytes that a thread stores at once
 
 
 class PartialSums:
@@ -34,7 +34,7 @@ class PartialSums:
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
         """Return the addresses of this thread's partial sums and of the flag that a cluster stores."""
         plan = self.plan
-        # With pingpong, the first consumer takes the first piece of a run, the only one that others finish.
+        # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
         in_tile = 0 if plan.tile.pingpong else self.number
         consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.tile_consumers + in_tile
         start = self.partial + ptx.mul_wide(consumer, 128 * _QUAD * self.quads, type=u32)

@@ -40,7 +40,7 @@ class TileScheduler:
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
         self.sizes = sizes
         self.shape = shape
-        self.bottom = sizes.m  # end of the rows
+        self.bottom = sizes.m  # row after the last row of D
         self.me, self.clusters = special("clusterid.x"), special("nclusterid.x")
         self.begin, self.end = self.run_begin(self.me), self.run_begin(self.me + 1)
         self.tile, self.first, self.last = new(u32), new(u32), new(u32)
@@ -101,7 +101,7 @@ class GroupedTileScheduler:
         self.tile, self.group, self.top, self.bottom = (new(u32) for _ in range(4))
         self.next_tile = new(u32, special("clusterid.x"))
         self.next_top, self.next_bottom, self.groups_seen = (new(u32, 0) for _ in range(3))
-        self.tiles_before, self.tiles_seen = (new(u32, 0) for _ in range(2))  # without and with the last group
+        self.tiles_before, self.tiles_seen = (new(u32, 0) for _ in range(2))  # before and after the last group
         self.prefetch_group()
 
     def prefetch_group(self) -> None:

@@ -70,7 +70,7 @@ def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSche
     try:
         tiled = plan.with_tile(tuned.tile)
     except UsageError as error:
-        raise _invalid(f"a tile in it is illegal: {error}") from None
+        raise _invalid(f"a tile in the file is illegal: {error}") from None
     options = list(schedules(problem, tiled))
     same = [each for each in options if each.split == tuned.split]
     return tiled, min(same or options, key=lambda each: microseconds(problem, tiled, each))
@@ -86,11 +86,11 @@ def read() -> Record:
     except OSError as error:
         raise _invalid(_reason(error)) from None
     if len(data) > _MAX_BYTES:
-        raise _invalid(f"it is longer than {_MAX_BYTES >> 20} MiB")
+        raise _invalid(f"the file is longer than {_MAX_BYTES >> 20} MiB")
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        raise _invalid("it is not JSON") from None
+        raise _invalid("the file is not JSON") from None
     if not isinstance(content, dict) or cast("dict[str, Any]", content).get("format") != _FORMAT:
         raise _invalid(f"expected format {_FORMAT}")
     gpus = cast("dict[str, Any]", content).get("gpus")
@@ -136,7 +136,7 @@ def forget(keys: set[str] | None = None) -> int:
 
 def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _invalid(f"{name!r} in it is not a table")
+        raise _invalid(f"{name!r} in the file is not a table")
     return cast("dict[str, Any]", value)
 
 

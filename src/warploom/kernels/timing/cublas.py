@@ -185,7 +185,7 @@ class Torch(Peer):
         """Multiply f32 matrices as tf32 inside the context."""
         settings = self._torch.backends.cuda.matmul
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # newer releases warn of this attribute's name
+            warnings.simplefilter("ignore")  # newer releases warn that this attribute was renamed
             before = settings.allow_tf32
             settings.allow_tf32 = True
         try:

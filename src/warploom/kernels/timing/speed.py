@@ -32,7 +32,7 @@ SIZES: tuple[Size, ...] = (
 _TRIES = 3  # repetitions of the first measurement, which determines the calls of a repetition
 _ROTATED_BYTES = 150e6  # bytes of the matrices that are used in turn, three times the L2 cache of an H200
 _SETS = (2, 8)
-_MIN_MICROSECONDS = 2000.0  # of one repetition of the faster side
+_MIN_MICROSECONDS = 2000.0  # shortest repetition of the faster kernel
 
 
 Clock = Callable[[Mapping[str, Sequence[Call]], int], Mapping[str, Timing]]

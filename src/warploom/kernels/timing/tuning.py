@@ -19,7 +19,7 @@ from warploom.kernels.timing.speed import Bench, Case, clocked, difference, matr
 
 MAX_CANDIDATES = 24
 """Largest number of candidates that are timed."""
-_MAX_RATIO = 1.4  # of a candidate's estimate to the best estimate
+_MAX_RATIO = 1.4  # largest ratio of a candidate's estimate to the best estimate
 
 Launch = Callable[[Operands], object]
 
