@@ -127,7 +127,7 @@ def _python(operand: Operand, type_word: str, space: str, registers: Registers) 
 # Keywords ---------------------------------------------------------------------------------------------------
 
 _CACHE: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
-"""Shortest keywords by name, opcode and types of the operands. True if the call selects the form of the instruction."""
+"""Shortest keywords of a call, and True if its best overload is the form of the instruction."""
 
 
 def _shortest(
@@ -200,7 +200,6 @@ def _least(
 def _emits(
     name: str, arguments: tuple[Any, ...], out: Any, keywords: Mapping[str, Any], wanted: tree.Instruction
 ) -> bool:
-    """Return True if a call emits the instruction `wanted`."""
     try:
         overloads = instruction(name).overloads(arguments, keywords)
     except AuthorError:

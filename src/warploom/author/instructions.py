@@ -27,7 +27,7 @@ from warploom.ptx import Operand, Pair, Vector
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
 """Candidate, the words in its slots, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Candidate, the words in its slots, its opcode, and its operand names in call order if no keyword names an operand."""
+"""Candidate, the words in its slots, its opcode, and its operand names if all are positional."""
 
 
 class Instruction:

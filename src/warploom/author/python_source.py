@@ -55,7 +55,6 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
 
 
 def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
-    """Yield the Python code of each kernel, and of the declarations between kernels."""
     sources: list[tuple[tree.TopLevel, str | None]] = []
     for item in module.items:
         if isinstance(item, tree.Directive) and item.name in (".version", ".target", ".address_size"):
@@ -286,7 +285,6 @@ class _Kernel:
     # Values -------------------------------------------------------------------------------------------------
 
     def _value(self, value: Any) -> str:
-        """Return a value as Python code."""
         match value:
             case Register():
                 return f"{'~' if value.negated else ''}{self.names[value.name]}"

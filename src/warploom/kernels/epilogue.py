@@ -197,7 +197,6 @@ def halves(word: Register, type_word: str) -> tuple[Register, Register]:
 
 
 def _activated(value: Register, activation: str) -> Register:
-    """Apply an activation function with approximate instructions."""
     match activation:
         case "relu":
             return ptx.max(value, 0.0, type=f32)

@@ -42,7 +42,7 @@ ALIGNMENT = 16
 CHUNK = 16
 """Bytes that a thread copies at once, and that a swizzle moves together."""
 BLOCK = 64
-"""Elements of 16 bits in a row of 128 bytes in shared memory, for operands that are contiguous along M or N."""
+"""16-bit elements in a shared-memory row of 128 bytes, for operands contiguous along M or N."""
 
 
 def size_of(type_word: str) -> int:

@@ -286,7 +286,6 @@ def _order(element: str) -> tuple[NDArray[np.int32], int]:
 
 
 def _metadata(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
-    """Return the metadata words of nibbles (..., M, chunks)."""
     order, per_row = _order(element)
     *batch, rows, chunks = nibbles.shape
     blocks, stages = -(-rows // _ROWS), -(-chunks // per_row)

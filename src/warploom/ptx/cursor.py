@@ -259,7 +259,6 @@ def describe(token: Token) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return stray characters as messages show them."""
     shown = f"'{text}'" if text.isprintable() and not text.isspace() and len(text) <= 40 else ""
     code = f"U+{ord(text[0]):04X}"
     if len(text) > 1:

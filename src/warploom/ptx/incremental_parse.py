@@ -372,7 +372,6 @@ def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bo
 
 
 def _all_errors(pieces: Iterable[Piece], starts: Iterable[int], source: Source) -> list[Diagnostic]:
-    """Return the errors of pieces as errors of the whole text."""
     return [moved(error, source, start) for piece, start in zip(pieces, starts, strict=False) for error in piece.errors]
 
 
@@ -388,7 +387,6 @@ def _set_origin(node: Node, source: Source, shift: int) -> None:
 
 
 def _for_each_node(node: Node | Prototype, action: Callable[[Node], None]) -> None:
-    """Call a function for a node and every node in it."""
     if isinstance(node, Node):
         action(node)
     for child in _children(node):

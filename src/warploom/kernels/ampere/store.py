@@ -40,7 +40,6 @@ class Store:
         self.source = buffer + self.out_row * span + (self._mask(self.out_row) ^ self.chunk) * CHUNK
 
     def _mask(self, row: Any) -> Any:
-        """Return the swizzle mask of a row of the buffer."""
         if self.size == 4:  # 4 rows with two chunks each are written at once
             return (row & 3) << 1
         return swizzle_mask(row, min(self.plan.row_bytes, 128))

@@ -18,7 +18,7 @@ from warploom.kernels.plan import size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 Results = dict[int, tuple[list[Register], list[Register]]]
-"""Results of a thread in a subtile, by the first of each 16 columns: results of the first 8 and the other 8 columns."""
+"""Results of a thread by the first of each 16 columns: those of the first 8 and of the last 8 columns."""
 
 
 class Store:
@@ -253,7 +253,6 @@ class Store:
         return [found[:4], found[4:]]
 
     def _write(self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]) -> None:
-        """Write the results of a thread in 16 columns into the buffer."""
         if self.size == 2:
             words = [word for quad in both for word in self.math.packed(quad)]
             ptx.stmatrix(self._matrix(block, places), words, shape="m8n8", num="x4", type="b16")

@@ -168,8 +168,6 @@ def clocked(
 
 
 def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]) -> dict[str, list[Call]]:
-    """Return the calls of our kernel and of the reference with the same matrices."""
-
     def ours(a: Any, b: Any, d: Any) -> object:
         return gemm(a, b, out=d, fast=kind.fast)
 

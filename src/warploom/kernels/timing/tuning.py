@@ -61,7 +61,7 @@ class Outcome:
 
 
 Prepare = Callable[[HopperDispatch, Operands], Launch]
-"""Function that prepares the launch of a dispatch for arrays with the same layouts as the given operands."""
+"""Function that prepares the launch of a dispatch for arrays with the layouts of the operands."""
 
 
 def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
