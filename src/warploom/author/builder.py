@@ -83,10 +83,7 @@ class Builder:
         self.statements += [(statement, line) for statement in statements]
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
-        """Check an instruction and append it to the kernel.
-
-        Errors: AuthorError with the checker's diagnostics.
-        """
+        """Check an instruction and append it to the kernel. Errors: AuthorError of the checker."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
         line = self.line or caller_line()

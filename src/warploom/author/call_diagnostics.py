@@ -22,10 +22,7 @@ _CHOICES = 64  # combinations of words for which the operands are checked
 def explain_mismatch(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return a message and a hint that explain why a call matches none of its candidates.
-
-    `name` is the Python name of the instruction.
-    """
+    """Return a message and a hint that explain why a call of instruction `name` matches no candidate."""
     keywords = {key for each in candidates for key in each.keywords}
     known = keywords.union(*(each.operands for each in candidates))
     for word, value in words.items():
@@ -72,10 +69,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mapping[str, Any]) -> str:
-    """Return the message for words that no form combines.
-
-    The message names the last word for which the other words allow another choice, and that choice.
-    """
+    """Return a message that names a word of the call, and the words that the others allow in its place."""
     for candidate in candidates:
         form = candidate.form
         given = {s: str(value) for s, value in (*candidate.fixed, *words.items()) if s in form.columns}

@@ -50,10 +50,7 @@ def branch(to: str, condition: Register | None = None, *, uniform: bool = False)
 
 @contextmanager
 def guarded(condition: Register) -> Generator[None]:
-    """Guard every instruction of the block with `@condition`. Guards cannot be nested.
-
-    Errors: AuthorError author.guard.
-    """
+    """Prefix every instruction of the block with the guard `@condition`. Errors: AuthorError author.guard."""
     builder = current()
     if builder.guard is not None:
         message = "the block is already guarded; an instruction has only one guard"

@@ -72,10 +72,7 @@ def without_origin(statement: tree.Statement) -> tree.Statement:
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return a text with its slots filled, and the start and end in `text` of each character's origin.
-
-    All characters of a filled slot come from the whole slot.
-    """
+    """Return a text with its slots filled, and the start and end in `text` of each character's origin."""
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

@@ -55,10 +55,7 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
 
 
 def directive(text: str) -> None:
-    """Add PTX directives, such as `.maxnreg 128`, to the kernel.
-
-    Errors: AuthorError with the diagnostics of the parser and the checker.
-    """
+    """Add PTX directives, such as `.maxnreg 128`, to the kernel. Errors: AuthorError of the checker."""
     for each in read_directives(text):
         _add_directive(each)
 
@@ -148,10 +145,7 @@ class Kernel:
             ptx.ret()
 
     def _parameters(self) -> list[tuple[str, Parameter]]:
-        """Return the positional parameters of the Python function by name.
-
-        Errors: AuthorError author.parameter.
-        """
+        """Return the positional parameters of the function by name. Errors: AuthorError author.parameter."""
         try:
             hints = inspect.get_annotations(self.function, eval_str=True)
         except NameError as error:
@@ -263,10 +257,7 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
-    """Return the target with a name, and the PTX version of its kernels. Errors: UsageError.
-
-    Without a version, return the oldest version that has the target, but at least 8.6.
-    """
+    """Return a target and a PTX version, by default the oldest with the target from 8.6 on."""
     found = find_target(target)
     return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
 

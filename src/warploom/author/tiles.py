@@ -164,10 +164,7 @@ class TileRow:
 
 
 def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1) -> Tile:
-    """Allocate shared memory for tiles that are contiguous along K.
-
-    Errors: AuthorError author.tile, author.shared, author.type.
-    """
+    """Allocate shared memory for K-major tiles. Errors: AuthorError author.{tile, shared, type}."""
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
     with errors_at_caller():

@@ -215,10 +215,7 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
 
 
 def require_hopper(what: str, target: str) -> None:
-    """Raise an error that kernels lack the feature `what`, unless the target is sm_90a.
-
-    Errors: UsageError kernels.target.
-    """
+    """Refuse the feature `what` unless the target is sm_90a. Errors: UsageError kernels.target."""
     if target != HOPPER:
         raise UsageError(f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target")
 

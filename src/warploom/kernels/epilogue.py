@@ -138,10 +138,7 @@ class EpilogueMath:
         return list(quad) if self.is_copy else [pack(self.plan.d, *quad[i : i + 2]) for i in (0, 2)]
 
     def elements(self, quad: Sequence[Register], below: int) -> tuple[Register, ...]:
-        """Return the two elements of D in one row of a thread's results in 8 columns, each in a register.
-
-        `below` is 0 for the thread's first row, and 1 for the row 8 below.
-        """
+        """Return the two elements of D in row `below`, 0 or 1, of a thread's results, each in a register."""
         pair = quad[2 * below : 2 * below + 2]
         if size_of(self.plan.d) == 4:
             return tuple(pair)
@@ -182,10 +179,7 @@ def unpack(type_word: str, word: Register) -> list[Register]:
 
 
 def split_pair(type_word: str, word: Register) -> tuple[Register, Register]:
-    """Return the two elements of a register in 16-bit registers each.
-
-    Bits above an 8-bit element are undefined.
-    """
+    """Return two packed elements in 16-bit registers each. Bits above an 8-bit element are undefined."""
     return halves(word, "b16") if size_of(type_word) == 2 else (word, ptx.shr(word, 8, type="u16"))
 
 

@@ -178,10 +178,7 @@ def array_error(name: str, found: Strided, expected: str, code: str = "kernels.l
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Raise an error unless a value is None or a contiguous array of this shape and type.
-
-    Errors: UsageError kernels.shape.
-    """
+    """Refuse an array with another shape or type, or with gaps. Errors: UsageError kernels.shape."""
     if value is None:
         return
     layout = strided(value)
@@ -191,10 +188,7 @@ def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.
 
 
 def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
-    """Raise an error if C or `out` differs from D in shape or type, or has rows that are not aligned.
-
-    Errors: UsageError kernels.layout.
-    """
+    """Refuse C or `out` with another shape, type or layout than D. Errors: UsageError kernels.layout."""
     shape_c = problem.shape[-2:] if "c" in problem.broadcast else problem.shape
     for name, array, shape in (("C", operands.c, shape_c), ("out", operands.out, problem.shape)):
         if array is None:

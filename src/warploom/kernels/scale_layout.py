@@ -14,10 +14,7 @@ from warploom.layout import strided
 
 
 def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
-    """Return which of the scale arrays are block scales: arrays with two or three dimensions.
-
-    Errors: UsageError kernels.shape.
-    """
+    """Return which scales are block scales, with two or three axes. Errors: UsageError kernels.shape."""
     blocks = ceil(problem.n / SCALE_BLOCK)
     rows = _count("row_scales", operands.row_scales, problem, (problem.m,))
     columns = _count("column_scales", operands.column_scales, problem, (blocks, problem.n))
@@ -40,10 +37,7 @@ def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> 
 
 
 def scale_strides(value: Any) -> tuple[int, int, int]:
-    """Return the strides of block scales along M or N, K blocks, and batches. Zeros for other scales.
-
-    Units: bytes.
-    """
+    """Return the byte strides of block scales along M or N, K blocks and batches. Zeros for other scales."""
     if not is_by_block(value):
         return 0, 0, 0
     layout = strided(value)

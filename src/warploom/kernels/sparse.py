@@ -114,12 +114,7 @@ def prune(a: Any) -> Any:
 
 
 def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -> None:
-    """Raise an error if the metadata do not fit the values of a compressed matrix (..., M, K).
-
-    `element` is the PTX type of the values.
-
-    Errors: UsageError kernels.shape.
-    """
+    """Refuse metadata that do not fit the values of a `Compressed`. Errors: UsageError kernels.shape."""
     values, metadata = strided(values), strided(metadata)
     order, per_row = _order(element)
     width = _chunk_width(element)
@@ -141,10 +136,7 @@ def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -
 
 
 def _to_host(a: Any) -> Array:
-    """Return an array as a NumPy array, copied from the GPU if necessary.
-
-    Errors: UsageError kernels.type, gpu.array.
-    """
+    """Return an array as a NumPy array. Copy it from a GPU if necessary. Errors: UsageError."""
     if isinstance(a, np.ndarray):
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
@@ -226,10 +218,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 @cache
 def _nibbles(width: int) -> NDArray[np.uint8]:
-    """Return the metadata of a chunk for each bit pattern of its nonzero elements.
-
-    A pattern with too many nonzero elements has the metadata 0, which are illegal.
-    """
+    """Return the metadata of a chunk by the pattern of its nonzero elements; 0 (illegal) for too many."""
     if width == 2:
         return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
     found = np.zeros(16, np.uint8)

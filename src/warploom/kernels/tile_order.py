@@ -18,10 +18,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return the tile row and tile column of a tile number within one batch.
-
-    Numbers go down `group` tile rows, and then to the next tile column.
-    """
+    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

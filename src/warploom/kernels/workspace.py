@@ -11,10 +11,7 @@ from warploom.gpu import Gpu
 
 
 class _Allocation(NamedTuple):
-    """Memory for `words` 32-bit words at `partial`, and for `flags` flags at `marks`.
-
-    Launches leave all flags at 0.
-    """
+    """Memory for 32-bit words at `partial`, and for flags at `marks`. Launches leave all flags at 0."""
 
     words: int
     flags: int

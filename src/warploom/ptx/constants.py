@@ -105,10 +105,7 @@ def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Parse a constant expression and return its integer value.
-
-    `what` names the expected constant in the error message.
-    """
+    """Parse an integer constant expression. `what` names it in the error message."""
     start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):

@@ -25,10 +25,7 @@ class PtxSyntaxError(WarploomError):
 
 
 class Unreadable(Exception):
-    """Exception that abandons the statement with a syntax error, after the error was recorded.
-
-    The parser continues with the next statement.
-    """
+    """Exception that abandons a statement after its error was recorded. Parsing continues after it."""
 
 
 class ParsingStopped(Exception):
@@ -135,10 +132,7 @@ class Cursor:
         raise Unreadable
 
     def nest(self, depth: int, what: str) -> int:
-        """Return `depth` + 1. Stop parsing if nesting becomes too deep.
-
-        `what` names the nested constructs, such as "blocks", in the error message.
-        """
+        """Return `depth` + 1, or stop parsing at the limit. `what` names the nested constructs, e.g. "blocks"."""
         if depth >= NESTING_LIMIT:
             self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
             raise ParsingStopped
@@ -188,10 +182,7 @@ class Cursor:
         return "\n" in self.text[self.pos : self.peek().start]
 
     def _follows(self, known: Diagnostic, span: Span) -> bool:
-        """Return True if a recorded error explains a new error at `span`.
-
-        The errors have the same offset, or only blanks separate the new error from a stray character.
-        """
+        """Return True if a known error explains a new one: at the same offset, or at a stray character before."""
         if known.span is None:
             return False
         between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]

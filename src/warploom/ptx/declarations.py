@@ -89,10 +89,7 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive.
-
-    There are none before one of the `closers`, before another directive and at the end of the text.
-    """
+    """Parse the arguments of a directive. There are none before a closer, a directive or the end of text."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()

@@ -113,10 +113,7 @@ class _Edit:
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
-        """Return the number of pieces at the start of the text that the edit cannot affect.
-
-        The parser looked at no character after the start of the edit when it parsed them.
-        """
+        """Return the number of leading pieces for whose parsing no text after the start of the edit was read."""
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
@@ -293,10 +290,7 @@ def _ends_itself(statement: Statement, piece: Piece) -> bool:
 
 
 def _restore_equal(statements: list[Statement], first: int, before: Sequence[Statement]) -> None:
-    """Replace new statements by equal earlier statements, so that their nodes stay the same objects.
-
-    Compare the lists forwards from `first`, and backwards from their ends.
-    """
+    """Replace new statements by equal earlier ones, so that their nodes stay the same objects."""
     end, last = len(statements), len(before)
     known = 0
     while first < end and known < last and _restored(statements, first, before[known]):

@@ -171,10 +171,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of the blanks and comments from `start` to the end of the line.
-
-    Return `start` if the line holds another node.
-    """
+    """Return the end of the comments after a node on its line; `start` if another node follows there."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

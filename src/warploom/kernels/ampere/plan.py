@@ -68,10 +68,7 @@ class WarpTile:
         return problem.batch * -(-problem.m // self.rows) * -(-problem.n // self.columns)
 
     def ctas_per_sm(self, most: int) -> int:
-        """Return the number of CTAs that fit on a multiprocessor.
-
-        `most` is the shared memory that one CTA may have. Units: bytes.
-        """
+        """Return the CTAs that fit on a multiprocessor if a CTA may have `most` bytes of shared memory."""
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
         by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
         return max(1, min(warps // (self.down * self.across), by_shared))

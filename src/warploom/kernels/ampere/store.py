@@ -88,10 +88,7 @@ class Store:
             ]
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
-        """Load two neighbouring elements in a row of C as f32. Elements outside of C are 0.
-
-        If rows end at a multiple of 16 bytes, both elements exist or none.
-        """
+        """Load two neighbours in a row of C as f32. In aligned rows, both elements exist or none."""
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
 

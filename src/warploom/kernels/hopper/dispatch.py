@@ -51,10 +51,7 @@ class HopperDispatch:
 
     @property
     def workspace(self) -> tuple[int, int] | None:
-        """Numbers of 32-bit words and of flags for tiles that are cut along K, or None without such tiles.
-
-        The flags are 0 before and after a launch.
-        """
+        """Number of 32-bit words and of zeroed flags for tiles that are cut along K; None without such tiles."""
         if self.schedule.split == 0:
             return None
         flags = self.schedule.ctas * self.plan.tile.tile_consumers

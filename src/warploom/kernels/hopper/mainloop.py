@@ -102,10 +102,7 @@ class MainLoop:
         return stage
 
     def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Issue the multiplications of stages until `k_tile` is `end`.
-
-        Return the ring index of the last stage, whose multiplications are still in flight.
-        """
+        """Issue stages until `k_tile` is `end`. Return the ring index of the last stage, still in flight."""
         start, before = new(u32, k_tile), new(u32)
         with while_(lambda: k_tile < end):
             self.ring.wait_full()
@@ -120,10 +117,7 @@ class MainLoop:
         return before
 
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until the multiplications of at most `pending` stages are in flight. Release the stage `stage`.
-
-        With a condition, release the stage only if the condition holds.
-        """
+        """Wait until only `pending` stages are in flight. Release a stage, under the condition if given."""
         ptx.wgmma_wait_group(pending)
         if condition is None:
             self._release(stage)

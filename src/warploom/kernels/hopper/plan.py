@@ -185,10 +185,7 @@ class Plan(GemmPlan):
 
     @property
     def stores_by_address(self) -> bool:
-        """True if some elements of D are stored by address, because of unaligned rows or groups of rows.
-
-        Other elements are stored through the tensor map of D.
-        """
+        """True if elements at unaligned ends of rows, or at ends of groups, are stored without a tensor map."""
         return self.unaligned or self.grouped
 
     @property

@@ -17,10 +17,7 @@ _QUAD = 16  # bytes that a thread stores at once
 
 
 class PartialSums:
-    """Partial sums of one consumer.
-
-    Global memory holds the sums of one tile for each CTA, and one flag for each consumer of a CTA.
-    """
+    """Partial sums of one consumer. Memory holds sums for each CTA, and a flag for each of its consumers."""
 
     def __init__(
         self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any

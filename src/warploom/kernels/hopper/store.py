@@ -62,10 +62,7 @@ class Store:
             self.places = [self._chunk(self.row, 0, chunk) + self.pair for chunk in range(chunks)]
 
     def _chunk(self, row: Any, low: Any, chunk: int) -> Register:
-        """Return the address of a 16-byte chunk of a row of a box.
-
-        It is chunk number `chunk`, or the next chunk if `low` is 1.
-        """
+        """Return the address of a 16-byte chunk in a row of a box: `chunk`, or `chunk + 1` if `low` is 1."""
         span = self.plan.box_row_bytes
         where = low | chunk if chunk else low
         if span > 16:
@@ -124,10 +121,7 @@ class Store:
         rows: RowTerms,
         columns: ColumnTerms,
     ) -> tuple[list[Register], list[Register]]:
-        """Return the results of 16 columns, which start at column `first` of the tile.
-
-        They start at column `block` of the subtile.
-        """
+        """Return the results of 16 columns, from column `first` of the tile and `block` of the subtile on."""
         low, high = (
             self.math.apply(sums, first + half, addend, rows, columns)
             for addend, half in zip(self._addends(block, places), (0, 8), strict=True)

@@ -27,10 +27,7 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """Fastest measured tile of a problem, the number of tiles that are cut along K, and the time.
-
-    Units: microseconds.
-    """
+    """Fastest tile of a problem, its number of tiles cut along K, and its time in microseconds."""
 
     tile: Tile
     split: int

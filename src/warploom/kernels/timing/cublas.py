@@ -87,10 +87,7 @@ def default_kinds(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """Matrices A (M, K), B (K, N) and D (M, N). A sparse A is also compressed.
-
-    A and B are contiguous along K.
-    """
+    """Matrices A (M, K) and B (K, N), contiguous along K, and D. A sparse A is also compressed."""
 
     a: Any
     b: Any
@@ -146,10 +143,7 @@ class Peer(ABC):
         matrix[...] = 0
 
     def difference(self, first: Any, second: Any) -> float:
-        """Return the largest difference of two elements, divided by the root mean square of `second`.
-
-        The result is NaN if an element is NaN.
-        """
+        """Return the largest difference of elements over the root mean square of `second`. NaN for any NaN."""
         x, y = self._wide(first), self._wide(second)
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 

@@ -137,10 +137,7 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Return the difference between our result and the library's. `ours` launches our kernel.
-
-    Errors: UsageError bench.peer.
-    """
+    """Launch our kernel by `ours`. Return how much its result differs from the library's, for one set."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
     peer.clear(matrices.d)

@@ -49,10 +49,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All trials, the fastest first, and the candidates chosen before and after the search.
-
-    `now` is None if the results of all candidates are wrong.
-    """
+    """All trials, the fastest first, and the candidates chosen before and now; None if all were wrong."""
 
     case: Case
     trials: tuple[Trial, ...]
