@@ -12,8 +12,7 @@ from warploom.author.parameters import Pointer, parameter, pointer, tensor_map
 from warploom.author.pipeline import Ring, RingState, arrive, ring, wait
 from warploom.author.python_source import from_ptx
 from warploom.author.roles import Barrier, barrier, cluster_rank, cluster_sync, elected, special, warp, warpgroup
-from warploom.author.shared_memory import Shared, shared
-from warploom.author.tiles import Tile, TileDescriptor, TileRow, shared_tile
+from warploom.author.tiles import Shared, Tile, TileDescriptor, TileRow, shared, shared_tile
 from warploom.author.values import Location, Register
 
 u32, s32, b32, f32, u64, s64, b64, f64, pred = "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64", "pred"

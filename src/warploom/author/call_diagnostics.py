@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from warploom.author.catalogue import Candidate
 from warploom.author.errors import did_you_mean
-from warploom.author.overloads import IMPOSSIBLE, arrange, input_operands, is_vector, mismatch, slot_choices
+from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, input_operands, is_vector, mismatch, slot_choices
 from warploom.author.values import Location, Register
 from warploom.isa.binding.operands import expected_operand, list_values
 

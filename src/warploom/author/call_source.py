@@ -8,10 +8,9 @@ from functools import cache
 from math import isfinite
 from typing import Any
 
-from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.errors import AuthorError
 from warploom.author.instructions import instruction, opcode_of, result_type, spell_operands
-from warploom.author.overloads import input_operands, is_vector
+from warploom.author.overloads import Candidate, catalogue, input_operands, is_vector
 from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form

@@ -14,9 +14,8 @@ from typing import Any
 
 from warploom.author.builder import current
 from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, usage
-from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.errors import AuthorError, author_error, did_you_mean
-from warploom.author.overloads import IMPOSSIBLE, arrange, is_vector, mismatch, slot_choices
+from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, catalogue, is_vector, mismatch, slot_choices
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
 from warploom.isa.model.effects import Access
 from warploom.isa.model.form import Form

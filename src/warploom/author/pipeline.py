@@ -8,7 +8,7 @@ from warploom.author import ptx
 from warploom.author.control_flow import forever, guarded, when
 from warploom.author.errors import author_error
 from warploom.author.instructions import new
-from warploom.author.shared_memory import Shared, shared
+from warploom.author.tiles import Shared, shared
 from warploom.author.values import Location, Register
 
 _MBARRIER = 8  # bytes

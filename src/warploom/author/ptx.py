@@ -5,9 +5,9 @@ Editors read the file `ptx.pyi` beside this file. `warploom-lab pages` generates
 
 from __future__ import annotations
 
-from warploom.author.catalogue import catalogue
 from warploom.author.inline import inline
 from warploom.author.instructions import Instruction, instruction
+from warploom.author.overloads import catalogue
 
 __all__ = ["inline"]
 

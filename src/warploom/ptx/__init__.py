@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from warploom.ptx.cursor import PtxSyntaxError
-from warploom.ptx.files import read, text_of
 from warploom.ptx.node import Node
 from warploom.ptx.operands import (
     Address,
@@ -20,7 +19,7 @@ from warploom.ptx.operands import (
     Tuple,
     Vector,
 )
-from warploom.ptx.parser import parse, parse_readable
+from warploom.ptx.parser import parse, parse_readable, read, text_of
 from warploom.ptx.tree import (
     Block,
     Directive,

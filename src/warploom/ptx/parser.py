@@ -6,12 +6,14 @@ find every error. After an error, the parser continues with the next statement.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source
+from warploom.diagnostics import Diagnostic, Source, UsageError
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
@@ -64,6 +66,39 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
         module = None
     found = parser.cursor.diagnostics
     return module, sorted(found, key=lambda error: error.span.start if error.span else 0)
+
+
+def read(ptx: str | Path) -> Module:
+    """Parse a PTX text, or the PTX file at a path.
+
+    A string that contains a line break or `.version` is a text. Any other string is a path.
+
+    Errors: ptx.file, ptx.text; every code of `PtxSyntaxError`
+    """
+    return parse(*text_of(ptx))
+
+
+def text_of(ptx: str | Path) -> tuple[str, str]:
+    """Return a PTX text and the name of its source. `ptx` is the text or a path, as for `read`.
+
+    Errors: ptx.file, ptx.text
+    """
+    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
+        return ptx, "<ptx>"
+    if not isinstance(ptx, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+        raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")
+    path = Path(ptx)
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except FileNotFoundError:
+        message = f"there is no file {path}"
+    except UnicodeDecodeError:
+        message = f"{path} is not a PTX text: it is not UTF-8"
+    except OSError as error:
+        message = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+    except ValueError:
+        message = "a path cannot contain a zero byte"
+    raise UsageError(message, code="ptx.file")
 
 
 class Parser:
