@@ -18,6 +18,7 @@ from warploom.author.values import Location, Register
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Symbol, parse, tree
+from warploom.ptx.scopes import Scope
 
 _WIDTH = 110
 _TOKEN = re.compile(r"[%\w$][\w$]*(?:\.\w+)*")
@@ -102,8 +103,7 @@ class _Kernel:
         self.parameters = {
             each.name: self._name(each.name.removeprefix(prefix) or each.name) for each in function.params
         }
-        instructions = _instructions(self.statements)
-        mentioned = {text for each in instructions for text in _TOKEN.findall(str(replace(each)))}
+        mentioned = set(_names(self.statements))
         self.labels = {
             each.name: self._name(re.sub(r"^\W*L_*", "at_", each.name).lower())
             for each in self.statements
@@ -340,32 +340,21 @@ def _directive(directive: tree.Directive) -> str:
 
 def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
     """Return the declared types of the registers that statements use, by name."""
-    found: dict[str, str] = {}
-    ranges: dict[str, tuple[int, str]] = {}
+    scope = Scope[str, None, None](None)
     for each in statements:
         if isinstance(each, tree.Variable) and each.space == "reg":
             if each.count is None:
-                found[each.name] = each.type
+                scope.registers[each.name] = each.type
             else:
-                ranges[each.name] = each.count, each.type
-    for instruction in _instructions(statements):
-        for name in _TOKEN.findall(str(replace(instruction))):
-            stem = name.rstrip("0123456789")
-            count_type = ranges.get(stem)
-            if name in found or count_type is None or stem == name:
-                continue
-            if int(name[len(stem) :]) < count_type[0]:
-                found[name] = count_type[1]
-    return found
+                scope.ranges[each.name] = each.count, each.type
+    used = {name: found[0] for name in _names(statements) if (found := scope.own_register(name)) is not None}
+    return {**scope.registers, **used}
 
 
-def _instructions(statements: Sequence[tree.Statement]) -> Iterator[tree.Instruction]:
-    """Yield all instructions, including instructions of nested blocks."""
-    for each in statements:
-        if isinstance(each, tree.Instruction):
-            yield each
-        elif isinstance(each, tree.Block):
-            yield from each.instructions()
+def _names(statements: Sequence[tree.Statement]) -> Iterator[str]:
+    """Yield the names in all instructions, including instructions of nested blocks."""
+    for instruction in tree.Block(tuple(statements)).instructions():
+        yield from _TOKEN.findall(str(replace(instruction)))
 
 
 def _registers_in(values: Sequence[Any]) -> Iterator[Register]:
