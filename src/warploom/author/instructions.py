@@ -153,10 +153,8 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
     if value.base == DYNAMIC and value.offset % size:
-        raise author_error(
-            f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}",
-            "author.misaligned",
-        )
+        message = f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}"
+        raise author_error(message, "author.misaligned")
 
 
 def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:

@@ -228,11 +228,8 @@ class Kernel:
             return partial(self._launch, geometry, self.block)
         pair = cast("Sequence[Any]", geometry)
         if not isinstance(geometry, tuple) or len(pair) != 2:
-            raise UsageError(
-                f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)",
-                code="launch.geometry",
-                hint="`bounds(threads=...)` in the kernel declares them",
-            )
+            message = f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)"
+            raise UsageError(message, code="launch.geometry", hint="`bounds(threads=...)` in the kernel declares them")
         return partial(self._launch, pair[0], pair[1])
 
     def _launch(self, grid: Any, block: Any, *args: Any) -> Any:

@@ -219,8 +219,6 @@ def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stage
         )
     made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_PATTERN))
     if made.bytes % _PATTERN and stages > 1 and swizzle:
-        raise author_error(
-            f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}",
-            "author.tile",
-        )
+        message = f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}"
+        raise author_error(message, "author.tile")
     return made

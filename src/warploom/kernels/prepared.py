@@ -28,11 +28,8 @@ def gpu_of(number: int) -> Gpu:
     """Return the GPU with an index, which stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if find_target(gpu.arch).number < OLDEST:
-        raise UsageError(
-            f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}",
-            code="kernels.target",
-            hint='device="cpu" runs them without a GPU',
-        )
+        message = f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}"
+        raise UsageError(message, code="kernels.target", hint='device="cpu" runs them without a GPU')
     return gpu
 
 
@@ -85,10 +82,8 @@ class PreparedGemm:
         d = locate(made, stream)
         places = [locate(a, stream), locate(b, stream), d if c is None else locate(c, stream), d]
         if self.alignment > 1 and any(place % self.alignment for place in places):
-            raise UsageError(
-                f"A, B, C or D is not aligned; expected addresses that are multiples of {self.alignment} bytes",
-                code="kernels.layout",
-            )
+            message = f"A, B, C or D is not aligned; expected addresses that are multiples of {self.alignment} bytes"
+            raise UsageError(message, code="kernels.layout")
         given: list[int | float] = [*places]
         if self.workspace is not None:
             given += self.workspaces.get(stream, *self.workspace)
