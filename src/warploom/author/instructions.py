@@ -40,13 +40,8 @@ class Instruction:
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
         """Emit the instruction. Errors: AuthorError with the checker's diagnostics."""
         builder = current()
-        key = (
-            builder.target.name,
-            builder.version,
-            _kind(operands),
-            _kind(out),
-            tuple((k, _kind(v)) for k, v in words.items()),
-        )
+        word_kinds = tuple((word, _kind(value)) for word, value in words.items())
+        key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
         if (known := self._resolved.get(key)) is not None:
             candidate, slots, opcode, order = known
             if order is None:

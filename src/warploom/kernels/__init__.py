@@ -10,15 +10,6 @@ from warploom.kernels.plan import Epilogue
 from warploom.kernels.sparse import Compressed, compress, decompress, prune
 
 __all__ = [
-    "BlockScales",
-    "Compressed",
-    "Epilogue",
-    "Plan",
-    "Tile",
-    "WarpTile",
-    "compress",
-    "decompress",
-    "gemm",
-    "grouped_gemm",
-    "prune",
-]
+    "BlockScales", "Compressed", "Epilogue", "Plan", "Tile", "WarpTile", "compress", "decompress", "gemm",
+    "grouped_gemm", "prune",
+]  # fmt: skip

@@ -170,14 +170,8 @@ def _run_on_numpy(
     if operands.out is not None:
         made[...] = operands.out  # rows of no group are not written
     kernel = _kernel(plan)
-    launch(
-        kernel.module,
-        grid=dispatch.grid,
-        block=plan.tile.threads,
-        shared=kernel.shared,
-        args=dispatch.arguments(operands, made, whole, float(alpha), float(beta)),
-        device=device,
-    )
+    args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
+    launch(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
     if operands.out is None:
         return made
     operands.out[...] = made

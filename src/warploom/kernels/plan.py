@@ -25,15 +25,12 @@ ACCUMULATORS = {
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32", "f32", "bf16", "f16")}
 """Types that D may have, by accumulator type."""
 DTYPES: dict[str, np.dtype[Any]] = {
-    word: np.dtype(dtype)
-    for word, dtype in (
-        ("f32", np.float32),
-        ("f16", np.float16),
-        ("bf16", ml_dtypes.bfloat16),
-        ("s32", np.int32),
-        ("e4m3", ml_dtypes.float8_e4m3fn),
-        ("e5m2", ml_dtypes.float8_e5m2),
-    )
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "s32": np.dtype(np.int32),
+    "e4m3": np.dtype(ml_dtypes.float8_e4m3fn),
+    "e5m2": np.dtype(ml_dtypes.float8_e5m2),
 }
 """NumPy types by PTX types of D."""
 ACTIVATIONS = ("", "relu", "gelu", "silu")

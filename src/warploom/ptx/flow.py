@@ -35,9 +35,10 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
     count = len(successors)
     end = count
     predecessors: list[list[int]] = [[] for _ in range(count + 1)]
-    for node, nexts in enumerate(successors):
+    targets = [[end if following == EXIT else following for following in nexts] for nexts in successors]
+    for node, nexts in enumerate(targets):
         for following in nexts:
-            predecessors[end if following == EXIT else following].append(node)
+            predecessors[following].append(node)
     order = _postorder(predecessors, end)
     number = {node: position for position, node in enumerate(order)}
     immediate: dict[int, int] = {end: end}
@@ -45,11 +46,7 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
     while changed:
         changed = False
         for node in reversed(order[:-1]):
-            known = [
-                target
-                for target in (end if following == EXIT else following for following in successors[node])
-                if target in immediate
-            ]
+            known = [target for target in targets[node] if target in immediate]
             if not known:
                 continue
             best = known[0]

@@ -104,7 +104,8 @@ class _Edit:
         self.pieces = pieces
         self.starts = before.starts
         self.start = _common_prefix(old, text)
-        self.old_end = len(old) - _common_suffix(old, text, min(len(old), len(text)) - self.start)
+        rest = min(len(old), len(text)) - self.start
+        self.old_end = len(old) - _common_prefix(old[len(old) - rest :][::-1], text[len(text) - rest :][::-1])
         self.shift = len(text) - len(old)
         lines = old.count("\n", self.start, self.old_end)
         keeps_lines = text.count("\n", self.start, self.old_end + self.shift) == lines
@@ -434,18 +435,5 @@ def _common_prefix(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_suffix(one: str, other: str, longest: int) -> int:
-    """Return the number of trailing characters that two texts have in common, at most `longest`."""
-    low, high = 0, longest
-    while low < high:
-        middle = (low + high + 1) // 2
-        same = one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]
-        low, high = (middle, high) if same else (low, middle - 1)
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low

@@ -49,15 +49,8 @@ class _OperandCopies:
         self.here = self.target + stage
 
     def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
-        ptx.cp_async(
-            self.here.at(offset, "shared"),
-            source.at(source_offset, "global"),
-            CHUNK,
-            size,
-            cop="cg",
-            level_prefetch_size="L2::128B",
-            shared_space="shared",
-        )
+        to, origin = self.here.at(offset, "shared"), source.at(source_offset, "global")
+        ptx.cp_async(to, origin, CHUNK, size, cop="cg", level_prefetch_size="L2::128B", shared_space="shared")
 
 
 class AlongK(_OperandCopies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from warploom.author import Register, RingState, new, u32, when, while_
@@ -119,20 +120,14 @@ class MainLoop:
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
         """Wait until only `pending` stages are in flight. Release a stage, under the condition if given."""
         ptx.wgmma_wait_group(pending)
-        if condition is None:
-            self._release(stage)
-            return
-        with when(condition):
-            self._release(stage)
-
-    def _release(self, stage: Register) -> None:
-        if self.metadata is None:
-            self.ring.release(stage, self.thread)
-            return
-        # The next copy into the stage uses the async proxy. The loads of the metadata use the generic proxy.
-        ptx.fence_proxy(proxykind="async", space="shared::cta")
-        ptx.bar_warp(0xFFFFFFFF)
-        self.ring.release(stage, self.thread & 31)
+        with nullcontext() if condition is None else when(condition):
+            if self.metadata is None:
+                self.ring.release(stage, self.thread)
+                return
+            # The next copy into the stage uses the async proxy. The loads of the metadata use the generic proxy.
+            ptx.fence_proxy(proxykind="async", space="shared::cta")
+            ptx.bar_warp(0xFFFFFFFF)
+            self.ring.release(stage, self.thread & 31)
 
     def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
         """Issue the multiplications of one stage as one wgmma group."""

@@ -73,10 +73,5 @@ def _load(
         inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
         coordinates = (inner, outer, *batch)
         words["dim"] = f"{len(coordinates)}d"
-        ptx.cp_async_bulk_tensor(
-            target.at(block * BLOCK * SPAN, "shared::cluster"),
-            Location(tensor, coordinates=coordinates),
-            ring.barrier("shared::cluster"),
-            dst="shared::cluster",
-            **words,
-        )
+        source, to = Location(tensor, coordinates=coordinates), target.at(block * BLOCK * SPAN, "shared::cluster")
+        ptx.cp_async_bulk_tensor(to, source, ring.barrier("shared::cluster"), dst="shared::cluster", **words)

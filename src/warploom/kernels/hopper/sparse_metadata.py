@@ -31,13 +31,9 @@ class SparseMetadata:
         target = self.start + ring.stage * self.plan.metadata_bytes
         for number in range(self.plan.tile.tile_consumers):
             block = line + ptx.min((row >> 6) + number, blocks - 1, type=u32)
-            ptx.cp_async_bulk(
-                target.at(number * self.block, "shared::cluster"),
-                (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global"),
-                self.block,
-                ring.barrier("shared::cluster"),
-                dst="shared::cluster",
-            )
+            to = target.at(number * self.block, "shared::cluster")
+            source = (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global")
+            ptx.cp_async_bulk(to, source, self.block, ring.barrier("shared::cluster"), dst="shared::cluster")
 
     def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
         """Load the metadata of a thread of consumer `number`. Return a register and selector per instruction."""

@@ -9,6 +9,7 @@ boxes at the unaligned end of rows element by element.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from warploom.author import Location, Register, Shared, guarded, new, otherwise, u32, wait, when
@@ -71,10 +72,7 @@ class Store:
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
         """Apply the epilogue to a tile at a row and column of D, and store its rows above row `bottom`."""
-        if not self.plan.grouped:
-            self._tile(sums, row, column, batch, bottom)
-            return
-        with when(row < bottom):
+        with when(row < bottom) if self.plan.grouped else nullcontext():
             self._tile(sums, row, column, batch, bottom)
 
     def finish(self) -> None:
@@ -219,13 +217,9 @@ class Store:
         with when(self.leads):
             ptx.mbarrier_arrive_expect_tx(barrier, width * self.size * 64)
             for offset, origin in self._boxes(width, column, row, batch, "c"):
-                ptx.cp_async_bulk_tensor(
-                    (self.base + self.buffer).at(offset, "shared::cluster"),
-                    Location(self.c, coordinates=origin),
-                    self.addend_barrier.at(0, "shared::cluster"),
-                    dim=f"{len(origin)}d",
-                    dst="shared::cluster",
-                )
+                target = (self.base + self.buffer).at(offset, "shared::cluster")
+                source, signal = Location(self.c, coordinates=origin), self.addend_barrier.at(0, "shared::cluster")
+                ptx.cp_async_bulk_tensor(target, source, signal, dim=f"{len(origin)}d", dst="shared::cluster")
         wait(barrier, self.phase)
         self.phase ^= 1
 

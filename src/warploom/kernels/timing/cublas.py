@@ -6,7 +6,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -133,14 +132,6 @@ class Peer(ABC):
             return Matrices(a, b, d)
         a[...] = prune(a)
         return Matrices(a, b, d, compress(a))
-
-    def copy(self, matrix: Any) -> Any:
-        """Return a copy of a matrix."""
-        return deepcopy(matrix)
-
-    def clear(self, matrix: Any) -> None:
-        """Fill a matrix with zeros."""
-        matrix[...] = 0
 
     def difference(self, first: Any, second: Any) -> float:
         """Return the largest difference of elements over the root mean square of `second`. NaN for any NaN."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import geometric_mean
@@ -140,12 +141,12 @@ def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], 
     """Launch our kernel by `ours`. Return how much its result differs from the library's, for one set."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
-    peer.clear(matrices.d)
+    matrices.d[...] = 0
     ours()
     bench.wait()  # errors of our kernel are not the library's
     with library_errors(peer.name, case):
-        found = peer.copy(matrices.d)
-        peer.clear(matrices.d)
+        found = deepcopy(matrices.d)
+        matrices.d[...] = 0
         theirs(matrices.a, matrices.b, matrices.d)
         return peer.difference(found, matrices.d)
 
