@@ -7,8 +7,7 @@ from warploom.author.control_flow import branch, forever, guarded, label, loop, 
 from warploom.author.errors import AuthorError
 from warploom.author.inline import declare
 from warploom.author.instructions import new
-from warploom.author.kernel import Kernel, Program, bounds, directive, kernel
-from warploom.author.parameters import Pointer, parameter, pointer, tensor_map
+from warploom.author.kernel import Kernel, Pointer, Program, bounds, directive, kernel, parameter, pointer, tensor_map
 from warploom.author.pipeline import Ring, RingState, arrive, ring, wait
 from warploom.author.python_source import from_ptx
 from warploom.author.roles import Barrier, barrier, cluster_rank, cluster_sync, elected, special, warp, warpgroup

@@ -23,13 +23,12 @@ from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
 from warploom.kernels.ampere.plan import WarpPlan, WarpTile
 from warploom.kernels.hopper import plan as hopper
-from warploom.kernels.hopper.dispatch import dispatch_for
+from warploom.kernels.hopper.dispatch import block_scales_of, dispatch_for
 from warploom.kernels.hopper.gemm import gemm as hopper_gemm
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
 from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
 from warploom.kernels.problem import Operands, Problem, check_results, check_vector, problem_of, result_type
-from warploom.kernels.scale_layout import block_scales_of
 from warploom.kernels.sparse import Compressed, check_compressed
 from warploom.runtime.api import launch
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from warploom.author import Kernel, bounds, f32, kernel, new, pointer, shared, special, u32, u64
 from warploom.check.header import find_target
-from warploom.kernels.ampere.copies import AcrossK, AlongK, Copies, Source
-from warploom.kernels.ampere.mainloop import Fragments, multiply
+from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments, Source, multiply
 from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
