@@ -122,7 +122,8 @@ class PreparedGemm:
         self.number = number_of(operands.a)
         gpu, plan = gpu_of(self.number), dispatch.plan
         self.current, self.stream = current_of(operands.a.__class__), gpu.stream
-        all_torch = all(_is_tensor(array, self.number) for array in operands if array is not None)
+        given = [array for array in operands if array is not None]
+        all_torch = all(is_torch_type(each.__class__) and each.get_device() == self.number for each in given)
         self.locate = _address if all_torch else partial(_locate, gpu)
         self.empty = _allocator(operands.a, dispatch) if operands.out is None else None
         self.workspace, self.stores_by_address = dispatch.workspace, dispatch.stores_by_address
@@ -173,10 +174,6 @@ class PreparedGemm:
             given.append(d)
         self.launch.at(tuple(given), stream)
         return made
-
-
-def _is_tensor(array: Any, number: int) -> bool:
-    return is_torch_type(array.__class__) and array.get_device() == number
 
 
 def _address(tensor: Any, _: int) -> int:

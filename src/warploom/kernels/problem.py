@@ -12,16 +12,7 @@ from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
 from warploom.layout import Strided, strided
 
-_TYPES = {
-    "float32": "tf32",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "float8_e4m3fn": "e4m3",
-    "float8_e5m2": "e5m2",
-    "int8": "s8",
-    "uint8": "u8",
-    "int32": "s32",
-}
+_TYPES = {dtype.name: word for word, dtype in DTYPES.items()} | {"float32": "tf32", "int8": "s8", "uint8": "u8"}
 _DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
 
 

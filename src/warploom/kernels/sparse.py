@@ -25,7 +25,8 @@ from warploom.layout import strided
 
 _ROWS = 64  # rows of A that one consumer multiplies
 _FIRST = 0b0100  # metadata of a chunk whose first half is stored: positions 0 and 1, or 0 for tf32
-_SECOND = 0b1110  # metadata of a tf32 chunk whose second half is stored
+_NIBBLES = {2: (_FIRST, _FIRST, 0b1110, 0), 4: (_FIRST, _FIRST, _FIRST, _FIRST, 8, 8, 9, 0, 12, 12, 13, 0, 14, 0, 0, 0)}
+"""Metadata by the width of a chunk and the bit pattern of its nonzero elements; 0 (illegal) for too many."""
 
 Array = NDArray[Any]
 
@@ -66,7 +67,7 @@ def compress(a: Any) -> Compressed:
     pattern = np.zeros(chunks.shape[:-1], np.uint8)
     for place in range(width):
         pattern |= present[..., place].view(np.uint8) << place
-    nibbles = _nibbles(width)[pattern]
+    nibbles = np.array(_NIBBLES[width], np.uint8)[pattern]
     if not nibbles.all():
         raise _too_full(a.shape, pattern, nibbles, width)
     stored = np.take_along_axis(chunks, _places(nibbles, width), axis=-1)
@@ -214,21 +215,6 @@ def _magnitudes(bits: Array, element: str) -> Array:
         return np.abs(bits.view(np.int8).astype(np.int16))
     # Floats are ordered as the bits without their sign.
     return bits & bits.dtype.type((1 << 8 * bits.dtype.itemsize - 1) - 1)
-
-
-@cache
-def _nibbles(width: int) -> NDArray[np.uint8]:
-    """Return the metadata of a chunk by the pattern of its nonzero elements; 0 (illegal) for too many."""
-    if width == 2:
-        return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
-    found = np.zeros(16, np.uint8)
-    for pattern in range(16):
-        there = [place for place in range(4) if pattern >> place & 1]
-        others = [place for place in range(4) if place not in there]
-        if len(there) <= 2:
-            first, second = sorted([*there, *others][:2])
-            found[pattern] = first | second << 2
-    return found
 
 
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:

@@ -30,19 +30,8 @@ class _Number:
 
 _Value = _Number | Float | Symbol
 
-_LEVELS: tuple[tuple[str, ...], ...] = (
-    ("||",),
-    ("&&",),
-    ("|",),
-    ("^",),
-    ("&",),
-    ("==", "!="),
-    ("<", "<=", ">", ">="),
-    ("<<", ">>"),
-    ("+", "-"),
-    ("*", "/", "%"),
-)
-_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %")
+_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs.split()}
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -54,9 +43,9 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "||": lambda a, b: bool(a) or bool(b),
 }
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "&": lambda a, b: a & b,
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

@@ -6,6 +6,7 @@ The caller states which statements jump or leave the function.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, reduce
 
 EXIT = -1
 
@@ -49,9 +50,7 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
             known = [target for target in targets[node] if target in immediate]
             if not known:
                 continue
-            best = known[0]
-            for other in known[1:]:
-                best = _meet(best, other, immediate, number)
+            best = reduce(partial(_meet, immediate, number), known)
             if immediate.get(node) != best:
                 immediate[node] = best
                 changed = True
@@ -75,7 +74,7 @@ def _postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:
     return order
 
 
-def _meet(one: int, other: int, immediate: dict[int, int], number: dict[int, int]) -> int:
+def _meet(immediate: dict[int, int], number: dict[int, int], one: int, other: int) -> int:
     while one != other:
         while number[one] < number[other]:
             one = immediate[one]

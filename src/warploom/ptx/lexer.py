@@ -85,12 +85,8 @@ MODULE_WORDS = frozenset(
 )
 """Words that never occur in a function body. If one does, a `}` is missing before it."""
 
-STATEMENT_WORDS = frozenset(
-    (
-        *(*STATE_SPACES, *LINKAGE, *MODULE_WORDS),
-        *(".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype"),
-    )
-)
+_DIRECTIVES = (".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype")
+STATEMENT_WORDS = STATE_SPACES.union(LINKAGE, MODULE_WORDS, _DIRECTIVES)
 """Words that begin a statement or a module item."""
 
 
