@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from warploom.kernels.ampere.plan import WarpTile
-from warploom.kernels.api import gemm
-from warploom.kernels.grouped import grouped_gemm
+from warploom.kernels.api import gemm, grouped_gemm
 from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
 from warploom.kernels.plan import Epilogue
 from warploom.kernels.sparse import Compressed, compress, decompress, prune

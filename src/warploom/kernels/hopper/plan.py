@@ -261,9 +261,6 @@ class Plan(GemmPlan):
         return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
 
 
-_NO_SCALES = BlockScales()
-
-
 def plan_for(
     problem: Problem,
     *,
@@ -271,7 +268,7 @@ def plan_for(
     result: str,
     epilogue: Epilogue = Epilogue(),  # noqa: B008 -- immutable
     promoted: bool = False,
-    scales: BlockScales = _NO_SCALES,
+    scales: BlockScales = BlockScales(),
 ) -> Plan:
     """Return the plan of a problem with the smallest tile. Errors: UsageError kernels.plan."""
     stages = SCALE_BLOCK * size_of(problem.a) // SPAN if scales else PROMOTION_STAGES if promoted else 0
