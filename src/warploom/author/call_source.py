@@ -23,10 +23,7 @@ Registers = Callable[[str], Register | None]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Author call that emits an instruction.
-
-    `types` are the types of the registers that the call creates for its results.
-    """
+    """Author call that emits an instruction. `types` are the types of the new result registers."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -161,10 +158,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the words of the instruction as keywords in one or two ways.
-
-    If there are two ways, the first gives composite words by their parts, and the second as a whole.
-    """
+    """Return all words of an instruction as keywords: composite words by their parts, and also as a whole."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():

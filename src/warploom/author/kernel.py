@@ -421,7 +421,6 @@ def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Ke
 
 
 def _entry_text(kernel: Kernel) -> str:
-    """Return the PTX text of one kernel. Comments name the Python line of each instruction."""
     builder = kernel.built
     words = "".join(f".{word} " for word in kernel.linkage)
     parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in builder.parameters)

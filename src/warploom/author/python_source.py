@@ -197,10 +197,7 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Create registers before the first instruction if they do not exist yet where a call uses them.
-
-        With `declared`, also create registers that have another type than the declared type at this place.
-        """
+        """Create registers that do not exist yet, or, if `declared`, that lack their declared type."""
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -339,7 +336,6 @@ def _directive(directive: tree.Directive) -> str:
 
 
 def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
-    """Return the declared types of the registers that statements use, by name."""
     scope = Scope[str, None, None](None)
     for each in statements:
         if isinstance(each, tree.Variable) and each.space == "reg":

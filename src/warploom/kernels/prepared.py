@@ -177,7 +177,6 @@ class PreparedGemm:
 
 
 def _address(tensor: Any, _: int) -> int:
-    """Return the address of a PyTorch tensor on the GPU of the launch."""
     return tensor.data_ptr()
 
 

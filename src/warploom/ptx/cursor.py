@@ -114,10 +114,7 @@ class Cursor:
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record a diagnostic, unless the last recorded diagnostic explains it.
-
-        The code of the diagnostic is `ptx.syntax/` and `rule`.
-        """
+        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless the last recorded one explains it."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:

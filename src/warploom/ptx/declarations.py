@@ -139,10 +139,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """Parse one declaration by pattern. Return the variable and the offset of its start.
-
-    Return None, and leave the cursor in place, if the declaration must be parsed from tokens.
-    """
+    """Parse one declaration by pattern. Return it and its start, or None without moving the cursor."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None

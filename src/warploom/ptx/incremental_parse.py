@@ -130,10 +130,7 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the earlier piece that begins at the offset `pos` of the new text.
-
-        Return None if that piece or a later one cannot be reused.
-        """
+        """Return the index of the earlier piece that begins at `pos` if all pieces from it on can be reused."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None
@@ -148,10 +145,7 @@ class _Edit:
         return offset - self.shift if offset - self.shift >= self.old_end else None
 
     def body_at(self, offset: int) -> tuple[Block, Piece, int] | None:
-        """Return the function body at an offset of the old text, its piece, and the start of that piece.
-
-        Return None if errors before or in the body affected how the body was parsed or where it ends.
-        """
+        """Return the error-free function body at an offset of the old text, its piece, and the piece's start."""
         k = max(0, bisect_right(self.starts, offset) - 1)
         piece, begin = self.pieces[k], self.starts[k]
         body = next((item.body for item in piece.items if isinstance(item, Function)), None)
@@ -183,10 +177,7 @@ class _IncrementalParser(Parser):
             self._enclosing.pop()
 
     def _earlier_block(self, depth: int, start: int) -> Block | None:
-        """Return the block of the earlier version for the block at an offset of the new text.
-
-        Return None if there is no such block, or if errors prevent its reuse.
-        """
+        """Return the earlier version of the block at an offset of the new text if it can be reused."""
         offset = self.edit.old_offset(start)
         if offset is None or not self.cursor.has_recovered:
             return None
@@ -346,7 +337,6 @@ def _parse(text: str, name: str, edit: _Edit | None) -> ParsedText | None:
 
 
 def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bool]:
-    """Parse the next piece. Return the piece, and True if more pieces follow."""
     cursor = parser.cursor
     begin, reported = cursor.pos, len(cursor.diagnostics)
     items: list[TopLevel] = []
@@ -406,11 +396,7 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
-    """Return a function that moves nodes into the source of their piece.
-
-    The piece begins at the offset `begin` of the new text. The nodes were parsed from the whole text, or reused from
-    an earlier piece.
-    """
+    """Return a function that moves nodes into the source of the piece that begins at `begin`."""
     whole = parser.source
     old_end = before_edit = behind_edit = 0
     if isinstance(parser, _IncrementalParser) and parser.reused is not None:

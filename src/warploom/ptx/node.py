@@ -150,10 +150,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments between the last node and the end of its block in the source.
-
-        Return None if another node followed the last node in the source.
-        """
+        """Return the blanks and comments after the last node of a block; None if another node followed it."""
         if last is None:
             return None
         source, _, end = last

@@ -243,10 +243,7 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse statements of common form that begin before `until`, and then one statement of any form.
-
-        The block begins at `start`. Return False at the end of the block, after its `}` was taken.
-        """
+        """Parse common statements before `until`, then any statement. Return False at the end of the block."""
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos

@@ -233,10 +233,7 @@ def _wait(plan: WarpPlan) -> None:
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step.
-
-    Every second row of fragments is traversed backwards, so that it first reuses the last fragment of B.
-    """
+    """Multiply the fragments of one step. Odd rows go backwards, to reuse the last fragment of B."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

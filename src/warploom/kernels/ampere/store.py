@@ -128,7 +128,6 @@ class Store:
                     ptx.st(place, self.math.packed(quad)[below], type=f"b{16 * size}")
 
     def _read(self, above: int) -> tuple[Register, ...]:
-        """Load the 16 bytes of a thread from the buffer, `above` rows below its first row."""
         mask = self._mask(above) * CHUNK
         address = self.source ^ mask if mask else self.source
         return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")

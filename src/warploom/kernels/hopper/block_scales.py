@@ -20,10 +20,7 @@ _SHUFFLED = 64  # columns whose scales the lanes of a warp load together, two ea
 
 @dataclass(frozen=True, slots=True)
 class ScaleArray:
-    """Scales of the rows of A or the columns of B, in global memory.
-
-    `step`, `block` and `plane` are the strides along M or N, K blocks and batches. Units: bytes.
-    """
+    """Scales of A's rows or B's columns: address, and byte strides along M or N, K blocks and batches."""
 
     start: Any
     step: Any

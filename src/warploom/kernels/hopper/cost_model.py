@@ -53,11 +53,7 @@ _OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping
 
 @dataclass(frozen=True, slots=True)
 class TileSchedule:
-    """Distribution of tiles to CTAs.
-
-    `ctas` is the number of CTAs of the grid, `tiles` the number of all tiles, `split` the number of tiles that are cut
-    along K, and `stages` the number of stages of K of a tile.
-    """
+    """Distribution of tiles: CTAs of the grid, tiles cut along K, number of all tiles, stages of a tile."""
 
     ctas: int
     split: int

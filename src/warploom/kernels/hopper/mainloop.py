@@ -99,10 +99,7 @@ class MainLoop:
     def _promoted(
         self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
-        """Multiply a work item, and promote its sums after every few stages.
-
-        The tensor cores sum these stages from zero. The result is then added to `sums` in f32, which has more bits.
-        """
+        """Sum a few stages at a time from zero in the tensor cores, and add the results to `sums` in f32."""
         part = [new(self.plan.register_type) for _ in sums]
         for each in sums:
             each.set(0.0)

@@ -119,7 +119,6 @@ class Store:
         rows: RowTerms,
         columns: ColumnTerms,
     ) -> tuple[list[Register], list[Register]]:
-        """Return the results of 16 columns, from column `first` of the tile and `block` of the subtile on."""
         low, high = (
             self.math.apply(sums, first + half, addend, rows, columns)
             for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
@@ -146,7 +145,6 @@ class Store:
             self._end_reads()
 
     def _store_tensor(self, width: int, column: Any, row: Any, batch: Any) -> None:
-        """Copy the boxes of a subtile from the buffer to D by TMA."""
         with when(self.leads):
             for offset, origin in self._boxes(width, column, row, batch):
                 source = (self.base + self.buffer).at(offset, "shared::cta")

@@ -123,7 +123,6 @@ class GroupedTileScheduler:
             self.tiles_seen += self._tile_rows(self.next_top, self.next_bottom) * self.sizes.n_tiles
 
     def _tile_rows(self, top: Any, bottom: Any) -> Any:
-        """Return the number of tile rows of a group, counted in clusters."""
         height = self.shape.rows * self.shape.cluster
         shift = (height & -height).bit_length() - 1
         count = bottom - top + (height - 1) >> shift

@@ -250,7 +250,6 @@ _HINT = "install a build for the CUDA version of this machine, or choose the oth
 
 
 def _stored(operand: str) -> str:
-    """Return the NumPy name of the type by which an operand type is stored."""
     return {"tf32": "float32", "s8": "int8"}.get(operand) or DTYPES[operand].name
 
 
