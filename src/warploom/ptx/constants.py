@@ -43,9 +43,9 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "||": lambda a, b: bool(a) or bool(b),
 }
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "|": operator.or_,
-    "^": operator.xor,
-    "&": operator.and_,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "&": lambda a, b: a & b,
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
