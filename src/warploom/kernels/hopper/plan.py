@@ -150,7 +150,10 @@ class Plan(GemmPlan):
                 f"expected at least 2 stages and at most {SHARED} bytes in all"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
-        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (self.register_demand, _MOST_REGISTERS)):
+        # As measured, column scales need a third of the registers of the accumulators.
+        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0
+        registers = self.accumulators * (2 if self.promotion_stages else 1) + of_columns
+        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (registers, _MOST_REGISTERS)):
             if count > most.get(tile.consumers, count):
                 yield (
                     f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
@@ -222,12 +225,6 @@ class Plan(GemmPlan):
     def accumulators(self) -> int:
         """Number of accumulator registers of a thread."""
         return self.tile.columns // (4 if self.accumulator == "f16" else 2)
-
-    @property
-    def register_demand(self) -> int:
-        """Number of registers of a thread for accumulators, promoted sums and column scales."""
-        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0  # measured
-        return self.accumulators * (2 if self.promotion_stages else 1) + of_columns
 
     @property
     def subtile_columns(self) -> int:
