@@ -7,7 +7,7 @@ build time. The functions of this module emit labels and branches that choose an
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from warploom.author import ptx
@@ -41,10 +41,7 @@ def put(name: str) -> None:
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
     """Branch to the label `to` if the condition holds. With `uniform`, all threads of a warp agree."""
     words = {"uni": True} if uniform else {}
-    if condition is None:
-        ptx.bra(to, **words)
-        return
-    with guarded(condition):
+    with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)
 
 

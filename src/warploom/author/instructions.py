@@ -44,9 +44,8 @@ class Instruction:
         key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
         if (known := self._resolved.get(key)) is not None:
             candidate, slots, opcode, order = known
-            if order is None:
-                return self._emit(candidate, slots, opcode, arrange(candidate, slots, operands, words) or {}, out)
-            return self._emit(candidate, slots, opcode, dict(zip(order, operands)), out)
+            by_name = arrange(candidate, slots, operands, words) if order is None else dict(zip(order, operands))
+            return self._emit(candidate, slots, opcode, by_name or {}, out)
         refused: AuthorError | None = None
         for candidate, slots, values in self.overloads(operands, words):
             opcode = opcode_of(candidate, slots)

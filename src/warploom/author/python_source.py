@@ -321,13 +321,9 @@ class _Kernel:
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
     """Return True for a directive or declaration of vectors that author code cannot express in a body."""
-    match statement:
-        case tree.Directive():
-            return statement.name not in _BODY_DIRECTIVES
-        case tree.Variable(space="reg"):
-            return statement.vector > 1 or statement.type not in TYPES
-        case _:
-            return False
+    if isinstance(statement, tree.Variable) and statement.space == "reg":
+        return statement.vector > 1 or statement.type not in TYPES
+    return isinstance(statement, tree.Directive) and statement.name not in _BODY_DIRECTIVES
 
 
 def _directive(directive: tree.Directive) -> str:

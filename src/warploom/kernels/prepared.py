@@ -75,15 +75,11 @@ class Workspaces:
         return found.partial, found.marks
 
     def _take(self, stream: int, words: int, flags: int) -> _Allocation:
-        recording, found = self.gpu.is_recording(stream), self.spare
+        recording = self.gpu.is_recording(stream)
         if not recording:
-            before = self.of_streams.get(stream)
-            if before is not None:  # doubling bounds the memory that a stream has outgrown
-                words, flags = max(words, 2 * before.words), max(flags, 2 * before.flags)
-            self.prepare(words, flags)
-            found, self.spare = self.spare, _NONE
-            self.prepare(found.words, found.flags)
-            return found
+            before = self.of_streams.get(stream, _NONE)  # doubling bounds the memory that a stream has outgrown
+            self.prepare(max(words, 2 * before.words), max(flags, 2 * before.flags))
+        found = self.spare
         if not found.fits(words, flags):
             raise UsageError(
                 "a graph is being recorded and the launch needs memory that is not allocated yet",
@@ -91,6 +87,8 @@ class Workspaces:
                 hint="run the multiplication once before, on a stream that is not being recorded",
             )
         self.spare = _NONE
+        if not recording:
+            self.prepare(found.words, found.flags)
         return found
 
     def _allocate(self, words: int, flags: int) -> _Allocation:

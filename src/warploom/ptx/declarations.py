@@ -131,11 +131,13 @@ def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
 
 
 def prototype(cursor: Cursor) -> Prototype:
-    """Parse the signature after `.callprototype`, without the `;`."""
+    """Parse the signature after `.callprototype`, and its `;`."""
     returns = parameters(cursor) if cursor.at("(") else ()
     name = cursor.expect_kind("name", "'_'").text
     params = parameters(cursor) if cursor.at("(") else ()
-    return Prototype(returns, params, name, function_directives(cursor, ";"))
+    directives = function_directives(cursor, ";")
+    cursor.expect(";")
+    return Prototype(returns, params, name, directives)
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:

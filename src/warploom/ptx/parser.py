@@ -113,7 +113,7 @@ class Parser:
             ".loc": self._location,
             ".file": self._file,
             ".section": self._section,
-            ".callprototype": self._callprototype,
+            ".callprototype": lambda: Directive(".callprototype", (declarations.prototype(self.cursor),)),
         }
 
     # Module scope -------------------------------------------------------------------------------------------
@@ -256,18 +256,14 @@ class Parser:
                 cursor.take()
                 return False
             if token.kind == "end" or token.text in MODULE_WORDS:
-                self._unclosed(start)
+                line, _ = self.source.position(start)
+                message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
+                cursor.report("expected", message, token.span)
                 return False
             self._statement(statements, depth)
         except Unreadable:
             cursor.recover(at, body=True)
         return True
-
-    def _unclosed(self, start: int) -> None:
-        token = self.cursor.peek()
-        line, _ = self.source.position(start)
-        message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
-        self.cursor.report("expected", message, token.span)
 
     # Statements ---------------------------------------------------------------------------------------------
 
@@ -380,11 +376,6 @@ class Parser:
     def _integer(self) -> Integer:
         token = self.cursor.expect_kind("integer", "an integer")
         return Integer.spelled(literal(self.cursor, token), token.text)
-
-    def _callprototype(self) -> Directive:
-        prototype = declarations.prototype(self.cursor)
-        self.cursor.expect(";")
-        return Directive(".callprototype", (prototype,))
 
     def _section(self) -> Directive:
         cursor = self.cursor

@@ -112,10 +112,9 @@ def forget(keys: set[str] | None = None) -> int:
     Errors: UsageError kernels.tuned.
     """
     if keys is None:
-        try:
+        count = 1
+        with suppress(UsageError):
             count = max(1, sum(map(len, read().values())))
-        except UsageError:
-            count = 1
         try:
             record_file().unlink()
         except (FileNotFoundError, NotADirectoryError):
