@@ -56,7 +56,7 @@ class _NoPythonValue(Exception):
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """Return the Python names of a form, and its candidates, whose fixed slots have these values."""
+    """Return each Python name of a form that agrees with the words in the slots, and its candidate."""
     return tuple(
         (name, candidate)
         for name, candidates in catalogue().items()

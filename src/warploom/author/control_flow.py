@@ -39,7 +39,7 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to the label `to` if the condition holds. With `uniform`, all threads of a warp agree."""
+    """Branch to the label `to` if the condition holds. `uniform` states that all threads of a warp agree."""
     words = {"uni": True} if uniform else {}
     with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)
@@ -112,11 +112,11 @@ class Loop:
         builder.place_label(self.head)
 
     def leave(self, condition: Register | None = None) -> None:
-        """Leave the loop if the condition holds."""
+        """Leave the loop if the condition holds, or always without a condition."""
         branch(self.end, condition)
 
     def again(self, condition: Register | None = None) -> None:
-        """Continue with the next iteration if the condition holds."""
+        """Continue with the next iteration if the condition holds, or always without a condition."""
         branch(self.step, condition)
 
 

@@ -34,7 +34,7 @@ class AuthorError(UsageError):
 
 
 def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
-    """Return an error at a Python line, or else at the expression outside this package that made the call."""
+    """Return an error at a Python line, or at the innermost calling expression outside this package."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
 
@@ -65,13 +65,13 @@ def errors_at_caller() -> Generator[None]:
 
 
 def caller_line() -> PythonLine | None:
-    """Return the line outside this package that made the current call, or None."""
+    """Return the innermost calling line outside this package, or None."""
     frame = _caller()
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def caller_place() -> Place:
-    """Return the source and span of the expression outside this package that made the current call."""
+    """Return the source and span of the innermost calling expression outside this package."""
     frame = _caller()
     return (None, None) if frame is None else _expression_place(frame, frame.f_lasti)
 

@@ -280,7 +280,7 @@ def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -
 
 
 def _is_within(location: Location, space: str) -> bool:
-    """Return True if an instruction can access a location. Generic ones ("") need a global register."""
+    """Return True if an instruction on `space` can access a location. "" stands for generic addresses."""
     if space == "":
         return isinstance(location.base, Register) and location.space == "global"
     return space.partition("::")[0] == location.space.partition("::")[0]

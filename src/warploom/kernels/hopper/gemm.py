@@ -232,7 +232,7 @@ def produce(
 def _load(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
-    """Copy `extent` rows of A or columns of B for one stage, with a mask to those CTAs of the cluster."""
+    """Copy `extent` rows of A or columns of B for one stage of K, to all CTAs in `mask` if given."""
     k, line, *batch = origin
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}

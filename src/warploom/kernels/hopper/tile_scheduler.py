@@ -38,7 +38,10 @@ class Sizes:
 
 
 class TileScheduler:
-    """Work items of one cluster: tile number `tile`, from stage `first` to below stage `last` of its K."""
+    """Work items of one cluster: whole tiles and parts of cut tiles.
+
+    The taken work item consists of the stages of K from `first` to below `last` of tile number `tile`.
+    """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
         self.sizes = sizes
@@ -167,7 +170,7 @@ class PartialSums:
         self.quads = plan.accumulators // 4
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
-        """Return the addresses of this thread's partial sums and of the flag that a cluster stores."""
+        """Return the addresses of this thread's partial sums of a cluster, and of the flag for them."""
         plan = self.plan
         # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
         in_tile = 0 if plan.tile.pingpong else self.number
