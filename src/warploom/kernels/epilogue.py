@@ -14,6 +14,7 @@ from warploom.author import Location, Register, f32, guarded, new, s32
 from warploom.kernels.plan import GemmPlan, size_of
 from warploom.kernels.ptx import ptx
 
+Registers = Sequence[Register]
 LOG2_E = 1.4426950408889634
 _GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cubic term
 
@@ -91,12 +92,7 @@ class EpilogueMath:
         )
 
     def apply(
-        self,
-        accumulators: Sequence[Register],
-        first: int,
-        addend: Sequence[Register] | None,
-        rows: RowTerms,
-        columns: ColumnTerms,
+        self, accumulators: Registers, first: int, addend: Registers | None, rows: RowTerms, columns: ColumnTerms
     ) -> list[Register]:
         """Return the results of a thread in 8 columns of the tile, which start at column `first`.
 
@@ -133,18 +129,18 @@ class EpilogueMath:
             results.append(_activated(value, epilogue.activation))
         return results
 
-    def packed(self, quad: Sequence[Register]) -> list[Register]:
+    def packed(self, quad: Registers) -> list[Register]:
         """Return the results of a thread in 8 columns as two registers of elements of D, one for each row."""
         return list(quad) if self.is_copy else [pack(self.plan.d, *quad[i : i + 2]) for i in (0, 2)]
 
-    def elements(self, quad: Sequence[Register], below: int) -> tuple[Register, ...]:
+    def elements(self, quad: Registers, below: int) -> tuple[Register, ...]:
         """Return the two elements of D in row `below`, 0 or 1, of a thread's results, each in a register."""
         pair = quad[2 * below : 2 * below + 2]
         if size_of(self.plan.d) == 4:
             return tuple(pair)
         return split_pair(self.plan.d, quad[below] if self.is_copy else pack(self.plan.d, *pair))
 
-    def _as_f32(self, accumulators: Sequence[Register], first: int) -> list[Register]:
+    def _as_f32(self, accumulators: Registers, first: int) -> list[Register]:
         """Return the four accumulators of a thread in 8 columns, as f32, or as s32 if D is s32."""
         if self.plan.accumulator == "f16":
             words = accumulators[first // 4 : first // 4 + 2]

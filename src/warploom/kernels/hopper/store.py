@@ -13,12 +13,12 @@ from contextlib import nullcontext
 from typing import Any
 
 from warploom.author import Location, Register, Shared, guarded, new, otherwise, u32, wait, when
-from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, RowTerms, unpack
+from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
 from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.plan import size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
-Results = dict[int, tuple[list[Register], list[Register]]]
+Results = dict[int, list[list[Register]]]
 """Results of a thread by the first of each 16 columns: those of the first 8 and of the last 8 columns."""
 
 
@@ -94,9 +94,12 @@ class Store:
                 self._load_addend(width, first, row, batch)
             ptx.bar(self.number + 1, 128)
             places = [place + self.buffer for place in self.places]
-            results = {
-                block: self._results(sums, start + block, block, places, rows, columns) for block in range(0, width, 16)
-            }
+            results: Results = {}
+            for block in range(0, width, 16):
+                results[block] = [
+                    self.math.apply(sums, start + block + half, addend, rows, columns)
+                    for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
+                ]
             if plan.unaligned:
                 with when(ptx.setp(first + width, self.arguments.n, CmpOp="le", type=u32)):
                     self._store_boxes(results, places, width, first, row, batch, bottom)
@@ -109,21 +112,6 @@ class Store:
                 ptx.cp_async_bulk_commit_group()
             if plan.tile.buffers > 1:
                 self.buffer ^= plan.buffer_bytes
-
-    def _results(
-        self,
-        sums: Sequence[Register],
-        first: int,
-        block: int,
-        places: Sequence[Register],
-        rows: RowTerms,
-        columns: ColumnTerms,
-    ) -> tuple[list[Register], list[Register]]:
-        low, high = (
-            self.math.apply(sums, first + half, addend, rows, columns)
-            for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
-        )
-        return low, high
 
     # Stores -------------------------------------------------------------------------------------------------
 
@@ -238,7 +226,7 @@ class Store:
             found = [each for place in pairs for each in unpack(addend, ptx.ld(place, type="b16"))]
         return [found[:4], found[4:]]
 
-    def _write(self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]) -> None:
+    def _write(self, both: list[list[Register]], block: int, places: Sequence[Register]) -> None:
         if self.size == 2:
             words = [word for quad in both for word in self.math.packed(quad)]
             ptx.stmatrix(self._matrix(block, places), words, shape="m8n8", num="x4", type="b16")
