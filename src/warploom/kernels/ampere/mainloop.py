@@ -144,7 +144,7 @@ class Copies:
             operand.issue(number)
 
     def end(self) -> None:
-        """Commit the copies of a stage as one cp.async group, and advance along K."""
+        """Commit the copies of a stage as one asynchronous group, and advance along K."""
         ptx.cp_async_commit_group()
         for operand in self.operands:
             operand.end()
