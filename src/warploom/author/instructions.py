@@ -198,10 +198,7 @@ class UnknownInstruction(AuthorError, AttributeError):
 
 @cache
 def instruction(name: str) -> Instruction:
-    """Return the function for the Python name of an instruction.
-
-    Errors: UnknownInstruction author.instruction.
-    """
+    """Return the function for an instruction's Python name. Errors: UnknownInstruction author.instruction."""
     candidates = catalogue().get(name)
     if candidates is None:
         hint = did_you_mean(name, catalogue())

@@ -119,10 +119,7 @@ def _load(location: Location, type_word: Any) -> Register:
 
 
 def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0) -> None:
-    """Declare the number of threads of a CTA, the shape of its cluster, and the CTAs that share an SM.
-
-    Errors: AuthorError author.bounds.
-    """
+    """Declare the threads of a CTA, its cluster, and the CTAs per SM. Errors: AuthorError author.bounds."""
     if not 1 <= threads <= MAX_THREADS:
         raise author_error(f"a CTA of {threads} threads; expected 1 to {MAX_THREADS}", "author.bounds")
     _add_directive(Directive(".maxntid", (Integer(threads),)))
@@ -171,10 +168,7 @@ class Kernel:
         self.__doc__ = self.function.__doc__
 
     def at(self, **constants: Any) -> Kernel:
-        """Return the kernel with values for its compile-time arguments, which are its keyword parameters.
-
-        Errors: AuthorError author.constant.
-        """
+        """Return the kernel with its keyword parameters fixed to values. Errors: AuthorError author.constant."""
         known = inspect.signature(self.function).parameters
         names = [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
         for name in constants:

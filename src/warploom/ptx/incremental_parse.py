@@ -52,10 +52,7 @@ class ParsedText:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Pieces in the order of the text.
-
-        Errors: RuntimeError after `take_pieces`
-        """
+        """Pieces in the order of the text. Errors: RuntimeError after `take_pieces`."""
         if self._pieces is None:
             raise RuntimeError("the pieces of this text were taken for a later text")
         return self._pieces

@@ -297,10 +297,7 @@ class Module(Node):
 
     @property
     def address_size(self) -> int:
-        """Address size in bits; 32 if the module does not state one.
-
-        Source: PTX ISA 11.1.3
-        """
+        """Address size in bits, or 32 if the module does not state an address size. Source: PTX ISA 11.1.3."""
         directive = self._directive(".address_size")
         return 32 if directive is None else directive.ints[0]
 
