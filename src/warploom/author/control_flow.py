@@ -86,7 +86,7 @@ def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
 
 @contextmanager
 def otherwise() -> Generator[None]:
-    """Execute the block in threads that skip the `when` block before. Errors: AuthorError author.otherwise."""
+    """Execute the block in threads that skip the `when` before it. Errors: AuthorError author.otherwise."""
     builder = current()
     last = builder.statements[-1][0] if builder.statements else None
     if not isinstance(last, Label) or last.name != builder.when_end:

@@ -26,7 +26,7 @@ from warploom.layout import strided
 _ROWS = 64  # rows of A that one consumer multiplies
 _FIRST = 0b0100  # metadata of a chunk whose first half is stored: positions 0 and 1, or 0 for tf32
 _NIBBLES = {2: (_FIRST, _FIRST, 0b1110, 0), 4: (_FIRST, _FIRST, _FIRST, _FIRST, 8, 8, 9, 0, 12, 12, 13, 0, 14, 0, 0, 0)}
-"""Metadata by the width of a chunk and the bit pattern of its nonzero elements; 0 (illegal) for too many."""
+"""Metadata by the width of a chunk and the bits of its nonzero elements. 0 is illegal: too many."""
 
 Array = NDArray[Any]
 
