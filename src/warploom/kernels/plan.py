@@ -1,6 +1,7 @@
 """Description of a GEMM kernel, its plan: the types, layouts and epilogue for which it is built.
 
-A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch.
+A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch. All kernels share the
+swizzle of shared memory and the order of tiles in this module.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
+from warploom.kernels.ptx import ptx
 
 ACCUMULATORS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
@@ -129,3 +131,21 @@ def swizzle_mask(row: Any, span: int) -> Any:
     """
     shift = (128 // span).bit_length() - 1  # rows in the same 128 bytes, a line of all banks, have the same mask
     return (row >> shift if shift else row) & (span // CHUNK - 1)
+
+
+def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any, Any]:
+    """Return the tile row and tile column of tile number `tile` within its batch, and the batch.
+
+    `group` is the number of tile rows that CTAs traverse before the next tile column.
+    """
+    plane = m_tiles * n_tiles
+    batch = tile // plane
+    return *position_in_plane(tile - batch * plane, m_tiles, n_tiles, group), batch
+
+
+def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
+    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
+    per_group = n_tiles * group
+    first = tile // per_group * group
+    rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")
+    return first + rest % height, rest // height

@@ -18,8 +18,8 @@ from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments,
 from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
+from warploom.kernels.plan import tile_position
 from warploom.kernels.ptx import ptx
-from warploom.kernels.tile_order import tile_position
 
 _DEFAULT = WarpPlan()
 _SHORT_SUMS = (8, 7)  # the PTX version that introduced f16 accumulators for 8-bit floats

@@ -18,8 +18,8 @@ from typing import Any
 
 from warploom.author import Pointer, Register, forever, guarded, new, otherwise, special, u32, when, while_
 from warploom.kernels.hopper.plan import Plan, Tile
+from warploom.kernels.plan import position_in_plane, tile_position
 from warploom.kernels.ptx import ptx
-from warploom.kernels.tile_order import position_in_plane, tile_position
 
 _QUAD = 16  # bytes that a thread stores at once
 
