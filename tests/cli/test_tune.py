@@ -73,7 +73,7 @@ def test_a_broken_file_is_told_and_can_be_forgotten(capsys: pytest.CaptureFixtur
     record_file().write_text("{")
     assert main(["tune", "--list"]) == 2
     assert capsys.readouterr().err == (
-        f"error[kernels.tuned]: cannot use the tuned tiles in {record_file()}: it is not JSON\n"
+        f"error[kernels.tuned]: cannot use the tuned tiles in {record_file()}: the file is not JSON\n"
         "  hint: `warploom tune --forget` removes it\n"
     )
     assert main(["tune", "--forget"]) == 0

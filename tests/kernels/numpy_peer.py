@@ -46,12 +46,6 @@ class NumPy:
 
         return multiply
 
-    def copy(self, matrix: Any) -> Any:
-        return matrix.copy()
-
-    def clear(self, matrix: Any) -> None:
-        matrix.fill(0)
-
     def difference(self, first: Any, second: Any) -> float:
         x, y = first.astype(np.float64), second.astype(np.float64)
         return float(np.abs(x - y).max() / np.sqrt(np.square(y).mean()))

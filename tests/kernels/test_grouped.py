@@ -12,7 +12,7 @@ import pytest
 import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.kernels import Epilogue, Plan, Tile, gemm, grouped_gemm
-from warploom.kernels.grouped import grouped_schedule
+from warploom.kernels.api import grouped_schedule
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.gemm import gemm as kernel
 from warploom.kernels.plan import DTYPES

@@ -169,7 +169,7 @@ def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
         ),
         (
             {"tile": Tile(128, 256, 6, buffers=1)},
-            "6 stages of 41984 bytes and 16496 other bytes; expected at least 2 stages and at most 232448 bytes",
+            "6 stages of 41984 bytes and 16496 other bytes; expected at least 2 stages and at most 232448 bytes in all",
         ),
     ],
 )

@@ -93,15 +93,15 @@ NO_TILE = f"the entry '{KEY}' is not a tile of this release"
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it is not JSON"),
-        ('{"format": 1', "it is not JSON"),
-        ("\xff", "it is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
+        ("", "the file is not JSON"),
+        ('{"format": 1', "the file is not JSON"),
+        ("\xff", "the file is not JSON"),
+        ("[" * 100_000, "the file is not JSON"),
         ("[]", "expected format 1"),
         ('{"format": 2, "gpus": {}}', "expected format 1"),
-        ('{"format": 1}', "'gpus' in it is not a table"),
-        ('{"format": 1, "gpus": {"a": 3}}', "'a' in it is not a table"),
-        (entry(tile=3), "'tile' in it is not a table"),
+        ('{"format": 1}', "'gpus' in the file is not a table"),
+        ('{"format": 1, "gpus": {"a": 3}}', "'a' in the file is not a table"),
+        (entry(tile=3), "'tile' in the file is not a table"),
         (entry(tile={"rows": 64}), NO_TILE),
         (entry(tile=TILE | {"more": 1}), NO_TILE),
         (entry(tile=TILE | {"rows": "64"}), NO_TILE),
@@ -111,7 +111,7 @@ NO_TILE = f"the entry '{KEY}' is not a tile of this release"
         (entry(split=None), NO_TILE),
         (entry(microseconds=0.0), NO_TILE),
         (entry(microseconds="__import__('os')"), NO_TILE),
-        (" " * ((16 << 20) + 1), "it is longer than 16 MiB"),
+        (" " * ((16 << 20) + 1), "the file is longer than 16 MiB"),
     ],
 )
 def test_a_broken_file_is_a_sentence(text: str, why: str) -> None:
@@ -130,7 +130,7 @@ def test_a_broken_file_is_a_sentence(text: str, why: str) -> None:
 
 def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
     keep(GPU, KEY, Tuned(Tile(100, 100, 4), 0, 1.0))
-    with pytest.raises(wl.UsageError, match="a tile in it is illegal: 100 rows of a tile"):
+    with pytest.raises(wl.UsageError, match="a tile in the file is illegal: 100 rows of a tile"):
         choose_tuned(GPU, PROBLEM, PLAN)
 
 

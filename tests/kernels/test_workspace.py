@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.kernels.workspace import Workspaces
+from warploom.kernels.prepared import Workspaces
 
 WORDS, FLAGS = 1000, 10
 

@@ -7,13 +7,11 @@ from warploom.author.control_flow import branch, forever, guarded, label, loop, 
 from warploom.author.errors import AuthorError
 from warploom.author.inline import declare
 from warploom.author.instructions import new
-from warploom.author.kernel import Kernel, Program, bounds, directive, kernel
-from warploom.author.parameters import Pointer, parameter, pointer, tensor_map
+from warploom.author.kernel import Kernel, Pointer, Program, bounds, directive, kernel, parameter, pointer, tensor_map
 from warploom.author.pipeline import Ring, RingState, arrive, ring, wait
 from warploom.author.python_source import from_ptx
 from warploom.author.roles import Barrier, barrier, cluster_rank, cluster_sync, elected, special, warp, warpgroup
-from warploom.author.shared_memory import Shared, shared
-from warploom.author.tiles import Tile, TileDescriptor, TileRow, shared_tile
+from warploom.author.tiles import Shared, Tile, TileDescriptor, TileRow, shared, shared_tile
 from warploom.author.values import Location, Register
 
 u32, s32, b32, f32, u64, s64, b64, f64, pred = "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64", "pred"

@@ -29,7 +29,7 @@ _CACHED_ELSEWHERE = (Name, Integer)  # `values` creates one node per name and nu
 
 @dataclass(slots=True)
 class Builder:
-    """One kernel under construction."""
+    """Kernel under construction."""
 
     target: Target
     version: Version
@@ -45,8 +45,8 @@ class Builder:
     items: list[tree.TopLevel] = field(default_factory=list[tree.TopLevel])  # module items before the kernel
     labels: Counter[str] = field(default_factory=Counter[str])
     guard: tree.Guard | None = None
-    line: PythonLine | None = None  # overrides the calling line
-    when_end: str = ""  # label after the last `when`
+    line: PythonLine | None = None  # Python line of new statements, if not the calling line
+    when_end: str = ""  # label at the end of the last `when` block
     shared_bytes: int = 0
     shared_align: int = 16
     user_labels: dict[str, PythonLine | None] = field(default_factory=dict[str, "PythonLine | None"])
@@ -74,16 +74,16 @@ class Builder:
                 return name
 
     def place_label(self, label: str) -> None:
-        """Append a label."""
+        """Append a label to the kernel."""
         self.statements.append((tree.Label(label), None))
 
     def append(self, statements: Iterable[tree.Statement]) -> None:
-        """Append statements that were already checked."""
+        """Append statements that were already checked to the kernel."""
         line = self.line or caller_line()
         self.statements += [(statement, line) for statement in statements]
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
-        """Check an instruction and append it. Errors: AuthorError with the checker's diagnostics."""
+        """Check an instruction and append it to the kernel. Errors: AuthorError of the checker."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
         line = self.line or caller_line()
@@ -101,7 +101,7 @@ class Builder:
 def reaches_end(statements: Sequence[tree.Statement]) -> bool:
     """Return True if control flow may run past the last statement.
 
-    It cannot if the last instruction is an unguarded return or jump and no jump targets a label behind it.
+    It cannot if the last instruction is an unguarded return or jump, and no jump targets a label after it.
     """
     trailing: set[str] = set()
     last: tree.Statement | None = None
@@ -123,7 +123,7 @@ def reaches_end(statements: Sequence[tree.Statement]) -> bool:
 
 
 def register_prefix(type_word: str) -> str:
-    """Return the name prefix of registers that hold a type."""
+    """Return the name prefix of registers that can hold a type, such as "r" for `%r0`."""
     return _PREFIXES.get(type_word) or _PREFIXES[f"b{max(TYPES[type_word].bits, 16)}"]
 
 
@@ -140,7 +140,7 @@ def current() -> Builder:
 
 @contextlib.contextmanager
 def building(builder: Builder) -> Generator[None]:
-    """Make a builder the current one inside the block."""
+    """Make `builder` the result of `current` inside the block."""
     token = _CURRENT.set(builder)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Messages for calls that match no Form: what was found, and what is legal."""
+"""Error messages for calls that match no instruction form: what was found, and what is legal."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from warploom.author.catalogue import Candidate
 from warploom.author.errors import did_you_mean
-from warploom.author.overloads import IMPOSSIBLE, arrange, input_operands, is_vector, mismatch, slot_choices
+from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, input_operands, is_vector, mismatch, slot_choices
 from warploom.author.values import Location, Register
 from warploom.isa.binding.operands import expected_operand, list_values
 
-_SYNTAX_LINES = 2  # in one hint
-_WORDS = 16  # a longer list is shortened
+_SYNTAX_LINES = 2  # most syntax lines in one hint
+_WORDS = 16  # most words in one list
 _NUMBERS = re.compile(r"\d+|\D+")
-_CHOICES = 64  # combinations of words that are compared with the operands
+_CHOICES = 64  # combinations of words for which the operands are checked
 
 
 def explain_mismatch(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return a message and a hint that explain why a call matches none of its candidates."""
+    """Return a message and a hint that explain why a call of instruction `name` matches no candidate."""
     keywords = {key for each in candidates for key in each.keywords}
     known = keywords.union(*(each.operands for each in candidates))
     for word, value in words.items():
@@ -41,12 +40,12 @@ def explain_mismatch(
 
 
 def ambiguous_word(name: str, slot: str, legal: Iterable[str]) -> str:
-    """Return the message for a slot that neither keywords nor operands determine."""
+    """Return the message for a word of the opcode that neither keywords nor operands determine."""
     return f"{name} needs {slot}, which its operands do not determine; expected {slot} = {_listed(legal)}"
 
 
 def usage(candidates: Sequence[Candidate]) -> str:
-    """Return a hint with the syntax lines of some forms."""
+    """Return a hint with the syntax lines of the candidates."""
     lines = list(dict.fromkeys(map(_syntax_line, candidates)))
     more = f"; and {len(lines) - _SYNTAX_LINES} more" if len(lines) > _SYNTAX_LINES else ""
     return f"the syntax is {'; '.join(lines[:_SYNTAX_LINES])}{more}"
@@ -61,7 +60,7 @@ def _syntax_line(candidate: Candidate) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return words sorted by letters and numbers; a long list is shortened."""
+    """Return words in alphabetical and numerical order. A long list is shortened."""
     ordered = sorted(
         words, key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)]
     )
@@ -69,7 +68,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mapping[str, Any]) -> str:
-    """Return the message for words that no row combines: the last word that the others leave a choice."""
+    """Return a message that names a word of the call, and the words that the others allow in its place."""
     for candidate in candidates:
         form = candidate.form
         given = {s: str(value) for s, value in (*candidate.fixed, *words.items()) if s in form.columns}
@@ -87,7 +86,7 @@ def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mappi
 def _wrong_operands(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, Candidate]:
-    """Return the message for operands of the wrong number or kind, and the nearest candidate."""
+    """Return the message for operands that are wrong in number or type, and the nearest candidate."""
     best: tuple[int, str, Candidate] | None = None
     counts: dict[int, tuple[str, Candidate]] = {}
     for candidate in candidates:
@@ -113,7 +112,7 @@ def _wrong_operands(
 
 
 def _expected(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> str:
-    """Return a description of a legal operand; for an address in a wrong space, the legal spaces."""
+    """Return a description of a legal operand, or the legal state spaces for an address in a wrong space."""
     operand = candidate.form.operands[name]
     if operand.kind == "address" and isinstance(value, Location) and not operand.registers(slots):
         slot = next((each for each in ("ss", "space") if each in candidate.form.columns), "")

@@ -8,10 +8,9 @@ from functools import cache
 from math import isfinite
 from typing import Any
 
-from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.errors import AuthorError
 from warploom.author.instructions import instruction, opcode_of, result_type, spell_operands
-from warploom.author.overloads import input_operands, is_vector
+from warploom.author.overloads import Candidate, catalogue, input_operands, is_vector
 from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
@@ -19,24 +18,24 @@ from warploom.isa.model.syntax import OperandPattern
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector, tree
 
 Registers = Callable[[str], Register | None]
-"""Function from a register's name to the register with its Python type; None for other names."""
+"""Function that returns the register of a name, with its type in Python, or None for other names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that emits an instruction. `types` are those of new result registers."""
+    """Author call that emits an instruction. `types` are the types of the new result registers."""
 
     name: str
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[Any, ...]
     types: tuple[str, ...]
-    needs_out: bool  # without `out` the call would emit another instruction
+    needs_out: bool  # True if the call would emit another instruction without `out`
     jumps: bool
 
 
 def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
-    """Return the call that emits an instruction without its guard, or None if no call does."""
+    """Return the call that emits an instruction without its guard. Return None if no call emits it."""
     binding = bind(statement)
     if not isinstance(binding, Binding):
         return None
@@ -52,12 +51,12 @@ def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
 
 
 class _NoPythonValue(Exception):
-    """An operand that no Python value stands for."""
+    """Exception for an operand that no Python value represents."""
 
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """Return the Python names of a form with these slots."""
+    """Return each Python name of a form that agrees with the words in the slots, and its candidate."""
     return tuple(
         (name, candidate)
         for name, candidates in catalogue().items()
@@ -72,7 +71,7 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 def _values(
     statement: tree.Instruction, binding: Binding, candidate: Candidate, registers: Registers
 ) -> tuple[dict[str, Any], list[tuple[OperandPattern, tuple[Any, ...]]]]:
-    """Return the arguments by operand name, and the values of each result operand."""
+    """Return the arguments of a call by operand name, and the values of each result operand."""
     form, slots = binding.form, binding.slots
     values: dict[str, Any] = {}
     results: list[tuple[OperandPattern, tuple[Any, ...]]] = []
@@ -90,7 +89,7 @@ def _values(
 
 
 def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
-    """Return the Python value of an operand where a type and a state space are expected."""
+    """Return the Python value of an operand, given the expected type and state space."""
     match operand:
         case Name(text):
             found = registers(text)
@@ -124,7 +123,7 @@ def _python(operand: Operand, type_word: str, space: str, registers: Registers) 
 # Keywords ---------------------------------------------------------------------------------------------------
 
 _CACHE: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
-"""Shortest keywords by opcode and operand kinds; True if the call prefers the instruction's form."""
+"""Shortest keywords of a call, and True if its best overload is the form of the instruction."""
 
 
 def _shortest(
@@ -159,7 +158,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return all words of the instruction as keywords: composite words by their parts, and as a whole."""
+    """Return all words of an instruction as keywords: composite words by their parts, and also as a whole."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():
@@ -181,7 +180,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 def _least(
     name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """Drop the keywords that the call does not need to emit the instruction; None if it never does."""
+    """Drop the keywords that a call does not need to emit the instruction. None if it never does."""
     if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):
@@ -194,7 +193,6 @@ def _least(
 def _emits(
     name: str, arguments: tuple[Any, ...], out: Any, keywords: Mapping[str, Any], wanted: tree.Instruction
 ) -> bool:
-    """Return True if a call emits an instruction."""
     try:
         overloads = instruction(name).overloads(arguments, keywords)
     except AuthorError:
@@ -209,7 +207,7 @@ def _emits(
 
 
 def _kind(value: Any) -> object:
-    """Return a key that is equal for values which need the same keywords."""
+    """Return a key that is equal for values that need the same keywords."""
     match value:
         case Register():
             return value.type

@@ -1,13 +1,13 @@
 """Control flow of kernels: labels, branches, guards, `when`, `otherwise` and loops.
 
-The function of a kernel runs once, while the kernel is built. Python's own `if` and `for` choose and repeat at
-build time; the functions of this module emit labels and branches that choose and repeat when the kernel runs.
+The Python function of a kernel runs once, while the kernel is built. Python's own `if` and `for` choose and repeat at
+build time. The functions of this module emit labels and branches that choose and repeat when the kernel runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from warploom.author import ptx
@@ -19,7 +19,7 @@ from warploom.ptx import Guard, Label
 
 
 def label(name: str) -> str:
-    """Declare a label of this name, for `branch` and `put`. Errors: AuthorError author.label."""
+    """Declare a label without placing it, so that `branch` can use it. Errors: AuthorError author.label."""
     builder = current()
     if name in builder.names.labels:
         raise author_error(f"label '{name}' already exists", "author.label")
@@ -29,7 +29,7 @@ def label(name: str) -> str:
 
 
 def put(name: str) -> None:
-    """Place a label here, and declare it if `label` did not. Errors: AuthorError author.label."""
+    """Place a label here. Declare it if `label` did not. Errors: AuthorError author.label."""
     builder = current()
     if any(isinstance(each, Label) and each.name == name for each, _ in builder.statements):
         raise author_error(f"label '{name}' is placed twice", "author.label")
@@ -39,18 +39,15 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to a label if the condition holds. `uniform`: all threads of a warp branch alike."""
+    """Branch to the label `to` if the condition holds. `uniform` states that all threads of a warp agree."""
     words = {"uni": True} if uniform else {}
-    if condition is None:
-        ptx.bra(to, **words)
-        return
-    with guarded(condition):
+    with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)
 
 
 @contextmanager
 def guarded(condition: Register) -> Generator[None]:
-    """Prefix every instruction of the block with the guard `@condition`. Guards do not nest."""
+    """Prefix every instruction of the block with the guard `@condition`. Errors: AuthorError author.guard."""
     builder = current()
     if builder.guard is not None:
         message = "the block is already guarded; an instruction has only one guard"
@@ -72,9 +69,11 @@ def _check_predicate(condition: object, what: str) -> None:
 
 @contextmanager
 def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
-    """Execute the block in threads in which the condition holds. `otherwise` may follow.
+    """Execute the block in the threads for which the condition holds. An `otherwise` block may follow.
 
     `uniform`: the condition is the same in all threads of a warp.
+
+    Errors: AuthorError author.guard.
     """
     builder = current()
     _check_predicate(condition, "the condition of `when`")
@@ -87,7 +86,7 @@ def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
 
 @contextmanager
 def otherwise() -> Generator[None]:
-    """Execute the block in threads in which the condition of the preceding `when` does not hold."""
+    """Execute the block in threads that skip the `when` before it. Errors: AuthorError author.otherwise."""
     builder = current()
     last = builder.statements[-1][0] if builder.statements else None
     if not isinstance(last, Label) or last.name != builder.when_end:
@@ -101,7 +100,7 @@ def otherwise() -> Generator[None]:
 
 
 class Loop:
-    """A loop under construction."""
+    """Loop under construction, with functions to leave and to continue it."""
 
     def __init__(self, builder: Builder) -> None:
         self.head = builder.label("loop")
@@ -110,17 +109,17 @@ class Loop:
         builder.place_label(self.head)
 
     def leave(self, condition: Register | None = None) -> None:
-        """Leave the loop if the condition holds."""
+        """Leave the loop if the condition holds, or always without a condition."""
         branch(self.end, condition)
 
     def again(self, condition: Register | None = None) -> None:
-        """Continue with the next iteration if the condition holds."""
+        """Continue with the next iteration if the condition holds, or always without a condition."""
         branch(self.step, condition)
 
 
 @contextmanager
 def forever() -> Generator[Loop]:
-    """Repeat the block until `leave`."""
+    """Repeat the block until its `Loop.leave` leaves the loop."""
     builder = current()
     made = Loop(builder)
     yield made
@@ -131,7 +130,7 @@ def forever() -> Generator[Loop]:
 
 @contextmanager
 def while_(condition: Callable[[], Register]) -> Generator[Loop]:
-    """Repeat the block while a condition holds. The function `condition` emits it at the head of the loop."""
+    """Repeat the block while a condition holds. `condition` emits the condition at the head of the loop."""
     with forever() as made:
         made.leave(~condition())
         yield made
@@ -140,10 +139,13 @@ def while_(condition: Callable[[], Register]) -> Generator[Loop]:
 def loop(
     start: Register | int, stop: Register | int | None = None, step: int = 1, *, type: str = "", unroll: int = 1
 ) -> Generator[Register]:
-    """Yield the counter of a loop from `start` to below `stop`, once per emitted body.
+    """Emit a loop, and yield its counter from `start` to below `stop` once for each emitted body.
 
-    Write `for i in loop(start, stop)`. The body is emitted `unroll` times for that many iterations at once, and once
-    more for the remaining ones. The counter has the given type, else that of the bounds, else u32.
+    Write `for i in loop(start, stop)`. With `unroll`, one iteration of the emitted loop contains that many bodies, and
+    a second loop executes the remaining iterations. The counter has the type `type`, or else the type of the bounds, or
+    else u32.
+
+    Errors: AuthorError author.loop.
     """
     if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         message = f"a loop with step {step!r} and unroll {unroll!r}; expected integers above 0"

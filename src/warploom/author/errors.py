@@ -1,4 +1,4 @@
-"""Errors of kernels written in Python, and the Python expressions they point to."""
+"""Errors in kernels written in Python, and the Python expressions to which they point."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError,
 
 _AUTHOR = str(Path(__file__).parent)
 _WARPLOOM = str(Path(__file__).parents[1])
-_SKIPPED = frozenset((functools.__file__, contextlib.__file__, "<string>"))  # dataclasses compile "<string>"
+_SKIPPED = frozenset(
+    (functools.__file__, contextlib.__file__, "<string>")
+)  # dataclasses generate code in the file "<string>"
 PythonLine = tuple[str, int]
-"""File and number of a Python line."""
+"""File and number of a line of Python code."""
 Place = tuple[Source | None, Span | None]
 
 
 class AuthorError(UsageError):
-    """A mistake in a kernel's Python code. Its diagnostics point to the Python expression."""
+    """Mistake in the Python code of a kernel. The diagnostics point to Python expressions."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         WarploomError.__init__(self, diagnostics)
@@ -32,13 +34,13 @@ class AuthorError(UsageError):
 
 
 def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
-    """Return an error at a Python line, or at the calling expression outside this package."""
+    """Return an error at a Python line, or at the innermost calling expression outside this package."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known word most like an unknown one, or ""."""
+    """Return a hint that names the known word most similar to `word`, or "" if none is similar."""
     like = get_close_matches(word, list(known), 1)
     return f"did you mean '{like[0]}'?" if like else ""
 
@@ -63,19 +65,19 @@ def errors_at_caller() -> Generator[None]:
 
 
 def caller_line() -> PythonLine | None:
-    """Return the nearest calling line outside this package."""
+    """Return the innermost calling line outside this package, or None."""
     frame = _caller()
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def caller_place() -> Place:
-    """Return the nearest calling expression outside this package."""
+    """Return the source and span of the innermost calling expression outside this package."""
     frame = _caller()
     return (None, None) if frame is None else _expression_place(frame, frame.f_lasti)
 
 
 def line_place(line: PythonLine | None) -> Place:
-    """Return the span of a Python line without its indentation."""
+    """Return the source and span of a Python line without its indentation."""
     source = None if line is None else _source(line[0])
     if line is None or source is None or line[1] > source.line_count:
         return None, None
@@ -92,7 +94,7 @@ def _caller() -> FrameType | None:
 
 
 def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:
-    """Return the span of the expression that a bytecode instruction of a frame computes."""
+    """Return the source and span of the expression that a bytecode instruction of a frame computes."""
     code = frame.f_code
     line, end, first, last = next(islice(code.co_positions(), bytecode_offset // 2, None))
     source = _source(code.co_filename)
@@ -102,7 +104,7 @@ def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:
 
 
 def _offset(source: Source, line: int, column: int) -> int:
-    """Return the character offset of a column, which Python counts in UTF-8 bytes."""
+    """Return the character offset of a column. Python counts columns in UTF-8 bytes."""
     return source.line_start(line) + len(source.line_text(line).encode()[:column].decode())
 
 

@@ -1,4 +1,7 @@
-"""PTX text in Python kernels: statements with slots for values, and declarations before the kernel."""
+"""PTX text in Python kernels: statements with slots for values, and declarations before the kernel.
+
+A slot is written `{name}` in the text. The value of the argument `name` replaces it.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ _HEAD_ITEMS = 3
 
 
 def inline(text: str, /, **values: Any) -> None:
-    """Append PTX statements to the kernel; `{name}` stands for the value passed as `name`.
+    """Append PTX statements to the kernel. The value of the argument `name` replaces `{name}` in the text.
 
-    A value is a register, a number, a location, a name or a vector of registers. Registers that the text declares
-    in `.reg` and its labels are local to it; variables in other state spaces belong to the kernel.
+    A value is a register, a number, a location, a name or a vector of registers. Registers that the text declares in
+    `.reg`, and its labels, are local to the text. Variables in other state spaces belong to the kernel.
 
-    Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
+    Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
     """
     builder = current()
     slots = set(_SLOT.findall(text))
@@ -62,14 +65,14 @@ def inline(text: str, /, **values: Any) -> None:
 
 
 def without_origin(statement: tree.Statement) -> tree.Statement:
-    """Return a copy of a statement that prints in canonical form instead of its source text."""
+    """Return a copy of a statement that prints its canonical text instead of its source text."""
     if isinstance(statement, tree.Block):
         return tree.Block(tuple(map(without_origin, statement.statements)))
     return replace(statement)
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return a text with its slots filled, and the range in `text` that each of its characters comes from."""
+    """Return a text with its slots filled, and the start and end in `text` of each character's origin."""
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -83,7 +86,7 @@ def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[in
             value, end = value + int("".join(offset.split()).replace("+-", "-"), 0), slot.end()
         filled = _slot_text(value, negation)
         if isinstance(value, Location) and text[: slot.start()].rstrip().endswith("["):
-            filled = filled[1:-1]  # the text has the brackets
+            filled = filled[1:-1]  # the brackets are in the text
         parts += [text[position : slot.start()], filled]
         starts += [*range(position, slot.start()), *[slot.start(2) - 1] * len(parts[-1])]
         ends += [*range(position + 1, slot.start() + 1), *[slot.end(2) + 1] * len(parts[-1])]
@@ -93,7 +96,7 @@ def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[in
 
 
 def _slot_text(value: Any, negation: str = "") -> str:
-    """Return the PTX text of a value in a slot, which `!` may precede."""
+    """Return the PTX text of a value that fills a slot. `negation` is the `!` before the slot, or ""."""
     if isinstance(value, Register):
         return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
     if is_vector(value):
@@ -107,9 +110,9 @@ def _slot_text(value: Any, negation: str = "") -> str:
 def declare(text: str) -> Any:
     """Insert PTX before the kernel: variables in `.global`, `.const` or `.shared`, functions, directives.
 
-    Return the location of a variable, or the name of a function; a tuple if the text declares several.
+    Return the location of a variable or the name of a function. Return a tuple if the text declares several.
 
-    Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
+    Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
     """
     builder = current()
     items = checked_items(text, builder.walk)
@@ -124,7 +127,7 @@ def declare(text: str) -> Any:
 
 
 def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
-    """Parse module items, check them and declare them in `walk`. Errors: AuthorError."""
+    """Parse items at module scope, check them and declare them in `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
     before = len(walk.diagnostics)
@@ -135,7 +138,7 @@ def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
 
 
 def read_parameter(text: str) -> tree.Variable:
-    """Parse one kernel parameter: `.param .u32 n`. Errors: AuthorError."""
+    """Parse one kernel parameter, such as `.param .u32 n`. Errors: AuthorError."""
     module = _parse(f"{_HEAD}.entry inline(", text, "\n) { }\n", "<parameter>")
     found = () if module is None else module.functions["inline"].params
     if len(found) != 1:
@@ -144,7 +147,7 @@ def read_parameter(text: str) -> tree.Variable:
 
 
 def read_directives(text: str) -> tuple[tree.Directive, ...]:
-    """Parse directives of a kernel: `.maxnreg 128`. Errors: AuthorError."""
+    """Parse directives of a kernel, such as `.maxnreg 128`. Errors: AuthorError."""
     module = _parse(f"{_HEAD}.entry inline()\n", text, "\n{ }\n", "<directive>")
     return () if module is None else module.functions["inline"].directives
 
@@ -161,9 +164,10 @@ def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None
 def _refuse(
     found: Iterable[Diagnostic], text: str, prefix: int, starts: Sequence[int] = (), ends: Sequence[int] = ()
 ) -> None:
-    """Raise the errors among diagnostics whose source has a text after `prefix` characters.
+    """Raise an AuthorError for the errors among diagnostics. Place them in the text of the user.
 
-    `starts` and `ends` give the range in `text` of each character of a filled text.
+    The source of the diagnostics has `prefix` characters before the text. If slots were filled, `starts` and `ends`
+    give the range in the original text for each character of the filled text.
     """
     errors = [each for each in found if each.severity is Severity.ERROR]
     moved: list[Diagnostic] = []
@@ -180,7 +184,11 @@ def _refuse(
 
 
 def _in_python(found: Diagnostic, text: str) -> Diagnostic:
-    """Move a diagnostic of a text to the Python expression, or to the characters of a literal text in it."""
+    """Move a diagnostic from a PTX text to the Python source.
+
+    The new span lies in the literal that contains the text, or is the whole calling expression if there is no such
+    literal.
+    """
     source, span = caller_place()
     if found.span is None or source is None or span is None:
         return replace(found, source=source, span=span)

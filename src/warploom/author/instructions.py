@@ -1,9 +1,9 @@
-"""Instructions as Python functions, derived from the Forms of `isa`.
+"""Instructions as Python functions, derived from the forms of `isa`.
 
-`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in new registers, or in those passed as
-`out`. The name is the instruction's, its words joined by underscores. Slots of the Form are keywords; a literal word
-is a keyword with the value True (`ftz=True`). The type defaults to that of the registers, the state space to that of
-the address, if only one choice fits.
+`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in a new register, or in the register
+passed as `out`. The Python name consists of the words of the instruction, joined by underscores. Slots of the form are
+keywords. A literal word is a keyword with the value True (`ftz=True`). A type that is not given is the type of the
+registers, and a state space that is not given is the space of the address, if only one choice fits.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any
 
 from warploom.author.builder import current
 from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, usage
-from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.errors import AuthorError, author_error, did_you_mean
-from warploom.author.overloads import IMPOSSIBLE, arrange, is_vector, mismatch, slot_choices
+from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, catalogue, is_vector, mismatch, slot_choices
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
 from warploom.isa.model.effects import Access
 from warploom.isa.model.form import Form
@@ -25,13 +24,13 @@ from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
-"""A candidate, its slots, and the arguments by operand name."""
+"""Candidate, the words in its slots, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""A candidate, its slots, its opcode, and its operand names in call order if none is a keyword."""
+"""Candidate, the words in its slots, its opcode, and its operand names if all are positional."""
 
 
 class Instruction:
-    """The function that emits the instructions of one Python name."""
+    """Function that emits the instructions of one Python name."""
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
@@ -41,18 +40,12 @@ class Instruction:
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
         """Emit the instruction. Errors: AuthorError with the checker's diagnostics."""
         builder = current()
-        key = (
-            builder.target.name,
-            builder.version,
-            _kind(operands),
-            _kind(out),
-            tuple((k, _kind(v)) for k, v in words.items()),
-        )
+        word_kinds = tuple((word, _kind(value)) for word, value in words.items())
+        key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
         if (known := self._resolved.get(key)) is not None:
             candidate, slots, opcode, order = known
-            if order is None:
-                return self._emit(candidate, slots, opcode, arrange(candidate, slots, operands, words) or {}, out)
-            return self._emit(candidate, slots, opcode, dict(zip(order, operands)), out)
+            by_name = arrange(candidate, slots, operands, words) if order is None else dict(zip(order, operands))
+            return self._emit(candidate, slots, opcode, by_name or {}, out)
         refused: AuthorError | None = None
         for candidate, slots, values in self.overloads(operands, words):
             opcode = opcode_of(candidate, slots)
@@ -70,7 +63,7 @@ class Instruction:
         raise author_error(message, "author.call", hint)
 
     def overloads(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[Overload]:
-        """Return the overloads that a call matches, the best first. Errors: AuthorError author.open."""
+        """Return the overloads that match a call, the best first. Errors: AuthorError author.open."""
         found: list[tuple[tuple[int, int], Overload]] = []
         for order, candidate in enumerate(self.candidates):
             for slots, cost in slot_choices(candidate, operands, words):
@@ -85,7 +78,7 @@ class Instruction:
         return [overload for _, overload in found]
 
     def _refuse_ambiguous(self, best: Sequence[Overload]) -> None:
-        """Raise if overloads of equal rank differ in a word."""
+        """Raise an error if equally good overloads differ in a word of the opcode."""
         if len(best) < 2:
             return
         candidate = best[0][0]
@@ -107,7 +100,7 @@ class Instruction:
 
 
 def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
-    """Return the opcode of a form with its slots filled."""
+    """Return the opcode of a form with the words in its slots."""
     words = (slots[word.slot] if word.slot else word.literal for word in candidate.form.syntax.words)
     return ".".join(word for word in words if word)
 
@@ -115,7 +108,7 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """Return the PTX operands of an overload, and its results: the registers of `out`, or new ones.
+    """Return the PTX operands of an overload and its results: the registers of `out`, or new registers.
 
     Errors: AuthorError author.out, author.misaligned.
     """
@@ -146,7 +139,7 @@ def spell_operands(
 
 
 def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Any) -> None:
-    """Raise if an access to a known byte of the dynamic shared memory is misaligned."""
+    """Raise an error if an access to a known byte of the dynamic shared memory is misaligned."""
     accesses = () if form.collective else form.effects_of(Access)
     is_access = any(access.address == operand and access.proxy == "generic" for access in accesses)
     if not is_access or not isinstance(value, Location) or not isinstance(value.base, str):
@@ -154,14 +147,12 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
     if value.base == DYNAMIC and value.offset % size:
-        raise author_error(
-            f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}",
-            "author.misaligned",
-        )
+        message = f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}"
+        raise author_error(message, "author.misaligned")
 
 
 def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
-    """Return the register or vector for a result: the next one of `given`, or a new one."""
+    """Return the register or vector for a result: the next value of `given`, or new registers."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
@@ -170,7 +161,7 @@ def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) ->
 
 
 def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
-    """Return the type of new result registers; types below 16 bits are widened to 32."""
+    """Return the type of new registers for a result. Types below 16 bits are widened to 32 bits."""
     type_word = operand.type_word(slots)
     kind = TYPES[type_word]
     if kind.bits < 16 and kind.kind != "predicate":
@@ -179,7 +170,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """Return a new register of a type, initialised if a value is given. Errors: AuthorError author.type."""
+    """Return a new register of a type, initialised with `value` if given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
         raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)
@@ -187,7 +178,7 @@ def new(type_word: str, value: Any = None) -> Register:
 
 
 def _kind(value: Any) -> Any:
-    """Return a key that is equal for values which resolve to the same overload."""
+    """Return a key that is equal for values that resolve to the same overload."""
     match value:
         case Register():
             return value.type, value.negated
@@ -202,12 +193,12 @@ def _kind(value: Any) -> Any:
 
 
 class UnknownInstruction(AuthorError, AttributeError):
-    """Use of an instruction name that does not exist."""
+    """Error for an instruction name that does not exist. It is also an AttributeError of the module `ptx`."""
 
 
 @cache
 def instruction(name: str) -> Instruction:
-    """Return the instruction of a Python name. Errors: UnknownInstruction author.instruction."""
+    """Return the function for an instruction's Python name. Errors: UnknownInstruction author.instruction."""
     candidates = catalogue().get(name)
     if candidates is None:
         hint = did_you_mean(name, catalogue())

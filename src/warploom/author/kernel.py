@@ -1,6 +1,6 @@
-"""The decorator `@kernel`: a Python function that builds one PTX kernel, and launches it."""
+"""Decorator `@kernel` for a Python function that builds a PTX kernel: parameters, building and launch."""
 
-# Callers may pass any object, whatever the annotations say.
+# Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from warploom.author import ptx
 from warploom.author.builder import REGISTER_TYPES, Builder, building, current, reaches_end
 from warploom.author.errors import AuthorError, PythonLine, author_error, errors_at_caller, line_place
-from warploom.author.inline import checked_items, read_directives
-from warploom.author.parameters import Parameter
-from warploom.author.values import DYNAMIC
+from warploom.author.inline import checked_items, read_directives, read_parameter
+from warploom.author.values import DYNAMIC, Location, Register
 from warploom.check import declarations
 from warploom.check.header import find_target, find_version
 from warploom.check.module_checker import ModuleChecker
@@ -29,18 +28,98 @@ from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap
 from warploom.providers import provider
-from warploom.ptx import Directive, Function, Integer, Label, Module, TopLevel, Variable, parse
+from warploom.ptx import Directive, Function, Integer, Label, Module, Symbol, TopLevel, Variable, parse
 
 _COMMENT_COLUMN = 70
-_DEFAULT_VERSION = (8, 6)  # the oldest that CUDA 12.7 and later write
+_DEFAULT_VERSION = (8, 6)  # PTX version of CUDA 12.7
 Extents = tuple[int, int, int]
 
 
-def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0) -> None:
-    """Declare the threads of a CTA, the shape of its cluster and the CTAs that share an SM.
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Parameter of a kernel: a value, a pointer to elements of a type, a tensor map, or a PTX declaration.
 
-    Errors: AuthorError author.bounds.
+    `type` is the type of the value or of the elements. `text` is the PTX declaration.
     """
+
+    kind: Literal["value", "pointer", "tensor map", "declared"]
+    type: str = "u64"
+    text: str = ""
+
+    def declare(self, name: str) -> Variable:
+        """Return the PTX declaration of the parameter with the given name. Errors: AuthorError."""
+        if self.kind == "declared":
+            return read_parameter(self.text)
+        if self.kind == "tensor map":
+            return Variable("param", "b8", name, align=64, shape=(128,))
+        return Variable("param", self.type if self.kind == "value" else "u64", name)
+
+    def load(self, name: str) -> Any:
+        """Emit the loads of the parameter. Return the value that the Python function receives."""
+        location, type_word = Location(name, 0, "param"), self.type
+        if self.kind == "declared":
+            return location
+        if self.kind == "tensor map":
+            return ptx.cvta(ptx.mov(Symbol(name), type="b64"), space="param", size="u64")
+        if self.kind == "value":
+            return _load(location, type_word)
+        address = ptx.cvta_to(ptx.ld(location, type="u64"), space="global", size="u64")
+        return Pointer(address.name, type_word)
+
+
+def pointer(type: str) -> Parameter:
+    """Return a parameter for the address of elements in global memory. Errors: AuthorError author.type."""
+    if type not in TYPES or TYPES[type].bits < 8:
+        message = f"unknown element type '{type}'; expected a type such as f32, u8 or bf16"
+        raise author_error(message, "author.type")
+    return Parameter("pointer", type)
+
+
+def parameter(text: str) -> Parameter:
+    """Return a parameter from PTX such as `.param .b8 sizes[24]`. The function receives its location."""
+    return Parameter("declared", text=text)
+
+
+tensor_map = Parameter("tensor map")
+"""Parameter that is a tensor map."""
+
+
+class Pointer(Register):
+    """Address of elements of one type: `x[i]` loads an element, and `x[i] = v` stores an element."""
+
+    __slots__ = ("element_type",)
+
+    def __init__(self, name: str, element_type: str) -> None:
+        super().__init__(name, "u64")
+        self.element_type = element_type
+
+    def element(self, index: Any) -> Location:
+        """Return the location of the element with an index. Errors: AuthorError author.index."""
+        size = TYPES[self.element_type].bytes
+        if isinstance(index, int):
+            return Location(self, index * size, "global")
+        if not isinstance(index, Register) or TYPES[index.type].kind not in ("signed", "unsigned", "bits"):
+            found = f"a register of {index.type}" if isinstance(index, Register) else repr(index)
+            message = f"the index is {found}; expected an integer or an integer register"
+            raise author_error(message, "author.index")
+        type_word: Any = index.type
+        wide = ptx.mul_wide(index, size, type=type_word) if type_word in ("u32", "s32") else index * size
+        return Location(ptx.add(self, wide, type="u64"), 0, "global")
+
+    def __getitem__(self, index: Any) -> Register:
+        return _load(self.element(index), self.element_type)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        type_word: Any = self.element_type
+        ptx.st(self.element(index), value, type=type_word)
+
+
+def _load(location: Location, type_word: Any) -> Register:
+    return ptx.ld(location, type=type_word)
+
+
+def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0) -> None:
+    """Declare the threads of a CTA, its cluster, and the CTAs per SM. Errors: AuthorError author.bounds."""
     if not 1 <= threads <= MAX_THREADS:
         raise author_error(f"a CTA of {threads} threads; expected 1 to {MAX_THREADS}", "author.bounds")
     _add_directive(Directive(".maxntid", (Integer(threads),)))
@@ -55,7 +134,7 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
 
 
 def directive(text: str) -> None:
-    """Add PTX directives such as `.maxnreg 128` to the kernel. Errors: AuthorError of the checker."""
+    """Add PTX directives, such as `.maxnreg 128`, to the kernel. Errors: AuthorError of the checker."""
     for each in read_directives(text):
         _add_directive(each)
 
@@ -71,9 +150,9 @@ def _add_directive(directive: Directive) -> None:
 
 @dataclass(eq=False)
 class Kernel:
-    """A kernel with its compile-time arguments. The PTX is built when it is first needed.
+    """Kernel with its compile-time arguments. The PTX is built when it is first needed.
 
-    `kernel[grid](*args)` launches it. `entry` is the name in the PTX, by default the function's.
+    `kernel[grid](*args)` launches the kernel. `entry` is its name in the PTX, by default the name of the function.
     """
 
     function: Callable[..., None]
@@ -82,17 +161,14 @@ class Kernel:
     constants: Mapping[str, Any] = field(default_factory=dict[str, Any])
     entry: str = ""
     linkage: tuple[str, ...] = ("visible",)
-    before: tuple[TopLevel, ...] = ()  # module items before the kernel
+    before: tuple[TopLevel, ...] = ()  # declarations of the module before the kernel
 
     def __post_init__(self) -> None:
         self.entry = self.entry or self.function.__name__
         self.__doc__ = self.function.__doc__
 
     def at(self, **constants: Any) -> Kernel:
-        """Return the kernel with compile-time arguments, its keyword parameters.
-
-        Errors: AuthorError author.constant.
-        """
+        """Return the kernel with its keyword parameters fixed to values. Errors: AuthorError author.constant."""
         known = inspect.signature(self.function).parameters
         names = [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
         for name in constants:
@@ -106,7 +182,7 @@ class Kernel:
 
     @cached_property
     def built(self) -> Builder:
-        """Result of running the kernel's function. Errors: AuthorError at the wrong Python expression."""
+        """Kernel as its Python function built it. Errors: AuthorError at the wrong Python expression."""
         try:
             target, version = resolve_target(self.target, self.version)
         except UsageError as error:
@@ -134,7 +210,7 @@ class Kernel:
         return code.co_filename, code.co_firstlineno
 
     def _finish(self, builder: Builder) -> None:
-        """Refuse labels that are never placed, and add a return if control flow reaches the end."""
+        """Refuse labels that are never placed. Add a return if control flow reaches the end."""
         statements = [statement for statement, _ in builder.statements]
         placed = {each.name for each in statements if isinstance(each, Label)}
         for name, line in builder.user_labels.items():
@@ -169,7 +245,7 @@ class Kernel:
         return found
 
     def _declare(self, builder: Builder, name: str, kind: Parameter) -> Any:
-        """Declare a parameter and return the value that the function receives for it."""
+        """Declare a parameter of the kernel. Return the value that the Python function receives for it."""
         variable = kind.declare(f"{self.entry}_{name}")
         builder.parameters.append(variable)
         builder.names.declare(variable)
@@ -183,12 +259,12 @@ class Kernel:
 
     @cached_property
     def text(self) -> str:
-        """PTX of the kernel as a module; comments name the Python line of each instruction."""
+        """PTX of the kernel as a module. Comments name the Python line of each instruction."""
         return _module_text(self.built.target, self.built.version, [*self.before, self])
 
     @cached_property
     def module(self) -> Module:
-        """PTX of the kernel as a tree."""
+        """Module of the kernel, as a tree."""
         return parse(self.text)
 
     # Launching ----------------------------------------------------------------------------------------------
@@ -200,12 +276,12 @@ class Kernel:
 
     @property
     def block(self) -> Extents | None:
-        """Threads of a CTA in `.reqntid` or `.maxntid`, or None without these directives."""
+        """Threads of a CTA as `.reqntid` or `.maxntid` declares them, or None without these directives."""
         return self._extents(".reqntid") or self._extents(".maxntid")
 
     @property
     def cluster(self) -> Extents | None:
-        """CTAs of a cluster in `.reqnctapercluster`, or None without this directive."""
+        """CTAs of a cluster as `.reqnctapercluster` declares them, or None without this directive."""
         return self._extents(".reqnctapercluster")
 
     def _extents(self, name: str) -> Extents | None:
@@ -218,19 +294,18 @@ class Kernel:
     def __getitem__(self, geometry: Any) -> Callable[..., Any]:
         """Return a function that launches the kernel: `kernel[grid](*args)` or `kernel[grid, block](*args)`.
 
-        A kernel that declares its threads (`bounds` or `.reqntid`) takes the grid alone, one to three integers. Other
-        kernels take grid and block. The launch runs on the GPU if an argument is an array in GPU memory, otherwise on
-        the CPU. Errors: UsageError launch.geometry, and those of `wl.launch`.
+        A kernel that declares its threads (`bounds` or `.reqntid`) takes only the grid, which is one to three integers.
+        Other kernels take grid and block. The launch runs on the GPU if an argument is an array in GPU memory,
+        otherwise on the CPU.
+
+        Errors: UsageError launch.geometry, and the errors of `wl.launch`.
         """
         if self.block is not None:
             return partial(self._launch, geometry, self.block)
         pair = cast("Sequence[Any]", geometry)
         if not isinstance(geometry, tuple) or len(pair) != 2:
-            raise UsageError(
-                f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)",
-                code="launch.geometry",
-                hint="`bounds(threads=...)` in the kernel declares them",
-            )
+            message = f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)"
+            raise UsageError(message, code="launch.geometry", hint="`bounds(threads=...)` in the kernel declares them")
         return partial(self._launch, pair[0], pair[1])
 
     def _launch(self, grid: Any, block: Any, *args: Any) -> Any:
@@ -243,7 +318,7 @@ class Kernel:
 
 
 def _any_on_gpu(args: Iterable[Any]) -> bool:
-    """Return True if an argument, the array of a tensor map or an array of a list is in GPU memory."""
+    """Return True if an array among the arguments is in GPU memory. Search tensor maps and lists, too."""
     from warploom.gpu.arrays import is_on_gpu
 
     return any(
@@ -255,7 +330,7 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
-    """Return a target and the PTX version of its kernels. Errors: UsageError."""
+    """Return a target and a PTX version, by default the oldest with the target from 8.6 on."""
     found = find_target(target)
     return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
 
@@ -263,10 +338,11 @@ def resolve_target(target: str, version: str) -> tuple[Target, Version]:
 def kernel(
     function: Callable[..., None] | None = None, *, target: str = "sm_90a", ptx_version: str = "", name: str = ""
 ) -> Any:
-    """Decorate a function that builds a kernel.
+    """Decorate a Python function that builds a kernel. Return a `Kernel`.
 
-    Its positional parameters are the kernel's; annotations give their types: `u32`, `f32`, `pointer(f32)`,
-    `tensor_map`. Its keyword parameters are compile-time arguments. `name` is the entry's name in the PTX.
+    The positional parameters of the function are the parameters of the kernel. Their annotations give the types: `u32`,
+    `f32`, `pointer(f32)`, `tensor_map`. Its keyword parameters are compile-time arguments. `name` is the name of the
+    kernel in the PTX.
     """
     if function is None:
         return partial(Kernel, target=target, version=ptx_version, entry=name)
@@ -277,7 +353,7 @@ def kernel(
 
 
 class Program:
-    """A module of kernels and shared declarations, in the order in which they were added."""
+    """Module of several kernels and shared declarations, in the order in which they were added."""
 
     def __init__(self, *, target: str = "sm_90a", ptx_version: str = "") -> None:
         self.target = target
@@ -285,9 +361,9 @@ class Program:
         self.parts: list[TopLevel | Kernel] = []
 
     def declare(self, text: str) -> None:
-        """Add PTX declarations: variables, functions, directives. Later kernels can use them.
+        """Add PTX declarations: variables, functions, directives. Kernels that are added later can use them.
 
-        Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
+        Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
         """
         with errors_at_caller():
             target, version = resolve_target(self.target, self.version)
@@ -299,7 +375,7 @@ class Program:
     def kernel(
         self, function: Callable[..., None] | None = None, *, name: str = "", linkage: tuple[str, ...] = ("visible",)
     ) -> Any:
-        """Decorate a function that builds a kernel of this program; see `warploom.author.kernel`."""
+        """Decorate a Python function that builds a kernel of this program, like `warploom.author.kernel`."""
         if function is None:
             return partial(self.kernel, name=name, linkage=linkage)
         made = Kernel(function, self.target, self.version, {}, name, linkage, self._items())
@@ -311,12 +387,12 @@ class Program:
 
     @property
     def text(self) -> str:
-        """PTX of the program; comments name the Python line of each instruction."""
+        """PTX of the program. Comments name the Python line of each instruction."""
         return _module_text(*resolve_target(self.target, self.version), self.parts)
 
     @property
     def module(self) -> Module:
-        """PTX of the program as a tree."""
+        """Module of the program, as a tree."""
         return parse(self.text)
 
 
@@ -324,7 +400,7 @@ class Program:
 
 
 def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Kernel]) -> str:
-    """Return a module: its header, the dynamic shared memory that its kernels use, and its parts."""
+    """Return the PTX text of a module: its header, the dynamic shared memory of its kernels, and `parts`."""
     text = f".version {version[0]}.{version[1]}\n.target {target.name}\n.address_size 64\n\n"
     built = [part.built for part in parts if isinstance(part, Kernel)]
     if align := max((each.shared_align for each in built if each.shared_bytes), default=0):
@@ -339,7 +415,6 @@ def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Ke
 
 
 def _entry_text(kernel: Kernel) -> str:
-    """Return one kernel; the Python line of its instructions stands in comments."""
     builder = kernel.built
     words = "".join(f".{word} " for word in kernel.linkage)
     parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in builder.parameters)

@@ -1,24 +1,81 @@
-"""Overload resolution of calls: the words that Forms allow, and the operand that each argument fills."""
+"""Overload resolution of calls: the words that forms allow, and the operand for each argument.
+
+A slot is a position of the opcode that several words can fill. The rows of a form list the words that it can combine.
+"""
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any, TypeGuard
 
-from warploom.author.catalogue import Candidate, python_name
+import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
 from warploom.author.values import Location, Register, type_of
-from warploom.isa.model.form import IMPLIED, Form
+from warploom.isa.model.form import IMPLIED, Form, forms
 from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.syntax import OperandPattern
+from warploom.isa.model.syntax import OperandPattern, Word
 from warploom.isa.model.types import TYPES
 
 _CHOICE_LIMIT = 512  # combinations of words that are tried for one row
 _VECTORS = frozenset((list, tuple))
 _SCALARS = frozenset((Register, Location, int, float, str, bool, type(None)))
 IMPOSSIBLE = 1 << 20
-"""Mismatch of a value that an operand cannot take."""
+"""Measure of `mismatch` for a value that an operand cannot take."""
+
+
+# Instructions by name ---------------------------------------------------------------------------------------
+
+
+@cache
+def python_name(word: str) -> str:
+    """Return a PTX word as a Python name: `L2_cache_hint` for `L2::cache_hint`, `and_` for `and`."""
+    name = re.sub(r"\W+", "_", word)
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Instruction form that a Python name may refer to. The name determines the slots in `fixed`."""
+
+    form: Form
+    fixed: tuple[tuple[str, str], ...]
+    keywords: Mapping[str, Word]  # slots, parts of composite words and literal words by Python name
+    operands: Mapping[str, str]  # operands by Python name
+
+
+@cache
+def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
+    """Return the candidates of every Python name of an instruction."""
+    found: dict[str, list[Candidate]] = {}
+    for form in forms():
+        for name, words, fixed in _names(form):
+            found.setdefault(name, []).append(_candidate(form, words, fixed))
+    return {name: tuple(each) for name, each in sorted(found.items())}
+
+
+def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
+    """Yield each Python name of a form, the words in the name, and the slots that it determines."""
+    words = form.common_name
+    choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
+    for spelled in product(*choices):
+        name = python_name("_".join(re.sub(r"\W+", "_", each) for each in spelled))
+        yield name, words, tuple((w.slot, text) for w, text in zip(words, spelled, strict=True) if w.slot)
+
+
+def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], ...]) -> Candidate:
+    keywords: dict[str, Word] = {}
+    for word in form.syntax.words:
+        if not any(word is each for each in named):
+            keywords[python_name(word.slot or word.literal)] = word
+        if word.composite is not None:
+            keywords.update(dict.fromkeys(word.composite.groupindex, word))
+    operands = {python_name(n): n for name in form.syntax.operands for n in name.names}
+    return Candidate(form, fixed, keywords, operands)
 
 
 # Words ------------------------------------------------------------------------------------------------------
@@ -27,7 +84,11 @@ IMPOSSIBLE = 1 << 20
 def slot_choices(
     candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield the slots that the rows allow with the given words, and a cost that counts words not given."""
+    """Yield the words for the slots of a candidate that fit a call, and their cost.
+
+    The cost counts words that the call does not name. `operands` and `words` are the arguments and keywords of the
+    call.
+    """
     form, given = candidate.form, _given_slots(candidate, words)
     if given is None:
         return
@@ -61,7 +122,7 @@ def slot_choices(
 
 
 def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the slots that the name and the keywords of a call fill; None if the form lacks a keyword."""
+    """Return the words that the Python name and the keywords of a call give. None for an unknown keyword."""
     form, given = candidate.form, dict(candidate.fixed)
     for name, value in words.items():
         if name in candidate.operands:
@@ -84,7 +145,7 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 def _options(
     form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
 ) -> Sequence[str]:
-    """Return the words for a slot that the call does not name; types and spaces come from its values."""
+    """Return the words for a slot that the call does not name. The arguments determine types and spaces."""
     for word in form.syntax.words:
         if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
             found = word.composite.fullmatch(given[word.slot])
@@ -100,7 +161,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and absent words to slots; return True if a row allows all of them."""
+    """Add composite words, their parts and absent words to `slots`. Return True if a row allows all words."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -123,7 +184,7 @@ def _is_optional(form: Form, slot: str) -> bool:
 
 
 def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
-    """Return True if a value stands for a braced vector: a sequence, but not a string."""
+    """Return True if a value stands for a vector in braces: a sequence that is no string."""
     kind = type(value)
     if kind in _VECTORS or kind in _SCALARS:  # faster than the abstract class below
         return kind in _VECTORS
@@ -131,7 +192,7 @@ def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def flatten(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield values, and the items of vectors among them."""
+    """Yield values, and the items of vectors instead of the vectors."""
     for value in values:
         if is_vector(value):
             yield from flatten(value)
@@ -140,7 +201,7 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[OperandPattern]:
-    """Return the operands that a call passes as arguments: all but results."""
+    """Return the operands that a call passes as arguments, which are all but the results."""
     form = candidate.form
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -156,7 +217,7 @@ def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[Opera
 def arrange(
     candidate: Candidate, slots: Mapping[str, str], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the arguments by operand name; None if they are too few or too many."""
+    """Return the arguments of a call by operand name. None if the call has too few or too many arguments."""
     named = {candidate.operands[name]: value for name, value in words.items() if name in candidate.operands}
     rest, values = list(operands), dict[str, Any]()
     inputs = input_operands(candidate, slots)
@@ -181,7 +242,10 @@ def arrange(
 
 
 def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
-    """Return how badly a value suits an operand: 0 if exactly, IMPOSSIBLE or more if not at all."""
+    """Return a measure of how badly a value fits an operand.
+
+    The measure is 0 for an exact fit, and at least IMPOSSIBLE for a value that the operand cannot take.
+    """
     operand = candidate.form.operands[name]
     if isinstance(value, Location) != (operand.kind == "address"):
         return IMPOSSIBLE
@@ -216,10 +280,7 @@ def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -
 
 
 def _is_within(location: Location, space: str) -> bool:
-    """Return True if an instruction for a state space can access a location of another one.
-
-    Generic instructions ("") need a global address in a register.
-    """
+    """Return True if an instruction on `space` can access a location. "" stands for generic addresses."""
     if space == "":
         return isinstance(location.base, Register) and location.space == "global"
     return space.partition("::")[0] == location.space.partition("::")[0]

@@ -1,4 +1,4 @@
-"""Ring of stages between a producer and its consumers; each stage has a full and an empty mbarrier."""
+"""Ring of stages between a producer and its consumers. Each stage has a full and an empty mbarrier."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from warploom.author import ptx
 from warploom.author.control_flow import forever, guarded, when
 from warploom.author.errors import author_error
 from warploom.author.instructions import new
-from warploom.author.shared_memory import Shared, shared
+from warploom.author.tiles import Shared, shared
 from warploom.author.values import Location, Register
 
 _MBARRIER = 8  # bytes
 
 
 def wait(barrier: Location, parity: Register | int) -> None:
-    """Wait until the phase with this parity of an mbarrier completes."""
+    """Wait until the phase of an mbarrier with this parity completes."""
     with forever() as loop:
         loop.leave(ptx.mbarrier_try_wait(barrier, parity, parity=True))
 
@@ -27,9 +27,10 @@ def arrive(barrier: Location) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Ring of stages. A stage is full after one arrival and the transaction bytes that it announces.
+    """Ring of stages in shared memory.
 
-    A stage is empty after `consumers` arrivals from every CTA of a cluster of `cluster` CTAs.
+    A stage is full after one arrival at its full mbarrier and the transaction bytes that this arrival announces. It is
+    empty after `consumers` arrivals from every CTA of a cluster of `cluster` CTAs.
     """
 
     stages: int
@@ -39,20 +40,20 @@ class Ring:
     cluster: int
 
     def start(self) -> None:
-        """Initialise the mbarriers. One thread calls it; a CTA or cluster barrier must follow."""
+        """Initialise the mbarriers. Call it in one thread, before a CTA or cluster barrier."""
         for stage in range(self.stages):
             ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
             ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)
         ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
 
     def state(self) -> RingState:
-        """Return a position in the ring for one role, at the first stage."""
+        """Return the position of a producer or consumer in the ring, at the first stage."""
         return RingState(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
 
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """Position of one role in the ring: its stage, and the phase parity of its mbarriers."""
+    """Position of a producer or consumer in the ring: its stage, and the phase parity of its mbarriers."""
 
     ring: Ring
     stage: Register
@@ -61,11 +62,11 @@ class RingState:
     empty: Register
 
     def barrier(self, space: str = "shared::cta") -> Location:
-        """Return the full mbarrier of the stage."""
+        """Return the location of the full mbarrier of the stage."""
         return (self.full + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
-        """Wait until the consumers have released the stage; does not block in the first round."""
+        """Wait until the consumers have released the stage. Do not wait in the first round."""
         wait((self.empty + self.stage * _MBARRIER).at(space="shared::cta"), self.phase ^ 1)
 
     def wait_full(self) -> None:
@@ -73,7 +74,7 @@ class RingState:
         wait(self.barrier(), self.phase)
 
     def release(self, stage: Register, thread: Register) -> None:
-        """Release a stage in all CTAs of the cluster. `thread` is the thread's number in its consumer."""
+        """Release a stage in all CTAs of the cluster. `thread` is the index of the thread in its consumer."""
         barrier = self.empty + stage * _MBARRIER
         if self.ring.cluster == 1:
             with guarded(thread == 0):
@@ -93,7 +94,7 @@ class RingState:
             ptx.xor(self.phase, 1, type="b32", out=self.phase)
 
     def skip(self, count: Register) -> None:
-        """Advance by several stages."""
+        """Advance by `count` stages."""
         total = self.stage + count
         rounds = total // self.ring.stages
         self.stage.set(total - rounds * self.ring.stages)
@@ -103,9 +104,7 @@ class RingState:
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
     """Allocate a ring of stages in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
-        raise author_error(
-            f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each",
-            "author.ring",
-        )
+        message = f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
+        raise author_error(message, "author.ring")
     full, empty = (shared(_MBARRIER * stages, align=8) for _ in range(2))
     return Ring(stages, consumers, full, empty, cluster)

@@ -1,13 +1,13 @@
-"""The instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
+"""Instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
 
-`ptx.pyi` beside this file, which editors read, is made from the Forms by `warploom-lab pages`.
+Editors read the file `ptx.pyi` beside this file. `warploom-lab pages` generates it from the forms.
 """
 
 from __future__ import annotations
 
-from warploom.author.catalogue import catalogue
 from warploom.author.inline import inline
 from warploom.author.instructions import Instruction, instruction
+from warploom.author.overloads import catalogue
 
 __all__ = ["inline"]
 

@@ -1,4 +1,4 @@
-"""Translation of a PTX module into the author code that builds it."""
+"""Translation of a PTX module into author code, the Python code that builds the module."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from warploom.author.values import Location, Register
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Symbol, parse, tree
+from warploom.ptx.scopes import Scope
 
 _WIDTH = 110
 _TOKEN = re.compile(r"[%\w$][\w$]*(?:\.\w+)*")
@@ -26,10 +27,10 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
-    """Return author code that builds the same module, or only one of its kernels and the declarations.
+    """Return author code that builds the same module, or only its kernel `kernel` and the declarations.
 
-    The built module differs only in register names, comments and white space. Each call has as few keywords as
-    possible; statements that no call emits become inline PTX.
+    The module that the code builds differs only in register names, comments and white space. Each call has as few
+    keywords as possible. Statements that no call emits become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """
@@ -55,7 +56,6 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
 
 
 def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
-    """Yield the code of each kernel, and of the declarations between kernels."""
     sources: list[tuple[tree.TopLevel, str | None]] = []
     for item in module.items:
         if isinstance(item, tree.Directive) and item.name in (".version", ".target", ".address_size"):
@@ -74,7 +74,7 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a Python literal, over several lines if the text has several."""
+    """Return a Python string literal, over several lines if the text has several lines."""
     unprintable = any(not (each.isprintable() or each in "\n\t") for each in text)
     if unprintable or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
@@ -82,16 +82,16 @@ def _quoted(text: str) -> str:
 
 
 def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
-    """Return the code of a list between `head` and `tail`, wrapped if it is too long for one line."""
+    """Return Python code with a list between `head` and `tail`. Wrap it if it is too long for one line."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
-    blank = "\0"  # keeps items on one line
+    blank = "\0"  # replaces blanks of items, at which `wrap` would break lines
     wrapped = wrap(", ".join(each.replace(" ", blank) for each in items), _WIDTH - 12, break_long_words=False)
     return [f"{margin}{head}", *(f"{margin}    {line.replace(blank, ' ')}" for line in wrapped), f"{margin}{tail}"]
 
 
 class _Kernel:
-    """Translation of one entry into a Python function."""
+    """Translation of one kernel into a Python function."""
 
     def __init__(self, function: tree.Function) -> None:
         self.function = function
@@ -103,8 +103,7 @@ class _Kernel:
         self.parameters = {
             each.name: self._name(each.name.removeprefix(prefix) or each.name) for each in function.params
         }
-        instructions = _instructions(self.statements)
-        mentioned = {text for each in instructions for text in _TOKEN.findall(str(replace(each)))}
+        mentioned = set(_names(self.statements))
         self.labels = {
             each.name: self._name(re.sub(r"^\W*L_*", "at_", each.name).lower())
             for each in self.statements
@@ -117,7 +116,7 @@ class _Kernel:
         self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
-        """Return an unused Python name like a PTX name."""
+        """Return an unused Python name that resembles a PTX name."""
         plain = re.sub(r"\W", "_", name.lstrip("%$")) or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         names = chain((plain,), (f"{plain}_{k}" for k in count(2)))
@@ -126,7 +125,7 @@ class _Kernel:
         return chosen
 
     def source(self) -> str | None:
-        """Return the Python function, or None if author cannot express the kernel."""
+        """Return the Python function, or None if author code cannot express the kernel."""
         function = self.function
         if function.body is None or function.attributes or any(map(_is_inexpressible, self.statements)):
             return None
@@ -158,7 +157,7 @@ class _Kernel:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        """Translate the body. A pass that finds a register read before its first write is repeated."""
+        """Translate the body. Repeat the pass if it finds a register that is read before its first write."""
         known = -1
         while known < len(self.created):
             known = len(self.created)
@@ -191,14 +190,14 @@ class _Kernel:
 
         found = call_of(unguarded, registers(self.types))
         with_declared_types = found is None
-        if with_declared_types:  # types that registers got from earlier results may prevent a call
+        if with_declared_types:  # a type that a register got from an earlier result may prevent a call
             found = call_of(unguarded, registers({}))
         if found is not None:
             self._require(found.arguments, declared=with_declared_types)
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Emit declarations for registers that do not exist yet, or have another type than the declared one."""
+        """Create registers that do not exist yet, or, if `declared`, that lack their declared type."""
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -249,7 +248,7 @@ class _Kernel:
         )
 
     def _target(self, results: Sequence[Any]) -> str:
-        """Return the assignment target of results; vectors are unpacked."""
+        """Return the left side of the assignment of results. Vectors are unpacked."""
         parts = [
             ", ".join(map(self._value, each)) + "," * (len(each) == 1) if is_vector(each) else self._value(each)
             for each in results
@@ -259,7 +258,7 @@ class _Kernel:
         return ", ".join(f"({p})" if is_vector(r) else p for p, r in zip(parts, results, strict=True))
 
     def _write_inline(self, statement: tree.Statement) -> None:
-        """Write a statement as inline PTX with its registers as slots."""
+        """Write a statement as inline PTX, in which slots stand for registers."""
         self.guard = None
         own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
         slots: dict[str, None] = {}
@@ -273,7 +272,7 @@ class _Kernel:
             slots[self.names[name]] = None
             return f"{{{self.names[name]}}}"
 
-        # Blanks keep a vector of one register from being a slot.
+        # Blanks distinguish a vector of one register from a slot.
         text = re.sub(r"\{(\w+)\}", r"{ \1 }", str(without_origin(statement)))
         text = _TOKEN.sub(slot, text).expandtabs(4)
         if "\n" in text:
@@ -283,7 +282,6 @@ class _Kernel:
     # Values -------------------------------------------------------------------------------------------------
 
     def _value(self, value: Any) -> str:
-        """Return a value as Python code."""
         match value:
             case Register():
                 return f"{'~' if value.negated else ''}{self.names[value.name]}"
@@ -322,14 +320,10 @@ class _Kernel:
 
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
-    """Return True for directives and register vectors that author cannot express in a body."""
-    match statement:
-        case tree.Directive():
-            return statement.name not in _BODY_DIRECTIVES
-        case tree.Variable(space="reg"):
-            return statement.vector > 1 or statement.type not in TYPES
-        case _:
-            return False
+    """Return True for a directive or declaration of vectors that author code cannot express in a body."""
+    if isinstance(statement, tree.Variable) and statement.space == "reg":
+        return statement.vector > 1 or statement.type not in TYPES
+    return isinstance(statement, tree.Directive) and statement.name not in _BODY_DIRECTIVES
 
 
 def _directive(directive: tree.Directive) -> str:
@@ -338,33 +332,21 @@ def _directive(directive: tree.Directive) -> str:
 
 
 def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
-    """Return the registers that statements use by name, with their declared types."""
-    found: dict[str, str] = {}
-    ranges: dict[str, tuple[int, str]] = {}
+    scope = Scope[str, None, None](None)
     for each in statements:
         if isinstance(each, tree.Variable) and each.space == "reg":
             if each.count is None:
-                found[each.name] = each.type
+                scope.registers[each.name] = each.type
             else:
-                ranges[each.name] = each.count, each.type
-    for instruction in _instructions(statements):
-        for name in _TOKEN.findall(str(replace(instruction))):
-            stem = name.rstrip("0123456789")
-            count_type = ranges.get(stem)
-            if name in found or count_type is None or stem == name:
-                continue
-            if int(name[len(stem) :]) < count_type[0]:
-                found[name] = count_type[1]
-    return found
+                scope.ranges[each.name] = each.count, each.type
+    used = {name: found[0] for name in _names(statements) if (found := scope.own_register(name)) is not None}
+    return {**scope.registers, **used}
 
 
-def _instructions(statements: Sequence[tree.Statement]) -> Iterator[tree.Instruction]:
-    """Yield all instructions, including those of nested blocks."""
-    for each in statements:
-        if isinstance(each, tree.Instruction):
-            yield each
-        elif isinstance(each, tree.Block):
-            yield from each.instructions()
+def _names(statements: Sequence[tree.Statement]) -> Iterator[str]:
+    """Yield the names in all instructions, including instructions of nested blocks."""
+    for instruction in tree.Block(tuple(statements)).instructions():
+        yield from _TOKEN.findall(str(replace(instruction)))
 
 
 def _registers_in(values: Sequence[Any]) -> Iterator[Register]:

@@ -17,7 +17,7 @@ _BARRIERS = 16
 
 
 def special(name: str) -> Register:
-    """Read a special register, `special("tid.x")` for `%tid.x`. Errors: AuthorError author.special."""
+    """Read a special register. The name of `%tid.x` is "tid.x". Errors: AuthorError author.special."""
     known = SPECIAL_REGISTERS.get(f"%{name}")
     if known is None:
         hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS))
@@ -27,12 +27,12 @@ def special(name: str) -> Register:
 
 
 def warp() -> Register:
-    """Return the warp's number in its CTA, as a value that compilers treat as uniform."""
+    """Return the index of the warp in its CTA, as a value that compilers treat as uniform."""
     return _uniform(special("tid.x") >> 5)
 
 
 def warpgroup() -> Register:
-    """Return the warpgroup's number in its CTA, as a value that compilers treat as uniform."""
+    """Return the index of the warpgroup in its CTA, as a value that compilers treat as uniform."""
     return _uniform(special("tid.x") >> 7)
 
 
@@ -41,28 +41,28 @@ def _uniform(value: Register) -> Register:
 
 
 def elected() -> Register:
-    """Return a predicate that is true in one lane of the warp. All lanes must call it."""
+    """Return a predicate that is true in one lane of the warp. All lanes must execute it."""
     return ptx.elect(_ALL_LANES)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A named barrier for `threads` threads of the CTA."""
+    """Named barrier for `threads` threads of the CTA."""
 
     number: Register | int
     threads: int
 
     def wait(self) -> None:
-        """Arrive and wait for all threads of the barrier."""
+        """Arrive at the barrier, and wait for all of its threads."""
         ptx.bar(self.number, self.threads)
 
     def arrive(self) -> None:
-        """Arrive without waiting."""
+        """Arrive at the barrier without waiting."""
         ptx.bar_arrive(self.number, self.threads)
 
 
 def barrier(number: Register | int, threads: int) -> Barrier:
-    """Return a named barrier; number 0 is the CTA's barrier. Errors: AuthorError author.barrier."""
+    """Return a named barrier. Number 0 is the barrier of the CTA. Errors: AuthorError author.barrier."""
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
         raise author_error(
@@ -79,6 +79,6 @@ def cluster_rank() -> Register:
 
 
 def cluster_sync() -> None:
-    """Synchronise all threads of the cluster; their earlier writes become visible."""
+    """Synchronise all threads of the cluster. Their earlier writes become visible."""
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()

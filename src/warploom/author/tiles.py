@@ -1,4 +1,4 @@
-"""Matrix tiles in shared memory: swizzled addresses, matrix descriptors and tensor copies."""
+"""Dynamic shared memory, and matrix tiles in it: swizzled addresses, descriptors and tensor copies."""
 
 from __future__ import annotations
 
@@ -7,29 +7,70 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import ptx
+from warploom.author.builder import current
 from warploom.author.errors import author_error, errors_at_caller
-from warploom.author.shared_memory import Shared, shared
-from warploom.author.values import Location, Register
+from warploom.author.values import DYNAMIC, Location, Register
+from warploom.isa.model.capacity import SHARED_KIB
 from warploom.isa.model.types import TYPES
 from warploom.layout import Descriptor
 from warploom.layout.swizzle import chunk_mask
+from warploom.ptx import Symbol
 
 Origin = tuple[Register | int, Register | int]
-"""Column and row of the first element of a tile in its tensor."""
+"""Column and row in the tensor of the first element of a tile."""
 _PATTERN = 1024  # bytes after which every swizzle pattern repeats
 _CORE_ROWS = 8  # rows of a core matrix
 _CHUNK = 16  # bytes that a swizzle moves together
 
 
+class Shared:
+    """Range of the dynamic shared memory. Units: `offset` and `size` are bytes."""
+
+    def __init__(self, offset: int, size: int) -> None:
+        self.offset = offset
+        self.size = size
+
+    def at(self, offset: int = 0) -> Location:
+        """Return the location at a byte of the range. Errors: AuthorError author.shared."""
+        last = max(self.size, 1) - 1
+        if not 0 <= offset <= last:
+            message = f"byte {offset} of {self.size} bytes of shared memory; expected 0 to {last}"
+            raise author_error(message, "author.shared")
+        return Location(DYNAMIC, self.offset + offset, "shared::cta")
+
+    def address(self, offset: int = 0) -> Register:
+        """Emit a move of the address of a byte of the range to a 32-bit register, and return the register."""
+        return ptx.mov(Symbol(DYNAMIC, self.offset + offset), type="u32")
+
+
+def shared(size: int, *, align: int = 16) -> Shared:
+    """Allocate dynamic shared memory. Units: bytes. Errors: AuthorError author.shared."""
+    if size < 0 or align < 1 or align & (align - 1):
+        message = f"{size} bytes aligned to {align}; expected a size of at least 0 and a power of two"
+        raise author_error(message, "author.shared")
+    builder = current()
+    start = -(-builder.shared_bytes // align) * align
+    limit = 1024 * SHARED_KIB.get(builder.target.number, max(SHARED_KIB.values()))
+    if start + size > limit:
+        raise author_error(
+            f"the shared memory of a CTA grows to {start + size} bytes; "
+            f"expected at most {limit} on {builder.target.name}",
+            "author.shared",
+        )
+    builder.shared_bytes = start + size
+    builder.shared_align = max(builder.shared_align, align)
+    return Shared(start, size)
+
+
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`stages` tiles of `rows` x `columns` elements in shared memory, K-major.
+    """`stages` tiles of `rows` x `columns` elements in shared memory, contiguous along K.
 
-    A row is split into spans of `span` bytes, the swizzle span or 16. The first span of all rows comes first, then
-    the next span of all rows. Tensor copies of boxes one span wide write this layout, and warpgroup multiplications
-    read it.
+    A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
+    rows come first, then the second parts of all rows. Tensor copies of boxes of one part per row write this layout,
+    and warpgroup multiplications read it.
 
-    Units: `span` and `bytes` are bytes; `bytes` is the size of one stage.
+    Units: `span` and `bytes` are bytes.
     """
 
     rows: int
@@ -41,7 +82,7 @@ class Tile:
 
     @property
     def span(self) -> int:
-        """Contiguous bytes of a row."""
+        """Size of the parts into which each row is divided. Units: bytes."""
         return self.swizzle or _CHUNK
 
     @property
@@ -50,7 +91,7 @@ class Tile:
         return self.rows * self.columns * TYPES[self.type].bits // 8
 
     def address(self, stage: Register | int = 0, *, row: int = 0) -> Register:
-        """Return the address of a row of a stage; the row must start a core matrix.
+        """Return the address of a row of a stage. The row must be the first row of a core matrix.
 
         Errors: AuthorError author.tile.
         """
@@ -62,7 +103,9 @@ class Tile:
         return self.memory.address(row * self.span) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
-        """Return the matrix descriptor of the first stage, from a row that starts a core matrix.
+        """Return the matrix descriptor of the first stage, which begins at a row.
+
+        The row must be the first row of a core matrix.
 
         Errors: AuthorError author.tile.
         """
@@ -72,7 +115,7 @@ class Tile:
         return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return a row of a stage, for the addresses of its elements."""
+        """Return a row of a stage, from which the addresses of its elements follow."""
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -86,10 +129,10 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage; the mbarrier `barrier` counts its bytes.
+        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts its bytes.
 
-        A box has all rows of the tile and columns of one swizzle span. With `multicast`, a mask of CTAs of the cluster,
-        the copy goes to the same stage of each of them.
+        A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
+        the cluster, the copy goes to the same stage of each of these CTAs.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
         for box, place in self._boxes(origin, stage, "shared::cluster"):
@@ -97,14 +140,14 @@ class Tile:
             ptx.cp_async_bulk_tensor(place, source, barrier, dim="2d", dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
-        """Copy a stage into a tensor, and commit the bulk group of the copies."""
+        """Copy a stage into a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
             ptx.cp_async_bulk_tensor(target, place, dim="2d", src="shared::cta")
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:
-        """Yield the origin in the tensor and the location of each span of a stage."""
+        """Yield the origin in the tensor and the location in shared memory of each box of a stage."""
         start = self.address(stage)
         size = self.rows * self.span
         for number in range(self.bytes // size):
@@ -114,14 +157,14 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileDescriptor:
-    """Matrix descriptor of a tile: `low` is a register with the address, `high` does not depend on it."""
+    """Matrix descriptor of a tile. `low` is a register with the address, `high` the constant upper word."""
 
     tile: Tile
     low: Register
     high: int
 
     def stage(self, number: Register | int) -> TileDescriptor:
-        """Return the descriptor of the stage `number` stages later."""
+        """Return the descriptor of the stage that comes `number` stages after this stage."""
         return TileDescriptor(self.tile, self.low + number * (self.tile.bytes // _CHUNK), self.high)
 
     def at(self, k: int = 0) -> Register:
@@ -140,14 +183,14 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """A row of a tile: the address of its first span, and the swizzle mask of its chunk numbers."""
+    """Row of a tile: its address, and the swizzle mask of its chunk numbers."""
 
     tile: Tile
     start: Register
     mask: Register | None
 
     def at(self, column: int) -> Location:
-        """Return the location of an element. Errors: AuthorError author.tile."""
+        """Return the location of the element in a column. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
             message = f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
@@ -156,7 +199,7 @@ class TileRow:
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of a 16-byte chunk of the row's first span."""
+        """Return the location of a 16-byte chunk in the first span of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 
@@ -176,8 +219,6 @@ def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stage
         )
     made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_PATTERN))
     if made.bytes % _PATTERN and stages > 1 and swizzle:
-        raise author_error(
-            f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}",
-            "author.tile",
-        )
+        message = f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}"
+        raise author_error(message, "author.tile")
     return made

@@ -32,9 +32,9 @@ def _operator(
 ) -> Callable[[Any, Value], Register]:
     """Return a Python operator that emits one instruction.
 
-    `result`: the instruction takes the common type of the operands, takes their bit type, or compares them.
-    `signed`: the operands must agree in sign. `rounded`: floats get an explicit `.rn`, since ptxas may fuse
-    operations without it. `shift`: the right operand has a type of its own.
+    `result` is "common" for an instruction on the common type of the operands, "bits" for an instruction on their bit
+    type, and "pred" for a comparison. `signed`: the operands must agree in sign. `rounded`: floats get an explicit
+    `.rn`, because ptxas may fuse operations without it. `shift`: the type of the right operand does not matter.
     """
 
     def apply(self: Register, other: Value) -> Register:
@@ -56,9 +56,9 @@ _unequal = _operator("!=", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="ne"
 
 
 class Register:
-    """One register: `name` in the text and its type. Each operator emits one instruction.
+    """Register of PTX, with its name and its type. Each Python operator emits one instruction.
 
-    `a + b` returns a new register, `a += b` writes to `a`. A predicate is negated by `~`.
+    `a + b` returns a new register, and `a += b` writes to `a`. `~` negates a predicate.
     """
 
     __slots__ = ("name", "negated", "type")
@@ -120,11 +120,11 @@ class Register:
         raise _no_value("`for i in loop(...)` repeats when the kernel runs")
 
     def set(self, value: Value) -> Register:
-        """Move a value into the register."""
+        """Emit a move of a value to the register. Return the register."""
         return current().ptx.mov(value, type=self.type, out=self)
 
     def view(self, type: str) -> Register:
-        """Return the same register with another type of its width. Errors: AuthorError author.type."""
+        """Return the same register with another type of the same width. Errors: AuthorError author.type."""
         if type not in TYPES or TYPES[type].bits != TYPES[self.type].bits:
             raise author_error(
                 f"cannot view a register of {self.type} as {type}; expected a type of {TYPES[self.type].bits} bits",
@@ -133,7 +133,7 @@ class Register:
         return Register(self.name, type)
 
     def at(self, offset: int = 0, space: str = "?") -> Location:
-        """Return the location `offset` bytes behind the address in the register."""
+        """Return the location `offset` bytes after the address in the register."""
         return Location(self, offset, space)
 
     def __repr__(self) -> str:
@@ -142,9 +142,9 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A memory location: a base, an offset in bytes, and a state space ("?" if unknown).
+    """Memory location: a base, an offset in bytes, and a state space ("?" if unknown).
 
-    `coordinates` select an element of the tensor of a tensor map.
+    If the base is a tensor map, `coordinates` select an element of its tensor.
     """
 
     base: Register | Symbol | str
@@ -170,7 +170,7 @@ def _bit_type(type: str) -> str:
 
 
 def _common_type(symbol: str, a: object, b: object, *, signed: bool = False) -> str:
-    """Return the type in which an operator computes."""
+    """Return the type on which an operator computes."""
     first, second = type_of(a), type_of(b)
     if first and second and not _are_compatible(first, second, signed=signed):
         raise author_error(
@@ -189,13 +189,13 @@ def _are_compatible(first: str, second: str, *, signed: bool) -> bool:
     return one.kind == other.kind or (not signed and {one.kind, other.kind} == {"signed", "unsigned"})
 
 
-# A tree may contain one node several times, so names and numbers are created once.
+# A tree may contain the same node several times, so each name and number is created once.
 _name = lru_cache(maxsize=4096)(Name)
 _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """Return the PTX operand of a value for an expected type. Errors: AuthorError author.operand."""
+    """Return the PTX operand for a value where a type is expected. Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)

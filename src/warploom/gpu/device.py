@@ -27,7 +27,7 @@ from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import read_signature
 from warploom.layout import TensorMap
 from warploom.ptx import parse
-from warploom.ptx.files import text_of
+from warploom.ptx.parser import text_of
 
 _OLDEST = 12000
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)

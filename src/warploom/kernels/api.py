@@ -1,13 +1,14 @@
-"""`gemm`: one call for a matrix multiplication, on a GPU or with the same bits on the CPU."""
+"""`gemm` and `grouped_gemm`: matrix multiplications on a GPU, or on the CPU with the same bits."""
 
-# Callers may pass any object, whatever the annotations say.
+# Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
+from math import ceil
 from numbers import Real
 from types import NoneType
 from typing import Any, Literal, NamedTuple
@@ -23,13 +24,21 @@ from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
 from warploom.kernels.ampere.plan import WarpPlan, WarpTile
 from warploom.kernels.hopper import plan as hopper
-from warploom.kernels.hopper.dispatch import dispatch_for
+from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
+from warploom.kernels.hopper.dispatch import HopperDispatch, block_scales_of, dispatch_for
 from warploom.kernels.hopper.gemm import gemm as hopper_gemm
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
 from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
-from warploom.kernels.problem import Operands, Problem, check_results, check_vector, problem_of, result_type
-from warploom.kernels.scale_layout import block_scales_of
+from warploom.kernels.problem import (
+    Operands,
+    Problem,
+    check_results,
+    check_vector,
+    grouped_problem,
+    problem_of,
+    result_type,
+)
 from warploom.kernels.sparse import Compressed, check_compressed
 from warploom.runtime.api import launch
 
@@ -58,26 +67,29 @@ def gemm(
 ) -> Any:
     """Return D = activation(alpha A B + beta C + bias), rounded once. D is `out` if it is given.
 
-    A, B and C are arrays of one library. Arrays of PyTorch, CuPy or JAX on a GPU are used in place; NumPy arrays are
-    copied. With device="cpu" they are NumPy arrays, and the result has the bits that the GPU returns. A may be a
-    `Compressed` 2:4 sparse matrix. Elements of 16-bit types are contiguous along either axis, those of other types
-    along K; the stride of the other axis is a multiple of 16 bytes.
+    A, B and C are arrays of one library. Arrays of PyTorch, CuPy or JAX on a GPU are used in place. NumPy arrays are
+    copied. With device="cpu" all arrays are NumPy arrays, and the result has the bits that the GPU returns. A may be a
+    `Compressed` 2:4 sparse matrix. Elements of 16-bit types are contiguous along either axis, and elements of other
+    types along K. The stride of the other axis is a multiple of 16 bytes.
 
-    `target` selects the kernel; the default is that of the GPU, and sm_90a on the CPU. sm_90a uses wgmma. Other targets
-    from sm_80 on use mma, without compressed A and block scales. A GPU also runs kernels of older targets.
+    `target` selects the kernel. The default is the target of the GPU, and sm_90a on the CPU. Kernels of sm_90a use
+    wgmma. Kernels of other targets from sm_80 on use mma, and accept neither compressed A nor block scales. A GPU also
+    runs kernels of older targets.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B. With two dimensions they are block scales:
-    for one row of A, for one or 128 columns of B, and for 128 elements of K each. The products of a block are summed,
-    multiplied by their scales and added in f32. `bias` has one number for each column, or for each row with
-    bias_along="row". `activation` is "relu", "gelu" (with tanh) or "silu".
+    `row_scales` and `column_scales` multiply the rows and columns of A B. Scales with two dimensions are block scales:
+    each belongs to 128 elements of K, and to one row of A, or to one or 128 columns of B. The products of a block are
+    summed, multiplied by their scales and added in f32. `bias` has one number for each column, or for each row with
+    bias_along="row". `activation` is "relu", "gelu" (in the tanh approximation) or "silu".
 
-    `result` is the type of D, `accumulator` that of the sums. If `fast`, sums of 8-bit floats stay in the tensor cores,
-    which keep fewer bits; otherwise they are added in f32 after 512 elements of K, on mma targets after 32. `tile`
-    replaces the tuned or estimated tile: a `Tile` on sm_90a, a `WarpTile` on other targets.
+    `result` is the type of D, and `accumulator` the type of the sums. If `fast`, the tensor cores sum 8-bit floats over
+    all of K, with fewer bits than f32. Otherwise the sums are added in f32 after every 512 elements of K, or after
+    every 32 elements by mma kernels. `tile` replaces the tuned or estimated tile. It is a `Tile` for sm_90a and a
+    `WarpTile` for other targets.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N). A batch axis may precede those of a, b or both, and those of c;
-        operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128 and N/128 rounded
+    Shapes: a (M, K), b (K, N), c and the result (M, N). A batch axis may precede the axes of a, b or both, and of c.
+        Operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128 and N/128 rounded
         up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and optionally a batch axis.
+
     Errors: UsageError kernels.*, gpu.*.
     """
     metadata, columns = None, 0
@@ -89,7 +101,7 @@ def gemm(
 
 
 class Options(NamedTuple):
-    """Options of a multiplication besides its arrays; see `gemm`."""
+    """Options of a multiplication besides its arrays. `gemm` describes them."""
 
     scaled: bool
     bias_along: Literal["column", "row"]
@@ -99,19 +111,19 @@ class Options(NamedTuple):
     fast: bool
     tile: Any
     target: str = ""
-    columns: int = 0  # K of a compressed A
+    columns: int = 0  # extent of K if A is compressed
 
 
 Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
-"""Function that returns the dispatch for a GPU, or for the CPU. Errors: UsageError kernels.*."""
+"""Function that chooses the kernel and its arguments for a GPU, or for the CPU without one."""
 
 
 def run_gemm(
     planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch a multiplication and return D. A GPU launch is prepared once for each layout of arrays.
+    """Launch a multiplication and return D. Prepare a GPU launch once for each layout of the arrays.
 
-    `operands` and `options` have the fields of `Operands` and `Options`.
+    `operands` and `options` hold the values of the fields of `Operands` and `Options`.
     """
     a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
@@ -138,7 +150,7 @@ _MAX_PREPARED = 1024
 
 
 def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
-    """Return the options with a target. Errors: UsageError kernels.option."""
+    """Return the options with `target` filled in. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
@@ -156,7 +168,7 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
 def _run_on_numpy(
     planner: Planner, operands: Operands, options: Options, alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch with NumPy arrays. D is computed in a new array and copied to `out`."""
+    """Launch a multiplication of NumPy arrays. Compute D in a new array, and copy it to `out` if given."""
     given = operands.out
     operands = Operands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
     gpu = gpu_of(0) if device == "cuda" else None
@@ -167,14 +179,8 @@ def _run_on_numpy(
     if operands.out is not None:
         made[...] = operands.out  # rows of no group are not written
     kernel = _kernel(plan)
-    launch(
-        kernel.module,
-        grid=dispatch.grid,
-        block=plan.tile.threads,
-        shared=kernel.shared,
-        args=dispatch.arguments(operands, made, whole, float(alpha), float(beta)),
-        device=device,
-    )
+    args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
+    launch(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
     if operands.out is None:
         return made
     operands.out[...] = made
@@ -190,7 +196,7 @@ def _kernel(plan: Plan | WarpPlan) -> Kernel:
 
 
 def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch:
-    """Return the dispatch of a multiplication. Errors: UsageError kernels.*."""
+    """Return the dispatch of a multiplication: problem, plan and schedule. Errors: UsageError kernels.*."""
     problem = problem_of(operands.a, operands.b, options.columns)
     if problem.batched and operands.c is not None and operands.c.ndim == 2:
         problem = replace(problem, broadcast=f"{problem.broadcast}c")
@@ -212,7 +218,7 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
 
 
 def require_hopper(what: str, target: str) -> None:
-    """Raise unless the target is sm_90a. Errors: UsageError kernels.target."""
+    """Refuse the feature `what` unless the target is sm_90a. Errors: UsageError kernels.target."""
     if target != HOPPER:
         raise UsageError(f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target")
 
@@ -220,7 +226,7 @@ def require_hopper(what: str, target: str) -> None:
 def plan_of(
     problem: Problem, operands: Operands, options: Options, scales: BlockScales, gpu: Gpu | None
 ) -> Plan | WarpPlan:
-    """Return the plan of a problem; a Hopper plan has the smallest tile. Errors: UsageError kernels.*."""
+    """Return the plan of a problem. A Hopper plan gets the smallest tile. Errors: UsageError kernels.*."""
     accumulator = problem.accumulator(options.accumulator)
     default = problem.result(accumulator) if operands.out is None else result_type(operands.out)
     result = options.result or default
@@ -241,3 +247,93 @@ def plan_of(
         plan = ampere.plan_for(problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors)
     check_results(problem, operands, result)
     return plan
+
+
+# Groups of rows ---------------------------------------------------------------------------------------------
+
+
+def grouped_gemm(
+    a: Any,
+    b: Any,
+    ends: Any,
+    *,
+    out: Any = None,
+    c: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    row_scales: Any = None,
+    column_scales: Any = None,
+    bias: Any = None,
+    activation: str = "",
+    result: str = "",
+    accumulator: str = "",
+    fast: bool = False,
+    tile: Tile | None = None,
+    device: Device = "cuda",
+) -> Any:
+    """Return D = activation(alpha A B + beta C + bias) for each group of rows. D is `out` if it is given.
+
+    Group g consists of the rows of A, C and D from `ends[g - 1]`, or 0, to below `ends[g]`. It uses B[g],
+    `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A group
+    may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A are
+    contiguous along K.
+
+    Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
+        (G, N), f32.
+
+    Errors: UsageError kernels.*, gpu.*.
+    """
+    operands = a, b, c, out, row_scales, column_scales, bias, None, ends
+    options = alpha != 1.0, "column", activation, result, accumulator, fast, tile
+    return run_gemm(plan_grouped, operands, options, alpha, beta, device)
+
+
+def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
+    """Return the dispatch of a grouped multiplication. Errors: UsageError kernels.*."""
+    require_hopper("grouped rows", options.target)
+    a, b, ends = operands.a, operands.b, operands.ends
+    if len(a.shape) != 2 or len(b.shape) != 3:
+        message = f"A of shape {tuple(a.shape)} and B of shape {tuple(b.shape)}; expected (M, K) and (groups, K, N)"
+        raise UsageError(message, code="kernels.shape")
+    problem = grouped_problem(a, b)
+    check_vector("ends", ends, (problem.groups,), np.int32)
+    if is_on_gpu(ends) != is_on_gpu(a):
+        raise UsageError("`ends` and `A` are on different devices; expected the same device", code="kernels.ends")
+    if not is_on_gpu(ends) and np.any(np.diff(np.asarray(ends, np.int64), prepend=0, append=problem.m) < 0):
+        message = f"the ends of the groups do not ascend from 0 to {problem.m}, the rows of A"
+        raise UsageError(message, code="kernels.ends")
+    check_vector("row_scales", operands.row_scales, (problem.m,))
+    check_vector("column_scales", operands.column_scales, (problem.groups, problem.n))
+    check_vector("bias", operands.bias, (problem.groups, problem.n))
+    plan = plan_of(problem, operands, options, BlockScales(), None)
+    assert isinstance(plan, Plan)
+    return _dispatch(problem, plan, options.tile)
+
+
+@lru_cache(maxsize=256)
+def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch:
+    """Return a dispatch with the given tile, or with the tile that is fastest for groups of equal size."""
+    if tile is None:
+        group = replace(problem, m=ceil(problem.m / problem.groups), batch=problem.groups, groups=0)
+
+        def estimate(tiled: Plan) -> float:
+            return microseconds(group, tiled, grouped_schedule(problem, tiled))
+
+        plan = min(tiled_plans(plan), key=estimate)
+    else:
+        plan = plan.with_tile(tile)
+    return HopperDispatch(problem, plan, grouped_schedule(problem, plan))
+
+
+def grouped_schedule(problem: Problem, plan: Plan) -> TileSchedule:
+    """Return a schedule of whole tiles with an estimated number of tiles.
+
+    The sizes of the groups are in GPU memory, so the exact number is unknown. The estimate adds half a tile row for
+    each group.
+    """
+    tile = plan.tile
+    height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
+    most = min(problem.m, problem.m // height + problem.groups) * columns
+    likely = ceil(problem.m / height + problem.groups / 2) * columns
+    clusters = min(H200.multiprocessors // tile.cluster, most)
+    return TileSchedule(clusters * tile.cluster, 0, likely, ceil(problem.k / plan.stage_k))

@@ -1,7 +1,7 @@
-"""Arithmetic of the epilogue: from a thread's accumulators to its elements of D.
+"""Arithmetic of the epilogue, which converts the accumulators of a thread to its elements of D.
 
-The accumulators of wgmma and mma have the same layout: of 8 columns a thread holds two neighbours in its row and two
-in the row 8 below.
+The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds two neighbours of its row, and
+two neighbours of the row 8 below. Both pairs are in the same columns.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from warploom.author import Location, Register, f32, guarded, new, s32
 from warploom.kernels.plan import GemmPlan, size_of
 from warploom.kernels.ptx import ptx
 
+Registers = Sequence[Register]
 LOG2_E = 1.4426950408889634
-_GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cube
+_GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cubic term
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,17 @@ class EpilogueArguments:
 
 
 class RowTerms(NamedTuple):
-    """Scales and biases of a thread's two rows; None if the epilogue has none."""
+    """Scales and biases of the two rows of a thread. A field is None if the epilogue lacks it."""
 
     scales: list[Register] | None
     biases: list[Register] | None
 
 
 class ColumnTerms(NamedTuple):
-    """Locations of the scales and biases of a thread's columns, and the columns that remain in D."""
+    """Locations of the scales and biases of a thread's first column.
+
+    `left` is the number of columns from this column to the end of D. A field is None if the epilogue does not need it.
+    """
 
     scales: Location | None
     biases: Location | None
@@ -50,7 +54,7 @@ class ColumnTerms(NamedTuple):
 
 
 class EpilogueMath:
-    """Epilogue of one thread. `pair` is the first of its two columns among 8."""
+    """Epilogue of one thread. `pair` is the index of the first of its two columns in each 8 columns."""
 
     def __init__(self, plan: GemmPlan, arguments: EpilogueArguments, pair: Any) -> None:
         self.plan, self.arguments, self.pair = plan, arguments, pair
@@ -58,7 +62,7 @@ class EpilogueMath:
         self.is_copy = plan.accumulator == "f16" and plan.epilogue.is_identity
 
     def row_terms(self, row: Any) -> RowTerms:
-        """Load the scales and biases of a thread's rows, `row` and the one 8 below."""
+        """Load the scales and biases of the two rows of a thread, `row` and `row + 8`."""
         epilogue, arguments = self.plan.epilogue, self.arguments
 
         def both(array: Any) -> list[Register]:
@@ -71,9 +75,9 @@ class EpilogueMath:
         )
 
     def column_terms(self, column: Any, group_offset: Any = None) -> ColumnTerms:
-        """Return the locations of per-column values (bias, scales) for a tile that starts at `column`.
+        """Return the locations of the column scales and biases of a thread in a tile that starts at `column`.
 
-        `group_offset` is the number of elements before those of the tile's group.
+        `group_offset` is the number of scales, or biases, of earlier groups of rows.
         """
         epilogue, arguments = self.plan.epilogue, self.arguments
         has_bias = epilogue.bias == "column"
@@ -88,16 +92,12 @@ class EpilogueMath:
         )
 
     def apply(
-        self,
-        accumulators: Sequence[Register],
-        first: int,
-        addend: Sequence[Register] | None,
-        rows: RowTerms,
-        columns: ColumnTerms,
+        self, accumulators: Registers, first: int, addend: Registers | None, rows: RowTerms, columns: ColumnTerms
     ) -> list[Register]:
-        """Return the results of a thread in 8 columns of the tile, from `first` on.
+        """Return the results of a thread in 8 columns of the tile, which start at column `first`.
 
-        They are four f32 or s32, or two registers of f16 if D is a copy. `addend` has the elements of C as f32.
+        The results are four f32 or s32, or two registers of two f16 each if D is a copy of the accumulators. `addend`
+        holds the elements of C as f32.
         """
         if self.is_copy:
             return list(accumulators[first // 4 : first // 4 + 2])
@@ -129,19 +129,19 @@ class EpilogueMath:
             results.append(_activated(value, epilogue.activation))
         return results
 
-    def packed(self, quad: Sequence[Register]) -> list[Register]:
-        """Return the results of 8 columns as two registers of D's elements: the row, and the one 8 below."""
+    def packed(self, quad: Registers) -> list[Register]:
+        """Return the results of a thread in 8 columns as two registers of elements of D, one for each row."""
         return list(quad) if self.is_copy else [pack(self.plan.d, *quad[i : i + 2]) for i in (0, 2)]
 
-    def elements(self, quad: Sequence[Register], below: int) -> tuple[Register, ...]:
-        """Return the two elements of row 0 or 1 of a thread's results in 8 columns, one in each register."""
+    def elements(self, quad: Registers, below: int) -> tuple[Register, ...]:
+        """Return the two elements of D in row `below`, 0 or 1, of a thread's results, each in a register."""
         pair = quad[2 * below : 2 * below + 2]
         if size_of(self.plan.d) == 4:
             return tuple(pair)
         return split_pair(self.plan.d, quad[below] if self.is_copy else pack(self.plan.d, *pair))
 
-    def _as_f32(self, accumulators: Sequence[Register], first: int) -> list[Register]:
-        """Return the four accumulators of a thread in 8 columns, converted to f32 if D is no s32."""
+    def _as_f32(self, accumulators: Registers, first: int) -> list[Register]:
+        """Return the four accumulators of a thread in 8 columns, as f32, or as s32 if D is s32."""
         if self.plan.accumulator == "f16":
             words = accumulators[first // 4 : first // 4 + 2]
             halved = [half for word in words for half in halves(word, "f16")]
@@ -153,7 +153,7 @@ class EpilogueMath:
 
 
 def _load_or_zero(place: Location, number: int, left: Any) -> Register:
-    """Load an f32, or return 0 if element `number` is not among the remaining ones."""
+    """Load an f32 if `number` is below `left`, the number of remaining elements. Otherwise return 0."""
     found = new(f32, 0.0)
     with guarded(ptx.setp(left, number, CmpOp="gt", type=s32)):
         ptx.ld(place, type=f32, out=found)
@@ -161,13 +161,13 @@ def _load_or_zero(place: Location, number: int, left: Any) -> Register:
 
 
 def pack(type_word: str, low: Register, high: Register) -> Register:
-    """Convert two f32 to two elements in one register."""
+    """Convert two f32 to the type `type_word`, and return both in one register."""
     saturation = {"satfinite": True} if size_of(type_word) == 1 else {}
     return ptx.cvt(high, low, rnd="rn", **saturation, dtype=f"{type_word}x2")
 
 
 def unpack(type_word: str, word: Register) -> list[Register]:
-    """Convert two elements in one register to two f32."""
+    """Convert the two elements of a register from the type `type_word` to f32."""
     held = type_word
     if size_of(type_word) == 1:
         word, held = ptx.cvt(word, rn=True, dtype="f16x2", atype=f"{type_word}x2"), "f16"
@@ -175,7 +175,7 @@ def unpack(type_word: str, word: Register) -> list[Register]:
 
 
 def split_pair(type_word: str, word: Register) -> tuple[Register, Register]:
-    """Return two elements of one register in 16-bit registers; bits above 8-bit elements are undefined."""
+    """Return two packed elements in 16-bit registers each. Bits above an 8-bit element are undefined."""
     return halves(word, "b16") if size_of(type_word) == 2 else (word, ptx.shr(word, 8, type="u16"))
 
 
@@ -187,7 +187,6 @@ def halves(word: Register, type_word: str) -> tuple[Register, Register]:
 
 
 def _activated(value: Register, activation: str) -> Register:
-    """Apply an activation with the GPU's approximate instructions."""
     match activation:
         case "relu":
             return ptx.max(value, 0.0, type=f32)

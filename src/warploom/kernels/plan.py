@@ -1,6 +1,7 @@
-"""Types, layouts and epilogues that every GEMM kernel is built for.
+"""Description of a GEMM kernel, its plan: the types, layouts and epilogue for which it is built.
 
-A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch.
+A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch. All kernels share the
+swizzle of shared memory and the order of tiles in this module.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
+from warploom.kernels.ptx import ptx
 
 ACCUMULATORS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
@@ -21,32 +23,29 @@ ACCUMULATORS = {
     **dict.fromkeys([(a, b) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")], ("f32", "f16")),
     **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
 }
-"""Accumulator types of the tensor cores for the types of A and B, the widest first."""
+"""Accumulator types by the types of A and B, the widest first."""
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32", "f32", "bf16", "f16")}
 """Types that D may have, by accumulator type."""
 DTYPES: dict[str, np.dtype[Any]] = {
-    word: np.dtype(dtype)
-    for word, dtype in (
-        ("f32", np.float32),
-        ("f16", np.float16),
-        ("bf16", ml_dtypes.bfloat16),
-        ("s32", np.int32),
-        ("e4m3", ml_dtypes.float8_e4m3fn),
-        ("e5m2", ml_dtypes.float8_e5m2),
-    )
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "s32": np.dtype(np.int32),
+    "e4m3": np.dtype(ml_dtypes.float8_e4m3fn),
+    "e5m2": np.dtype(ml_dtypes.float8_e5m2),
 }
-"""NumPy types of D."""
+"""NumPy types by PTX types of D."""
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 ALIGNMENT = 16
 """Alignment of matrix rows in global memory. Units: bytes."""
 CHUNK = 16
-"""Bytes of one copy by a thread, and of the pieces that a swizzle exchanges."""
+"""Bytes that a thread copies at once, and that a swizzle moves together."""
 BLOCK = 64
-"""16-bit elements in a shared-memory row of 128 bytes, for operands stored along M or N."""
+"""16-bit elements in a shared-memory row of 128 bytes, for operands contiguous along M or N."""
 
 
 def size_of(type_word: str) -> int:
-    """Return the bytes of an element in memory."""
+    """Return the size of an element of a type in memory. Units: bytes."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
 
 
@@ -54,8 +53,9 @@ def size_of(type_word: str) -> int:
 class Epilogue:
     """Computation `D = activation(scale * accumulator + beta * C + bias)`.
 
-    The scale is the product of alpha (`scaled`), a factor per row and a factor per column. `addend` is the type of C,
-    or "". `bias` is "", "row" or "column": one f32 for each row or column.
+    The scale is the product of alpha (`scaled`), a factor per row (`row_scales`) and a factor per column
+    (`column_scales`). `addend` is the type of C, or "" without C. `bias` is "row" or "column" for one f32 per row or
+    column, or "".
     """
 
     scaled: bool = False
@@ -67,16 +67,16 @@ class Epilogue:
 
     @property
     def is_identity(self) -> bool:
-        """Return True if D is the rounded accumulator."""
+        """True if D is the rounded accumulator."""
         return self == Epilogue()
 
 
 @dataclass(frozen=True, slots=True)
 class GemmPlan:
-    """Fields of the plans of all architectures.
+    """Properties that the plans of all architectures share.
 
-    `a`, `b`, `accumulator` and `d` are types. `a_major` is "k" or "m", `b_major` "k" or "n": the axis along which
-    elements are contiguous. `unaligned`: rows of D (and C) do not end at a multiple of 16 bytes.
+    `a`, `b`, `accumulator` and `d` are types. `a_major` is "k" or "m", and `b_major` "k" or "n": the axis along which
+    elements are contiguous. `unaligned`: the rows of D or C do not end at a multiple of 16 bytes.
     """
 
     a: str = "bf16"
@@ -93,7 +93,7 @@ class GemmPlan:
             raise UsageError(message, code="kernels.plan")
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property that no kernel has."""
+        """Yield a message for each property for which no kernel exists."""
         if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
             have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
             yield f"no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
@@ -112,7 +112,7 @@ class GemmPlan:
 
     @property
     def register_type(self) -> str:
-        """Type of an accumulator register, which holds two f16."""
+        """Type of an accumulator register. A register holds two f16 accumulators."""
         return "b32" if self.accumulator == "f16" else self.accumulator
 
 
@@ -125,9 +125,27 @@ def tile_errors(tile: Any) -> Iterator[str]:
 
 
 def swizzle_mask(row: Any, span: int) -> Any:
-    """Return the mask that is XORed with the chunk numbers of a shared-memory row of `span` bytes.
+    """Return the swizzle mask of a row of `span` bytes in shared memory: chunk i is stored at `i ^ mask`.
 
-    It moves the chunks of one column in eight consecutive rows to different banks.
+    In eight consecutive rows, the swizzle stores the chunks of one column in different banks.
     """
-    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    shift = (128 // span).bit_length() - 1  # rows in the same 128 bytes, a line of all banks, have the same mask
     return (row >> shift if shift else row) & (span // CHUNK - 1)
+
+
+def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any, Any]:
+    """Return the tile row and tile column of tile number `tile` within its batch, and the batch.
+
+    `group` is the number of tile rows that CTAs traverse before the next tile column.
+    """
+    plane = m_tiles * n_tiles
+    batch = tile // plane
+    return *position_in_plane(tile - batch * plane, m_tiles, n_tiles, group), batch
+
+
+def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
+    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
+    per_group = n_tiles * group
+    first = tile // per_group * group
+    rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")
+    return first + rest % height, rest // height

@@ -1,11 +1,16 @@
-"""GEMM launches on a GPU, prepared once for each layout of the arrays and then repeated."""
+"""GEMM launches on a GPU that are prepared once for each layout of the arrays, and then repeated.
+
+Launches also need memory for the partial sums and flags of tiles that are cut along K.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from warploom.author import Kernel
 from warploom.check.header import find_target
@@ -18,21 +23,85 @@ from warploom.kernels.ampere.plan import OLDEST
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Operands
-from warploom.kernels.workspace import Workspaces
 
 Dispatch = HopperDispatch | AmpereDispatch
 
 
+class _Allocation(NamedTuple):
+    """Memory for 32-bit words at `partial`, and for flags at `marks`. Launches leave all flags at 0."""
+
+    words: int
+    flags: int
+    partial: int
+    marks: int
+
+    def fits(self, words: int, flags: int) -> bool:
+        return words <= self.words and flags <= self.flags
+
+
+_NONE = _Allocation(0, 0, 0, 0)
+
+
+class Workspaces:
+    """Allocations of one GPU, one for each CUDA stream.
+
+    Launches of a stream run one after another, so they can share memory. An allocation in use is never freed, because a
+    CUDA graph may hold its address. Nothing can be allocated while a stream is being recorded into a graph. Therefore a
+    spare allocation is made when a launch is prepared, and a stream that is being recorded takes it.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self.spare = _NONE
+        self.of_streams: dict[int, _Allocation] = {}
+
+    def prepare(self, words: int, flags: int) -> None:
+        """Ensure that a spare allocation of this size exists. Errors: UsageError gpu.memory."""
+        if not self.spare.fits(words, flags):
+            before = self.spare
+            self.spare = self._allocate(max(words, before.words), max(flags, before.flags))
+            for address in (before.partial, before.marks):
+                if address:
+                    self.gpu.free(address)
+
+    def get(self, stream: int, words: int, flags: int) -> tuple[int, int]:
+        """Return the addresses for a launch on a stream. Errors: UsageError kernels.recording, gpu.memory."""
+        found = self.of_streams.get(stream)
+        if found is None or not found.fits(words, flags):
+            found = self.of_streams[stream] = self._take(stream, words, flags)
+        return found.partial, found.marks
+
+    def _take(self, stream: int, words: int, flags: int) -> _Allocation:
+        recording = self.gpu.is_recording(stream)
+        if not recording:
+            before = self.of_streams.get(stream, _NONE)  # doubling bounds the memory that a stream has outgrown
+            self.prepare(max(words, 2 * before.words), max(flags, 2 * before.flags))
+        found = self.spare
+        if not found.fits(words, flags):
+            raise UsageError(
+                "a graph is being recorded and the launch needs memory that is not allocated yet",
+                code="kernels.recording",
+                hint="run the multiplication once before, on a stream that is not being recorded",
+            )
+        self.spare = _NONE
+        if not recording:
+            self.prepare(found.words, found.flags)
+        return found
+
+    def _allocate(self, words: int, flags: int) -> _Allocation:
+        made = _Allocation(words, flags, self.gpu.allocate(4 * words), self.gpu.allocate(4 * flags))
+        self.gpu.upload(made.marks, np.zeros(4 * flags, np.uint8))
+        self.gpu.wait()
+        return made
+
+
 @cache
 def gpu_of(number: int) -> Gpu:
-    """Open a GPU and keep it open. Errors: UsageError gpu.*, kernels.target."""
+    """Return the GPU with an index, which stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if find_target(gpu.arch).number < OLDEST:
-        raise UsageError(
-            f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}",
-            code="kernels.target",
-            hint='device="cpu" runs them without a GPU',
-        )
+        message = f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}"
+        raise UsageError(message, code="kernels.target", hint='device="cpu" runs them without a GPU')
     return gpu
 
 
@@ -42,13 +111,14 @@ def _workspaces(number: int) -> Workspaces:
 
 
 class PreparedGemm:
-    """A multiplication of arrays with fixed layouts; a call takes their addresses and launches."""
+    """Multiplication of arrays with fixed layouts. A call passes the addresses of arrays and launches."""
 
     def __init__(self, dispatch: Dispatch, kernel: Kernel, operands: Operands) -> None:
         self.number = number_of(operands.a)
         gpu, plan = gpu_of(self.number), dispatch.plan
         self.current, self.stream = current_of(operands.a.__class__), gpu.stream
-        all_torch = all(_is_tensor(array, self.number) for array in operands if array is not None)
+        given = [array for array in operands if array is not None]
+        all_torch = all(is_torch_type(each.__class__) and each.get_device() == self.number for each in given)
         self.locate = _address if all_torch else partial(_locate, gpu)
         self.empty = _allocator(operands.a, dispatch) if operands.out is None else None
         self.workspace, self.stores_by_address = dispatch.workspace, dispatch.stores_by_address
@@ -78,17 +148,15 @@ class PreparedGemm:
         )
 
     def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
-        """Launch on the current stream of the arrays' library, and return D without waiting."""
+        """Launch on the current CUDA stream of the arrays' library. Return D without waiting for the GPU."""
         locate = self.locate
         stream = self.stream if self.current is None else self.current(a)
         made = out if self.empty is None else self.empty()
         d = locate(made, stream)
         places = [locate(a, stream), locate(b, stream), d if c is None else locate(c, stream), d]
         if self.alignment > 1 and any(place % self.alignment for place in places):
-            raise UsageError(
-                f"A, B, C or D is not aligned; expected addresses that are multiples of {self.alignment} bytes",
-                code="kernels.layout",
-            )
+            message = f"A, B, C or D is not aligned; expected addresses that are multiples of {self.alignment} bytes"
+            raise UsageError(message, code="kernels.layout")
         given: list[int | float] = [*places]
         if self.workspace is not None:
             given += self.workspaces.get(stream, *self.workspace)
@@ -103,12 +171,7 @@ class PreparedGemm:
         return made
 
 
-def _is_tensor(array: Any, number: int) -> bool:
-    return is_torch_type(array.__class__) and array.get_device() == number
-
-
 def _address(tensor: Any, _: int) -> int:
-    """Return the address of a PyTorch tensor whose GPU is already known."""
     return tensor.data_ptr()
 
 

@@ -1,4 +1,4 @@
-"""One matrix multiplication: sizes, types and layouts of its matrices, read from arrays."""
+"""Sizes, types and layouts of one matrix multiplication, read from its arrays."""
 
 from __future__ import annotations
 
@@ -12,25 +12,16 @@ from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
 from warploom.layout import Strided, strided
 
-_TYPES = {
-    "float32": "tf32",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "float8_e4m3fn": "e4m3",
-    "float8_e5m2": "e5m2",
-    "int8": "s8",
-    "uint8": "u8",
-    "int32": "s32",
-}
+_TYPES = {dtype.name: word for word, dtype in DTYPES.items()} | {"float32": "tf32", "int8": "s8", "uint8": "u8"}
 _DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` multiplications D (M, N) = A (M, K) by B (K, N). Operands in `broadcast` have no batch axis.
+    """Sizes, types and layouts of `batch` multiplications D (M, N) = A (M, K) by B (K, N).
 
-    With `groups`, consecutive rows of A and D belong to one group, and each group has its own B; M counts all rows.
-    `sparse`: A is compressed.
+    Operands in `broadcast` have no batch axis. With `groups`, consecutive rows of A and D form groups, and each group
+    has its own B. M is then the number of rows of all groups. `sparse`: A is compressed.
     """
 
     m: int
@@ -52,28 +43,28 @@ class Problem:
         return (self.batch, self.m, self.n) if self.batched else (self.m, self.n)
 
     def accumulator(self, wanted: str = "") -> str:
-        """Return the wanted accumulator type, by default the widest. Errors: UsageError kernels.type."""
+        """Return `wanted`, or else the widest accumulator type. Errors: UsageError kernels.type."""
         legal = ACCUMULATORS.get((self.a, self.b))
         if legal is None:
             raise UsageError(f"cannot multiply {self.a} by {self.b}", code="kernels.type")
         return wanted or legal[0]
 
     def result(self, accumulator: str) -> str:
-        """Return the default type of D."""
+        """Return the type of D for an accumulator type if the caller names none."""
         return accumulator if accumulator == "f16" else _DEFAULT_RESULTS.get(self.a, self.a)
 
     def pitch(self, type_word: str) -> int:
-        """Return the elements between rows of a new D: N rounded up to a multiple of 16 bytes."""
+        """Return the number of elements from row to row of a new D, whose rows start at multiples of 16 bytes."""
         per_row = ALIGNMENT // size_of(type_word)
         return -(-self.n // per_row) * per_row
 
     def is_unaligned(self, type_word: str) -> bool:
-        """Return True if rows of N elements do not end at a multiple of 16 bytes."""
+        """Return True if N elements of a type do not fill a multiple of 16 bytes."""
         return type_word in TYPES and self.n * size_of(type_word) % ALIGNMENT != 0
 
 
 class Operands(NamedTuple):
-    """Arrays of a multiplication; None for an absent one."""
+    """Arrays of a multiplication. An absent array is None."""
 
     a: Any
     b: Any
@@ -86,7 +77,7 @@ class Operands(NamedTuple):
     ends: Any = None
 
     def missing(self, *names: str) -> tuple[str, ...]:
-        """Return those of the names whose array is absent."""
+        """Return the names of absent arrays among `names`."""
         return tuple(name for name in names if getattr(self, name) is None)
 
 
@@ -101,13 +92,15 @@ def element_type(array: Any, name: str) -> str:
 
 
 def result_type(array: Any) -> str:
-    """Return the PTX type of an array for D. Errors: UsageError kernels.type."""
+    """Return the PTX type of the elements of `out`, the array for D. Errors: UsageError kernels.type."""
     word = element_type(array, "out")
     return "f32" if word == "tf32" else word
 
 
 def major_of(array: Any, name: str, across: str) -> str:
-    """Return "k" or `across`, the axis of an array (`across`, K) along which elements are contiguous.
+    """Return "k" or `across`, the axis along which the elements of an array are contiguous.
+
+    The last two axes of the array are `across` ("m" or "n") and K.
 
     Errors: UsageError kernels.layout.
     """
@@ -126,7 +119,7 @@ def major_of(array: Any, name: str, across: str) -> str:
 def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     """Return the problem of arrays A (M, K) or (batch, M, K) and B (K, N) or (batch, K, N).
 
-    `columns` is K if A holds the values of a compressed matrix.
+    `columns` is K if A holds the values of a compressed matrix, and otherwise 0.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout.
     """
@@ -150,7 +143,10 @@ def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
 
 
 def grouped_problem(a: Any, b: Any) -> Problem:
-    """Return the problem of grouped rows A (M, K) and B (groups, K, N). Errors: as `problem_of`."""
+    """Return the problem of arrays A (M, K), whose rows are grouped, and B (groups, K, N).
+
+    Errors: UsageError kernels.shape, kernels.type, kernels.layout.
+    """
     found = problem_of(a, b)
     return replace(found, batch=1, groups=found.batch, batched=False, broadcast="")
 
@@ -164,7 +160,7 @@ def transposed(array: Any) -> Any:
 
 
 def array_error(name: str, found: Strided, expected: str, code: str = "kernels.layout") -> UsageError:
-    """Return an error that describes an array and the expected one."""
+    """Return an error for an array with a wrong property. The message also names what was expected."""
     return UsageError(
         f"{name} is an array of {found.dtype} of shape {found.shape} with strides of {found.strides} bytes;"
         f" expected {expected}",
@@ -173,7 +169,7 @@ def array_error(name: str, found: Strided, expected: str, code: str = "kernels.l
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Raise UsageError kernels.shape unless a value is None or a contiguous array of a shape and type."""
+    """Refuse an array with another shape or type, or with gaps. Errors: UsageError kernels.shape."""
     if value is None:
         return
     layout = strided(value)
@@ -183,7 +179,7 @@ def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.
 
 
 def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
-    """Raise if C or `out` has another shape, type or layout than D. Errors: UsageError kernels.layout."""
+    """Refuse C or `out` with another shape, type or layout than D. Errors: UsageError kernels.layout."""
     shape_c = problem.shape[-2:] if "c" in problem.broadcast else problem.shape
     for name, array, shape in (("C", operands.c, shape_c), ("out", operands.out, problem.shape)):
         if array is None:

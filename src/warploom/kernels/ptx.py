@@ -1,4 +1,4 @@
-"""The instructions of `author` without literal types, for kernels whose plan chooses the words."""
+"""Instructions of `author` as `Any`, for kernels whose plan chooses types and other words at run time."""
 
 from __future__ import annotations
 

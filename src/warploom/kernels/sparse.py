@@ -1,8 +1,8 @@
 """Compression of 2:4 sparse matrices for the sparse tensor cores of Hopper.
 
-A chunk is four neighbouring elements of a row, at most two of them not zero; for tf32 two elements, at most one of
-them not zero. The compressed matrix stores half of each chunk, and four bits of metadata that give the places of the
-stored elements.
+A chunk is four neighbouring elements of a row, of which at most two are nonzero. For tf32 it is two elements, of which
+at most one is nonzero. The compressed matrix stores half of each chunk. Four bits of metadata, a nibble, give the
+positions of the stored elements in the chunk.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ from warploom.kernels.problem import element_type
 from warploom.layout import metadata as metadata_map
 from warploom.layout import strided
 
-_ROWS = 64  # of one consumer
-_FIRST = 0b0100  # metadata of a chunk whose first half is stored: places 1 and 0; for tf32 place 0
-_SECOND = 0b1110  # for tf32 place 1
+_ROWS = 64  # rows of A that one consumer multiplies
+_FIRST = 0b0100  # metadata of a chunk whose first half is stored: positions 0 and 1, or 0 for tf32
+_NIBBLES = {2: (_FIRST, _FIRST, 0b1110, 0), 4: (_FIRST, _FIRST, _FIRST, _FIRST, 8, 8, 9, 0, 12, 12, 13, 0, 14, 0, 0, 0)}
+"""Metadata by the width of a chunk and the bits of its nonzero elements. 0 is illegal: too many."""
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compressed:
-    """A compressed matrix with `columns` columns, in arrays of the matrix's library and device.
+    """Compressed matrix. `columns` is the number of columns before compression.
+
+    The arrays belong to the library and device of the uncompressed matrix.
 
     Shapes: values (..., M, K / 2), rows at multiples of 16 bytes; metadata (..., stages of K, blocks of 64 rows,
-    128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
+        128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
     """
 
     values: Any
@@ -49,12 +52,12 @@ class Compressed:
 
 
 def compress(a: Any) -> Compressed:
-    """Compress an array (..., M, K) whose chunks along the last axis are at most half full.
+    """Compress an array (..., M, K). At most half of the elements of each chunk along K may be nonzero.
 
-    Arrays on a GPU, of PyTorch or CuPy, are copied to the host, compressed and copied back. That is slow and meant to
-    be done once for each matrix. `prune` makes any array compressible.
+    Arrays of PyTorch or CuPy on a GPU are copied to the host, compressed and copied back. Because that is slow,
+    compress each matrix only once. `prune` makes any array compressible.
 
-    Errors: UsageError kernels.type, kernels.shape; kernels.sparse at the first chunk with too many elements.
+    Errors: UsageError kernels.type, kernels.shape; kernels.sparse at the first chunk with too many nonzero elements.
     """
     like, a = a, _to_host(a)
     element = _element(a)
@@ -64,7 +67,7 @@ def compress(a: Any) -> Compressed:
     pattern = np.zeros(chunks.shape[:-1], np.uint8)
     for place in range(width):
         pattern |= present[..., place].view(np.uint8) << place
-    nibbles = _nibbles(width)[pattern]
+    nibbles = np.array(_NIBBLES[width], np.uint8)[pattern]
     if not nibbles.all():
         raise _too_full(a.shape, pattern, nibbles, width)
     stored = np.take_along_axis(chunks, _places(nibbles, width), axis=-1)
@@ -90,7 +93,9 @@ def decompress(compressed: Compressed) -> Any:
 
 
 def prune(a: Any) -> Any:
-    """Return a copy with only the larger half of each chunk along the last axis, the first of equals.
+    """Return a copy in which the smaller half of each chunk along the last axis is zero.
+
+    Elements are compared by magnitude. Of equal elements, earlier ones are kept.
 
     Errors: UsageError kernels.type, kernels.shape.
     """
@@ -99,7 +104,7 @@ def prune(a: Any) -> Any:
     chunks = _chunks(a, element)
     size = _magnitudes(chunks, element)
     width = chunks.shape[-1]
-    larger = np.zeros(chunks.shape, np.uint8)  # elements of the chunk that are kept before this one
+    larger = np.zeros(chunks.shape, np.uint8)  # for each element, the number of larger elements of its chunk
     for first in range(width):
         for second in range(first + 1, width):
             wins = size[..., first] >= size[..., second]
@@ -110,7 +115,7 @@ def prune(a: Any) -> Any:
 
 
 def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -> None:
-    """Raise UsageError kernels.shape if metadata do not belong to the values of a compressed (..., M, K)."""
+    """Refuse metadata that do not fit the values of a `Compressed`. Errors: UsageError kernels.shape."""
     values, metadata = strided(values), strided(metadata)
     order, per_row = _order(element)
     width = _chunk_width(element)
@@ -132,7 +137,7 @@ def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -
 
 
 def _to_host(a: Any) -> Array:
-    """Return an array as NumPy array, copied from a GPU. Errors: UsageError kernels.type, gpu.array."""
+    """Return an array as a NumPy array. Copy it from a GPU if necessary. Errors: UsageError."""
     if isinstance(a, np.ndarray):
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
@@ -149,7 +154,7 @@ def _to_host(a: Any) -> Array:
 
 
 def _to_device_of(like: Any, made: Array) -> Any:
-    """Return a NumPy array as an array of another one's library, on its device."""
+    """Return a NumPy array as an array of the library and device of `like`."""
     library = _library(like)
     if library == "torch":
         torch = sys.modules["torch"]
@@ -170,7 +175,7 @@ def _library(a: Any) -> str:
 
 
 def _element(a: Array) -> str:
-    """Return the PTX type of a matrix that may be A."""
+    """Return the PTX type of the elements of A. Refuse types and shapes that cannot be compressed."""
     word = element_type(a, "A")
     if word not in {first for first, _ in ACCUMULATORS}:
         raise UsageError(f"cannot multiply {word}", code="kernels.type")
@@ -188,7 +193,7 @@ def _bits(a: Array) -> Array:
 
 
 def _chunks(a: Array, element: str) -> Array:
-    """Return the bits of a matrix as (..., chunks, elements of a chunk); rows are filled up with zeros."""
+    """Return the bits of a matrix as (..., chunks, elements of a chunk). Rows are padded with zeros."""
     bits, width = _bits(a), _chunk_width(element)
     missing = -bits.shape[-1] % width
     if missing:
@@ -197,13 +202,13 @@ def _chunks(a: Array, element: str) -> Array:
 
 
 def _from_chunks(like: Any, chunks: Array, a: Array, columns: int) -> Any:
-    """Return chunks as a matrix of the type of `a` and the library of `like`."""
+    """Return chunks as a matrix with the type and rows of `a`, in the library and on the device of `like`."""
     flat = chunks.reshape(*a.shape[:-1], -1)[..., :columns]
     return _to_device_of(like, np.ascontiguousarray(flat).view(a.dtype))
 
 
 def _magnitudes(bits: Array, element: str) -> Array:
-    """Return integers in the order of the elements' magnitudes; 0 for zeros."""
+    """Return integers that are ordered like the magnitudes of the elements, and 0 for zeros."""
     if element == "u8":
         return bits
     if element == "s8":
@@ -212,23 +217,8 @@ def _magnitudes(bits: Array, element: str) -> Array:
     return bits & bits.dtype.type((1 << 8 * bits.dtype.itemsize - 1) - 1)
 
 
-@cache
-def _nibbles(width: int) -> NDArray[np.uint8]:
-    """Return the metadata of chunks by the pattern of nonzero elements; 0, which is illegal, if too many."""
-    if width == 2:
-        return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
-    found = np.zeros(16, np.uint8)
-    for pattern in range(16):
-        there = [place for place in range(4) if pattern >> place & 1]
-        others = [place for place in range(4) if place not in there]
-        if len(there) <= 2:
-            first, second = sorted([*there, *others][:2])
-            found[pattern] = first | second << 2
-    return found
-
-
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
-    """Return the place of each stored element in its chunk: (..., chunks, stored)."""
+    """Return the position of each stored element in its chunk. Shape: (..., chunks, stored elements)."""
     shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
     return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
 
@@ -251,9 +241,9 @@ def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int
 
 @cache
 def _order(element: str) -> tuple[NDArray[np.int32], int]:
-    """Return the chunk of (64 rows, chunks of a stage) for each nibble of (128 threads * words, 8).
+    """Return the source of each nibble of metadata in a stage: an index into (64 rows, chunks of a row).
 
-    The second result is the number of chunks of a row in a stage.
+    The shape of the result is (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
     """
     slots = metadata_slots(element)
     size = size_of(element)
@@ -271,7 +261,6 @@ def _order(element: str) -> tuple[NDArray[np.int32], int]:
 
 
 def _metadata(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
-    """Return the metadata words for the nibbles (..., M, chunks)."""
     order, per_row = _order(element)
     *batch, rows, chunks = nibbles.shape
     blocks, stages = -(-rows // _ROWS), -(-chunks // per_row)
@@ -285,7 +274,7 @@ def _metadata(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
 
 
 def _nibbles_of(metadata: NDArray[np.uint32], element: str) -> NDArray[np.uint8]:
-    """Return the nibbles of metadata words, including those beyond the matrix."""
+    """Return the nibbles of metadata words, including nibbles outside of the matrix."""
     order, per_row = _order(element)
     octets = np.ascontiguousarray(metadata, "<u4").view(np.uint8)
     pairs = octets[..., None] >> np.array([0, 4], np.uint8) & np.uint8(15)

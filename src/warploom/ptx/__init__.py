@@ -1,9 +1,8 @@
-"""PTX language: parsing of text into a tree, and printing. Any opcode is accepted."""
+"""Parser and printer of the PTX language. The parser accepts any opcode."""
 
 from __future__ import annotations
 
 from warploom.ptx.cursor import PtxSyntaxError
-from warploom.ptx.files import read, text_of
 from warploom.ptx.node import Node
 from warploom.ptx.operands import (
     Address,
@@ -20,7 +19,7 @@ from warploom.ptx.operands import (
     Tuple,
     Vector,
 )
-from warploom.ptx.parser import parse, parse_readable
+from warploom.ptx.parser import parse, parse_readable, read, text_of
 from warploom.ptx.tree import (
     Block,
     Directive,
@@ -37,35 +36,8 @@ from warploom.ptx.tree import (
 )
 
 __all__ = [
-    "Address",
-    "Block",
-    "Directive",
-    "Element",
-    "Float",
-    "Function",
-    "Guard",
-    "Initializer",
-    "Instruction",
-    "Integer",
-    "Label",
-    "Module",
-    "Name",
-    "Negated",
-    "Node",
-    "Operand",
-    "Pair",
-    "Property",
-    "Prototype",
-    "PtxSyntaxError",
-    "Statement",
-    "Symbol",
-    "Text",
-    "TopLevel",
-    "Tuple",
-    "Variable",
-    "Vector",
-    "parse",
-    "parse_readable",
-    "read",
+    "Address", "Block", "Directive", "Element", "Float", "Function", "Guard", "Initializer", "Instruction", "Integer",
+    "Label", "Module", "Name", "Negated", "Node", "Operand", "Pair", "Property", "Prototype", "PtxSyntaxError",
+    "Statement", "Symbol", "Text", "TopLevel", "Tuple", "Variable", "Vector", "parse", "parse_readable", "read",
     "text_of",
-]
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Literals, constant expressions and initializers.
+"""Parsers of literals, constant expressions and initializers.
 
 Source: PTX ISA 4.5 (constants), 5.4.4 (initializers)
 """
@@ -22,7 +22,7 @@ _LONGEST = _BITS + 2
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """64-bit integer in a constant expression; its signedness follows the rules of C."""
+    """64-bit integer in a constant expression. Its signedness follows the rules of C."""
 
     value: int
     unsigned: bool = False
@@ -30,19 +30,8 @@ class _Number:
 
 _Value = _Number | Float | Symbol
 
-_LEVELS: tuple[tuple[str, ...], ...] = (
-    ("||",),
-    ("&&",),
-    ("|",),
-    ("^",),
-    ("&",),
-    ("==", "!="),
-    ("<", "<=", ">", ">="),
-    ("<<", ">>"),
-    ("+", "-"),
-    ("*", "/", "%"),
-)
-_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %")
+_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs.split()}
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -66,20 +55,20 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def integer_value(text: str) -> int:
-    """Return the value of an integer literal: decimal, octal, hexadecimal or binary, possibly with a `U`."""
+    """Return the value of an integer literal in base 2, 8, 10 or 16, with or without the suffix `U`."""
     digits = text.rstrip("U")
     return int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
 
 
 def integer(text: str) -> Integer:
-    """Return the node of an integer literal that may have a minus in front."""
+    """Return the tree node of an integer literal, with or without a minus sign."""
     value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
     constant = Integer(value)
     return constant if constant.text == text else Integer.spelled(value, text)
 
 
 def floating(text: str) -> Float:
-    """Return the node of a floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
+    """Return the tree node of a floating-point literal: `0f…` with 8 digits, `0d…` with 16, or a decimal."""
     width = {"0f": 32, "0d": 64}.get(text[:2].lower())
     if width is not None:
         return Float(int(f"0x{text[2:]}", 0), width).spelled(text)
@@ -87,7 +76,7 @@ def floating(text: str) -> Float:
 
 
 def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
-    """Parse a constant expression, and fold it if it contains only literals.
+    """Parse a constant expression. Return its value, or a `Symbol` if it contains a variable or label.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -99,13 +88,13 @@ def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
 
 
 def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol | Name:
-    """Parse a constant expression. A symbol without an offset becomes a `Name`."""
+    """Parse a constant expression. Return a `Name` if the expression is the name of a variable or label."""
     value = constant(cursor, depth)
     return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Parse an integer constant expression. The error message says that `what` was expected."""
+    """Parse an integer constant expression. `what` names it in the error message."""
     start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):
@@ -114,9 +103,9 @@ def integer_constant(cursor: Cursor, what: str) -> int:
 
 
 def literal(cursor: Cursor, token: Token) -> int:
-    """Return the value of an integer token that was just taken.
+    """Return the value of an integer token that the cursor has just taken.
 
-    Errors: ptx.syntax/number
+    Errors: ptx.syntax/number for wrong octal digits, or for a value of more than 64 bits
     """
     text = token.text
     digits = text.rstrip("U")
@@ -131,7 +120,7 @@ def literal(cursor: Cursor, token: Token) -> int:
 
 
 def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
-    """Parse the text behind `=`: a constant, a name, or a list of these in braces.
+    """Parse the initial value after `=`: a constant, a name, or a list of initial values in braces.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """

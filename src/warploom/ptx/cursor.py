@@ -10,26 +10,26 @@ from warploom.ptx.lexer import MALFORMED_NUMBER, MODULE_WORDS, STRAY_CHARACTERS,
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
 ERROR_REACH = 200
-"""Characters behind an error in which it may cause further errors."""
+"""Number of characters after an error in which it may cause further errors."""
 
 MISSING_SEMICOLON = "the statement before this line has no ';'"
 _SECTION = "PTX ISA 4"
 
 
 class PtxSyntaxError(WarploomError):
-    """Syntax errors of a PTX text; `diagnostics` holds all of them.
+    """Exception for a PTX text with syntax errors. `diagnostics` holds all of them.
 
-    Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string,
-    ptx.syntax/comment, ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
+    Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string, ptx.syntax/comment,
+    ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
     """
 
 
 class Unreadable(Exception):
-    """Abandoned statement, whose syntax error is recorded. Parsing continues behind it."""
+    """Exception that abandons a statement after its error was recorded. Parsing continues after it."""
 
 
 class ParsingStopped(Exception):
-    """End of parsing, because of too deep nesting or too many errors."""
+    """Exception that ends parsing, because nesting is too deep or errors are too many."""
 
 
 class Cursor:
@@ -41,13 +41,13 @@ class Cursor:
         self.source = source
         self.text = source.text
         self.pos = 0
-        """End of the last token that was taken."""
+        """Offset at which the last taken token ends."""
         self.diagnostics: list[Diagnostic] = []
         self._ahead: Token | None = None
         self._unended = False
 
     def seek(self, pos: int) -> None:
-        """Continue at an offset."""
+        """Move to an offset of the text."""
         self.pos = pos
         self._ahead = None
 
@@ -60,7 +60,7 @@ class Cursor:
 
     @property
     def has_recovered(self) -> bool:
-        """True if no earlier error affects how the following text is parsed and which errors it reports."""
+        """True if no earlier error affects how the text after the cursor is parsed and reported."""
         if self._unended:
             return False
         last = self.diagnostics[-1].span if self.diagnostics else None
@@ -74,7 +74,7 @@ class Cursor:
         return token
 
     def at(self, *texts: str) -> bool:
-        """Return True if the next token is one of some texts."""
+        """Return True if the text of the next token is one of `texts`."""
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
@@ -85,7 +85,7 @@ class Cursor:
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token, whose text must be `text`.
+        """Take the next token. Abandon the statement if the token's text is not `text`.
 
         `others` are further texts that would be legal here. The error message lists them.
         """
@@ -94,7 +94,7 @@ class Cursor:
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token, whose kind must be `kind`. Errors say that `what` was expected."""
+        """Take the next token. Report that `what` was expected if the token has another kind."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()
@@ -110,11 +110,11 @@ class Cursor:
         self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
 
     def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
-        """Report the text from an offset to the cursor as an error, and abandon the statement."""
+        """Report that the text from `start` to the cursor is not what was expected. Abandon the statement."""
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Report an error, unless an earlier error explains it."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless the last recorded one explains it."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
@@ -129,18 +129,18 @@ class Cursor:
         raise Unreadable
 
     def nest(self, depth: int, what: str) -> int:
-        """Return the depth of nesting plus 1. Stop parsing if `what` are nested too deep."""
+        """Return `depth` + 1, or stop parsing at the limit. `what` names the nested constructs, e.g. "blocks"."""
         if depth >= NESTING_LIMIT:
             self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
             raise ParsingStopped
         return depth + 1
 
     def recover(self, start: int, *, body: bool) -> None:
-        """Move to the next statement after an error in the statement at `start`.
+        """Move to the next statement after an error in the statement at offset `start`.
 
-        The next statement begins behind the next `;`, at the first token of a line if a `;` is missing before it,
-        or at a word that only occurs at module scope. In a function body it also begins at a `}` that the
-        statement did not open; at module scope, behind a closing `}`.
+        The next statement begins after the next `;`. If that `;` is missing, the next statement begins at the first
+        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops at a `}`
+        that the statement did not open. At module scope, it stops after the `}` that closes the statement.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:
@@ -168,18 +168,18 @@ class Cursor:
                 return
 
     def skip_to(self, *texts: str) -> None:
-        """Move to the next token with one of some texts, or to a word that only occurs at module scope."""
+        """Move to the next token whose text is one of `texts`, or to a word that occurs only at module scope."""
         while (token := self._lex(quiet=True)).kind != "end":
             if token.text in texts or token.text in MODULE_WORDS:
                 return
             self.seek(token.end)
 
     def breaks_line(self) -> bool:
-        """Return True if the next token is on a later line than the last token taken."""
+        """Return True if a line break separates the next token from the last taken token."""
         return "\n" in self.text[self.pos : self.peek().start]
 
     def _follows(self, known: Diagnostic, span: Span) -> bool:
-        """Return True if a known error explains another: one at the same offset or after a stray character."""
+        """Return True if a known error explains a new one: at the same offset, or at a stray character before."""
         if known.span is None:
             return False
         between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]
@@ -214,7 +214,7 @@ class Cursor:
         return token
 
     def _lexical_error(self, start: int) -> tuple[str, str, int]:
-        """Return the rule, the message and the end of text that is not a token."""
+        """Return the rule, the message and the end of an error at an offset where no token begins."""
         text = self.text
         if text.startswith("/*", start):
             return "comment", "found a comment that does not end; expected '*/'", len(text)
@@ -247,7 +247,6 @@ def describe(token: Token) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return stray characters as messages show them."""
     shown = f"'{text}'" if text.isprintable() and not text.isspace() and len(text) <= 40 else ""
     code = f"U+{ord(text[0]):04X}"
     if len(text) > 1:

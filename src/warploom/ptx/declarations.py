@@ -1,4 +1,4 @@
-"""Variables, parameters, directives with arguments, and function headers.
+"""Parsers of variables, parameters, directives with arguments, and signatures of functions.
 
 Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 """
@@ -22,7 +22,7 @@ _USUAL = re.compile(
     + rf"({NAME})(?:<({_COUNT})>|(\[{_COUNT}\]))?(?=[,;)])",
     re.ASCII,
 )
-"""Declaration of the shape that compilers write, up to the `,`, `;` or `)` behind it."""
+"""Declaration as compilers write it, up to the next `,`, `;` or `)`."""
 
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _BASIC_TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 bf16 bf16x2 tf32 pred"
@@ -31,9 +31,10 @@ _TYPES = frozenset(f".{word}" for word in f"{_BASIC_TYPES} {_OPAQUE_TYPES}".spli
 
 
 def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
-    """Parse a declaration whose linkage begins at `start`, and its `;`. Return one variable for each name.
+    """Parse a declaration up to its `;`. Return one variable for each declared name.
 
-    The span of the first variable begins with the declaration, and the span of the last one ends with it.
+    The declaration begins at `start` with the words of `linkage`, which were parsed before. The span of the first
+    variable begins at `start`. The span of the last variable ends with the `;`.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -56,7 +57,7 @@ def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Vari
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
-    """Parse a list of parameters in parentheses, which may be empty."""
+    """Parse the parameters of a function in parentheses. There may be none."""
     cursor.expect("(")
     found: list[Variable] = []
     if cursor.accept(")"):
@@ -75,7 +76,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
 
 
 def attribute(cursor: Cursor) -> str:
-    """Return the text of an `.attribute(…)` without blanks and comments."""
+    """Parse an `.attribute(…)`. Return its text without blanks and comments."""
     parts = [cursor.expect(".attribute").text, cursor.expect("(").text]
     depth = 1
     while depth:
@@ -88,7 +89,7 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive. The list is empty before one of the `closers` or a directive."""
+    """Parse the arguments of a directive. There are none before a closer, a directive or the end of text."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
@@ -96,7 +97,7 @@ def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
 
 
 def argument_list(cursor: Cursor) -> tuple[Argument, ...]:
-    """Parse one or more arguments of a directive with commas between them."""
+    """Parse the arguments of a directive that has at least one, with commas between them."""
     found = [argument(cursor)]
     while cursor.accept(","):
         found.append(argument(cursor))
@@ -114,7 +115,7 @@ def argument(cursor: Cursor) -> Argument:
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
-    """Parse the directives between a signature and one of the `closers`."""
+    """Parse the directives between the signature of a function and the first of the `closers`."""
     found: list[Directive] = []
     while not cursor.at(*closers):
         token = cursor.peek()
@@ -130,18 +131,17 @@ def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
 
 
 def prototype(cursor: Cursor) -> Prototype:
-    """Parse the signature behind `.callprototype`, without the `;`."""
+    """Parse the signature after `.callprototype`, and its `;`."""
     returns = parameters(cursor) if cursor.at("(") else ()
     name = cursor.expect_kind("name", "'_'").text
     params = parameters(cursor) if cursor.at("(") else ()
-    return Prototype(returns, params, name, function_directives(cursor, ";"))
+    directives = function_directives(cursor, ";")
+    cursor.expect(";")
+    return Prototype(returns, params, name, directives)
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """Parse one declaration by pattern, and return it with its start.
-
-    None if it must be parsed from tokens. The cursor has not moved then.
-    """
+    """Parse one declaration by pattern. Return it and its start, or None without moving the cursor."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None
@@ -167,7 +167,7 @@ def _set_origin(cursor: Cursor, node: Variable | Directive, start: int) -> None:
 
 
 def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
-    """Parse the state space and the qualifiers of a declaration, and return a variable without a name."""
+    """Parse a declaration up to its first name. Return a variable without a name."""
     if cursor.peek().text not in STATE_SPACES:
         cursor.expected("a state space such as .param or .reg")
     variable = Variable(cursor.take().text[1:], "", "", linkage=linkage)
@@ -180,7 +180,7 @@ def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
 
 
 def _qualified(cursor: Cursor, variable: Variable) -> Variable:
-    """Parse one qualifier, and return the variable with it."""
+    """Parse one qualifier, such as a type or `.align 8`. Return the variable with the qualifier."""
     token = cursor.peek()
     if token.text == ".attribute":
         return _with_attribute(variable, attribute(cursor))
@@ -215,7 +215,7 @@ def _pointer(cursor: Cursor) -> str:
 
 
 def _declared(cursor: Cursor, template: Variable) -> Variable:
-    """Parse a name with its register count, dimensions and initial value."""
+    """Parse a name with its register count, dimensions and initial value. Return the complete variable."""
     if not template.type and template.space != "tex":
         cursor.expected("a type such as .b32")
     name = cursor.expect_kind("name", "a variable's name").text

@@ -1,4 +1,4 @@
-"""Control flow over a list of statements: successors and post-dominators.
+"""Control-flow graph of a list of statements: successors and post-dominators.
 
 The caller states which statements jump or leave the function.
 """
@@ -6,6 +6,7 @@ The caller states which statements jump or leave the function.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, reduce
 
 EXIT = -1
 
@@ -13,11 +14,12 @@ EXIT = -1
 def successors(
     index: int, end: int, targets: Sequence[int], *, leaves: bool = False, guarded: bool = False, returns: bool = False
 ) -> list[int]:
-    """Return the indices of the statements that may follow one statement; EXIT leaves the function.
+    """Return the indices of the statements that may execute after the statement at `index`.
 
-    The function ends before the index `end`. `targets` are the statements that this one may jump to. The next
-    statement may follow if this one neither jumps nor leaves, if a guard may skip it, or if the jump is a call that
-    `returns`.
+    EXIT stands for leaving the function. The function ends before the index `end`. `targets` are the statements to
+    which this statement may jump, and `leaves` is True if it leaves the function. The next statement may follow if this
+    statement neither jumps nor leaves, if its guard may skip it (`guarded`), or if its jump is a call that returns
+    (`returns`).
     """
     following = [EXIT] if leaves else list(targets)
     if not (leaves or targets) or guarded or returns:
@@ -26,17 +28,18 @@ def successors(
 
 
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
-    """Return the immediate post-dominator of every node; EXIT if its paths have only the end in common.
+    """Return the immediate post-dominator of every node, or EXIT for a node without one.
 
-    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Diverged lanes meet again at
-    the post-dominator. The method is that of Cooper, Harvey and Kennedy on the reversed graph.
+    `successors[n]` lists the nodes that may follow node n. EXIT among them leaves the graph. Diverged lanes meet again
+    at the post-dominator of the branch. The algorithm is that of Cooper, Harvey and Kennedy on the reversed graph.
     """
     count = len(successors)
     end = count
     predecessors: list[list[int]] = [[] for _ in range(count + 1)]
-    for node, nexts in enumerate(successors):
+    targets = [[end if following == EXIT else following for following in nexts] for nexts in successors]
+    for node, nexts in enumerate(targets):
         for following in nexts:
-            predecessors[end if following == EXIT else following].append(node)
+            predecessors[following].append(node)
     order = _postorder(predecessors, end)
     number = {node: position for position, node in enumerate(order)}
     immediate: dict[int, int] = {end: end}
@@ -44,16 +47,10 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
     while changed:
         changed = False
         for node in reversed(order[:-1]):
-            known = [
-                target
-                for target in (end if following == EXIT else following for following in successors[node])
-                if target in immediate
-            ]
+            known = [target for target in targets[node] if target in immediate]
             if not known:
                 continue
-            best = known[0]
-            for other in known[1:]:
-                best = _meet(best, other, immediate, number)
+            best = reduce(partial(_meet, immediate, number), known)
             if immediate.get(node) != best:
                 immediate[node] = best
                 changed = True
@@ -77,7 +74,7 @@ def _postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:
     return order
 
 
-def _meet(one: int, other: int, immediate: dict[int, int], number: dict[int, int]) -> int:
+def _meet(immediate: dict[int, int], number: dict[int, int], one: int, other: int) -> int:
     while one != other:
         while number[one] < number[other]:
             one = immediate[one]

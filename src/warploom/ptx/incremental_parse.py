@@ -1,8 +1,8 @@
 """Incremental parsing: after an edit, only the edited statements and items are parsed again.
 
-A text is split into pieces: each is an item of the module with the blanks and comments before it. Every piece is a
+A text is split into pieces. A piece is an item of the module with the blanks and comments before it. Every piece is a
 source of its own, and the spans of its nodes count from its start. A piece therefore stays valid while other pieces
-change and move. In a function with an edit, the parser reuses the statements that the edit did not touch, block by
+change and move. In a function with an edit, the parser reuses the statements that the edit did not change, block by
 block.
 """
 
@@ -23,10 +23,11 @@ from warploom.ptx.tree import Block, Directive, Function, Instruction, Module, P
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Item of a module, or items that one statement declares, with the blanks and comments before.
+    """Item of a module, or variables that one statement declares, with the blanks and comments before.
 
-    The spans of `errors` count from the start of the piece, and may lie behind its end. `first_token_end` is the end
-    of its first token. `is_independent` is True if no error before the piece affects how it is parsed.
+    The spans of `errors` count from the start of the piece. They may lie beyond its end. `first_token_end` is the
+    offset at which the first token ends. `is_independent` is True if no error in earlier pieces affects how this piece
+    is parsed.
     """
 
     source: Source
@@ -40,8 +41,8 @@ class Piece:
 class ParsedText:
     """Text that was parsed in pieces. `starts` holds the offset of each piece.
 
-    There are no pieces if parsing stopped because of too deep nesting or too many errors. `errors` are in the order
-    in which the parser found them, and their spans count from the start of the text.
+    There are no pieces if parsing stopped because of too deep nesting or too many errors. `errors` are in the order in
+    which the parser found them. Their spans count from the start of the text.
     """
 
     text: str
@@ -51,10 +52,7 @@ class ParsedText:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Pieces of the text in order.
-
-        Errors: RuntimeError after the pieces were taken for a later text
-        """
+        """Pieces in the order of the text. Errors: RuntimeError after `take_pieces`."""
         if self._pieces is None:
             raise RuntimeError("the pieces of this text were taken for a later text")
         return self._pieces
@@ -66,7 +64,7 @@ class ParsedText:
 
     @property
     def module(self) -> Module | None:
-        """Module whose items have the pieces as their sources; None if there are no pieces."""
+        """Module of the text; None if there are no pieces. The source of each item is its piece."""
         if not self.pieces:
             return None
         return Module(tuple(item for piece in self.pieces for item in piece.items))
@@ -77,9 +75,9 @@ class ParsedText:
 
 
 def parse_incrementally(text: str, before: ParsedText | None = None, name: str = "<ptx>") -> ParsedText:
-    """Parse a text as `parse_readable` does, and reuse the pieces of an earlier version.
+    """Parse a text like `parse_readable`, but reuse the pieces of an earlier version of the text.
 
-    The pieces are taken out of `before`, because their nodes move.
+    The pieces are removed from `before`, because the spans of their nodes may change.
     """
     pieces = () if before is None else before.take_pieces()
     parsed = None
@@ -103,20 +101,21 @@ class _Edit:
         self.pieces = pieces
         self.starts = before.starts
         self.start = _common_prefix(old, text)
-        self.old_end = len(old) - _common_suffix(old, text, min(len(old), len(text)) - self.start)
+        rest = min(len(old), len(text)) - self.start
+        self.old_end = len(old) - _common_prefix(old[len(old) - rest :][::-1], text[len(text) - rest :][::-1])
         self.shift = len(text) - len(old)
         lines = old.count("\n", self.start, self.old_end)
         keeps_lines = text.count("\n", self.start, self.old_end + self.shift) == lines
-        # Messages with line numbers must be written again if the edit changes line numbers.
+        # Pieces whose messages contain line numbers are not reused if the edit changes line numbers.
         numbered = [k for k, piece in enumerate(pieces) if any("line" in each.message for each in piece.errors)]
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
-        """Return the number of first pieces whose parsing looked at nothing behind the start of the edit."""
+        """Return the number of leading pieces for whose parsing no text after the start of the edit was read."""
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
-            # An error may cause a search beyond its piece.
+            # Recovery from an error may read beyond the piece.
             seen = starts[count + 1] + pieces[count + 1].first_token_end
             if pieces[count].errors:
                 seen = starts[count + 2] if count + 2 < len(starts) else len(self.old_text)
@@ -128,10 +127,7 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the earlier piece that begins at an offset of the new text, behind the edit.
-
-        None if no such piece can be reused with all pieces behind it.
-        """
+        """Return the index of the earlier piece that begins at `pos` if all pieces from it on can be reused."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None
@@ -140,16 +136,13 @@ class _Edit:
         return k if fits else None
 
     def old_offset(self, offset: int) -> int | None:
-        """Return the offset that a character of the new text has in the old text; None if the edit added it."""
+        """Return the offset in the old text of a character of the new text. None if the edit added it."""
         if offset < self.start:
             return offset
         return offset - self.shift if offset - self.shift >= self.old_end else None
 
     def body_at(self, offset: int) -> tuple[Block, Piece, int] | None:
-        """Return the function body at an offset of the old text, its piece, and the start of the piece.
-
-        None if errors before or in the body affected how it was parsed or where it ends.
-        """
+        """Return the error-free function body at an offset of the old text, its piece, and the piece's start."""
         k = max(0, bisect_right(self.starts, offset) - 1)
         piece, begin = self.pieces[k], self.starts[k]
         body = next((item.body for item in piece.items if isinstance(item, Function)), None)
@@ -161,7 +154,7 @@ class _Edit:
 
 
 class _IncrementalParser(Parser):
-    """Parser that reuses the statements of an earlier version that an edit did not touch.
+    """Parser that reuses the statements of an earlier version that an edit did not change.
 
     `reused` is the piece from which statements were reused, and its offset in the old text.
     """
@@ -181,7 +174,7 @@ class _IncrementalParser(Parser):
             self._enclosing.pop()
 
     def _earlier_block(self, depth: int, start: int) -> Block | None:
-        """Return the earlier version of the block that begins at an offset."""
+        """Return the earlier version of the block at an offset of the new text if it can be reused."""
         offset = self.edit.old_offset(start)
         if offset is None or not self.cursor.has_recovered:
             return None
@@ -200,7 +193,7 @@ class _IncrementalParser(Parser):
         return statement if isinstance(statement, Block) and _extent(statement)[0] == within else None
 
     def _edited_block(self, before: Block, depth: int) -> Block:
-        """Parse a block that the edit touches, or that follows the edit."""
+        """Parse a block that the edit changes, or that follows the edit. `before` is its earlier version."""
         cursor = self.cursor
         depth = cursor.nest(depth, "blocks")
         start = cursor.expect("{").start
@@ -216,7 +209,7 @@ class _IncrementalParser(Parser):
         return self._with_origin(Block(tuple(statements)), start)
 
     def _reuse_first(self, before: Block) -> int:
-        """Return the number of first statements that the edit cannot affect, and move the cursor behind them."""
+        """Skip the statements at the start of a block that the edit cannot affect. Return their number."""
         assert self.reused is not None
         piece, begin = self.reused
         start = _extent(before)[0]
@@ -230,9 +223,10 @@ class _IncrementalParser(Parser):
         return count
 
     def _reuse_rest(self, before: Block, first: int) -> int | None:
-        """Return the index of the earlier statement from which on the block is unchanged at the cursor.
+        """Return the index from which on the earlier statements of a block are valid at the cursor.
 
-        The index is at least `first`. The cursor moves behind the block. None if no rest can be reused here.
+        The index is at least `first`. The cursor moves to the end of the block. Return None, and leave the cursor in
+        place, if the statements at the cursor must be parsed.
         """
         assert self.reused is not None
         piece, begin = self.reused
@@ -255,7 +249,7 @@ class _IncrementalParser(Parser):
         return known
 
     def _skip(self, start: int, end: int, shift: int) -> None:
-        """Move the cursor behind a range of the earlier piece, and report the errors of that range again."""
+        """Move the cursor to the end of a range of the earlier piece. Report the errors of the range again."""
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [
@@ -278,14 +272,14 @@ def _extent(node: Statement) -> tuple[int, int]:
 
 
 def _ends_itself(statement: Statement, piece: Piece) -> bool:
-    """Return True if a statement ends with its last character, whatever text follows."""
+    """Return True if the end of a statement does not depend on the text that follows."""
     if isinstance(statement, Variable):  # several variables may share one `;`
         return piece.source.text[_end(statement) - 1] == ";"
     return isinstance(statement, Instruction | Block)
 
 
 def _restore_equal(statements: list[Statement], first: int, before: Sequence[Statement]) -> None:
-    """Replace new statements by equal earlier ones: from `first` on, and backwards from the end."""
+    """Replace new statements by equal earlier ones, so that their nodes stay the same objects."""
     end, last = len(statements), len(before)
     known = 0
     while first < end and known < last and _restored(statements, first, before[known]):
@@ -312,7 +306,7 @@ def _restored(statements: list[Statement], k: int, before: Statement) -> bool:
 
 
 def _parse(text: str, name: str, edit: _Edit | None) -> ParsedText | None:
-    """Parse a text piece by piece. None if the reuse of pieces leads to more errors than are reported."""
+    """Parse a text piece by piece. Return None if errors of reused pieces exceed the limit of errors."""
     source = Source(name, text)
     parser = Parser(source) if edit is None else _IncrementalParser(source, edit)
     cursor = parser.cursor
@@ -340,7 +334,6 @@ def _parse(text: str, name: str, edit: _Edit | None) -> ParsedText | None:
 
 
 def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bool]:
-    """Parse the next piece. Return it with True if more pieces follow."""
     cursor = parser.cursor
     begin, reported = cursor.pos, len(cursor.diagnostics)
     items: list[TopLevel] = []
@@ -361,12 +354,11 @@ def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bo
 
 
 def _all_errors(pieces: Iterable[Piece], starts: Iterable[int], source: Source) -> list[Diagnostic]:
-    """Return the errors of pieces as errors of the whole text."""
     return [moved(error, source, start) for piece, start in zip(pieces, starts, strict=False) for error in piece.errors]
 
 
 def moved(found: Diagnostic, source: Source | None, shift: int) -> Diagnostic:
-    """Return a diagnostic in another source, where its span begins later by `shift` characters."""
+    """Return a copy of a diagnostic in another source, with its span shifted by `shift` characters."""
     span = None if found.span is None else Span(found.span.start + shift, found.span.end + shift)
     return replace(found, source=source, span=span)
 
@@ -377,7 +369,6 @@ def _set_origin(node: Node, source: Source, shift: int) -> None:
 
 
 def _for_each_node(node: Node | Prototype, action: Callable[[Node], None]) -> None:
-    """Call a function for a node and every node in it."""
     if isinstance(node, Node):
         action(node)
     for child in _children(node):
@@ -402,11 +393,7 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
-    """Return a function that moves nodes into the source of their piece.
-
-    The piece begins at the offset `begin` of the new text. The nodes were parsed from the whole text, or reused from
-    an earlier piece.
-    """
+    """Return a function that moves nodes into the source of the piece that begins at `begin`."""
     whole = parser.source
     old_end = before_edit = behind_edit = 0
     if isinstance(parser, _IncrementalParser) and parser.reused is not None:
@@ -427,22 +414,9 @@ def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], N
 
 
 def _common_prefix(one: str, other: str) -> int:
-    """Return the number of characters at the start that two texts have in common."""
+    """Return the number of leading characters that two texts have in common."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_suffix(one: str, other: str, longest: int) -> int:
-    """Return the number of characters at the end that two texts have in common, at most `longest`."""
-    low, high = 0, longest
-    while low < high:
-        middle = (low + high + 1) // 2
-        same = one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]
-        low, high = (middle, high) if same else (low, middle - 1)
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low

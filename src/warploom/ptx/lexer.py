@@ -1,7 +1,7 @@
 """Tokens of PTX text, and patterns that match whole statements at once.
 
-The parser reads a usual statement of a function body with one match of `STATEMENT`. All other text, and every error,
-goes through the tokens of `TOKEN`.
+The parser reads most statements of a function body with one match of `STATEMENT`. All other text, and every error, goes
+through the tokens of `TOKEN`.
 """
 
 from __future__ import annotations
@@ -83,19 +83,15 @@ DATA_DIRECTIVES = frozenset((".b8", ".b16", ".b32", ".b64"))
 MODULE_WORDS = frozenset(
     (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
 )
-"""Words that never occur in a function body. Where one does, a `}` is missing before it."""
+"""Words that never occur in a function body. If one does, a `}` is missing before it."""
 
-STATEMENT_WORDS = frozenset(
-    (
-        *(*STATE_SPACES, *LINKAGE, *MODULE_WORDS),
-        *(".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype"),
-    )
-)
+_DIRECTIVES = (".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype")
+STATEMENT_WORDS = STATE_SPACES.union(LINKAGE, MODULE_WORDS, _DIRECTIVES)
 """Words that begin a statement or a module item."""
 
 
 class Token(NamedTuple):
-    """Token: its kind (a group name of `TOKEN`), its text and its offsets."""
+    """Token with its kind, text and offsets. The kind is the name of a group of `TOKEN`."""
 
     kind: str
     text: str
@@ -104,11 +100,11 @@ class Token(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Position in the source."""
+        """Position of the token in the source."""
         return Span(self.start, self.end)
 
 
 def trivia_end(text: str, start: int) -> int:
-    """Return the end of the blanks and comments that begin at an offset."""
+    """Return the end of the blanks and comments that begin at the offset `start`."""
     match = _TRIVIA_PATTERN.match(text, start)
     return start if match is None else match.end()

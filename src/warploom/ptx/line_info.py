@@ -1,4 +1,4 @@
-"""Lines of the compiler's source, from the `.file` and `.loc` directives of a module."""
+"""Source lines from which PTX was compiled, according to its `.file` and `.loc` directives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from warploom.ptx.tree import Block, Directive, Integer, Module, Text
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Line of the compiler's source, with the range of the PTX text that was compiled from it.
+    """Line of a source file, and the range of the PTX text that was compiled from it.
 
-    `start` and `end` are offsets in characters; `start` is that of the `.loc` directive. Code without a source line has
-    the line 0.
+    `start` and `end` are offsets in the PTX text. `start` is the offset of the `.loc` directive. The line 0 stands for
+    code without a source line.
+
+    Units: characters
     """
 
     start: int
@@ -23,7 +25,7 @@ class SourceLine:
 
 
 def source_lines(module: Module) -> list[SourceLine]:
-    """Return the source lines of all function bodies, in the order of the text."""
+    """Return the source lines of all function bodies, ordered by their offset in the PTX text."""
     files: dict[int, str] = {}
     for item in module.items:
         if isinstance(item, Directive) and item.name == ".file" and item.ints:

@@ -1,8 +1,8 @@
-"""Base class of the nodes that have a position in a source, and the printing of node sequences.
+"""Base class of the nodes that have a position in a source, and the printer of trees.
 
-A parsed module prints its own text. In a module that was changed, each parsed node prints its own text with the
-blanks and comments before it and those behind it on its line. Each node that a program made prints its canonical
-text. A module whose statements were partly replaced therefore keeps the text of all other statements.
+A parsed module prints the text from which it was parsed. In a module that was changed, each parsed node prints its own
+text, with the blanks and comments before it and the comment after it on its line. A node that a program made prints its
+canonical text. A module whose statements were partly replaced therefore keeps the text of all other statements.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ _TRIVIA_AND_TOKEN = re.compile(rf'(?P<trivia>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/
 
 @dataclass(frozen=True, slots=True)
 class Node(Displayed):
-    """Statement, variable, function or module: a node that can be printed by itself.
+    """Base class of statements, variables, functions and modules. Each node can be printed by itself.
 
     `origin` is None for a node that a program or `dataclasses.replace` made. Equality ignores the origin.
     """
 
     display_kind: ClassVar[str] = "ptx"
     blank_line_before: ClassVar[bool] = False
-    """True for nodes that a blank line separates from the node before them."""
+    """True for nodes that are printed after a blank line."""
 
     shares_statement: ClassVar[bool] = False
-    """True for nodes of which one statement may declare several."""
+    """True for variables, because one statement may declare several of them."""
 
     origin: Origin | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def source(self) -> Source | None:
-        """Source that the node was parsed from; None for a node that a program made."""
+        """Source from which the node was parsed; None for a node that a program made."""
         return None if self.origin is None else self.origin[0]
 
     @property
     def span(self) -> Span | None:
-        """Position of the node in its source, without the blanks and comments around it."""
+        """Position in the source, without surrounding blanks and comments; None if a program made it."""
         return None if self.origin is None else Span(self.origin[1], self.origin[2])
 
     @property
     def source_text(self) -> str | None:
-        """Text that the node was parsed from, byte for byte."""
+        """Text from which the node was parsed, byte for byte; None for a node that a program made."""
         return None if self.origin is None else self.origin[0].text[self.origin[1] : self.origin[2]]
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text of the node. `indent` precedes the lines of the node."""
+        """Return the canonical text of the node, whose lines begin with `indent`."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -65,7 +65,8 @@ class Node(Displayed):
 class Printer:
     """Printer of one tree.
 
-    With `keep_source`, nodes that were parsed print their own text; without it, only canonical text is printed.
+    With `keep_source`, parsed nodes print the text from which they were parsed. Otherwise all nodes print canonical
+    text.
     """
 
     def __init__(self, *, keep_source: bool = True) -> None:
@@ -93,7 +94,7 @@ class Printer:
         return f"{{{text}{end}}}"
 
     def _sequence(self, nodes: Sequence[Node], indent: str) -> tuple[str, Origin | None]:
-        """Return the text of nodes on lines of their own, and the origin of the last node."""
+        """Return the text of nodes, each on its own lines, and the origin of the last node."""
         parts: list[str] = []
         previous: Origin | None = None
         index = 0
@@ -112,9 +113,10 @@ class Printer:
         return "".join(parts), previous
 
     def _own_text(self, nodes: Sequence[Node], index: int) -> tuple[Origin | None, int]:
-        """Return the source range that `nodes[index]` prints, and the number of nodes in that range.
+        """Return the source range that is printed for `nodes[index]`, and the number of nodes in that range.
 
-        Variables that one statement declares print its text if all of them follow each other.
+        The range is None for canonical text. Variables of one declaration print its text if all of them are still
+        together.
         """
         origin = nodes[index].origin
         if origin is None or not self.keep_source:
@@ -136,7 +138,7 @@ class Printer:
         return ((source, start, end), count) if text[start] == "." else (None, 1)
 
     def _trivia_before(self, origin: Origin, previous: Origin | None, first: bool, indent: str) -> str:
-        """Return the blanks and comments before a node that prints its own text."""
+        """Return the blanks and comments before a node that prints its source text."""
         source, start, _ = origin
         begin = self._trivia_start(source, start)
         follows = previous is not None and previous[0] is source and previous[2] == begin
@@ -148,10 +150,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments between the last node and the end of its block in the source.
-
-        None if another node followed there.
-        """
+        """Return the blanks and comments after the last node of a block; None if another node followed it."""
         if last is None:
             return None
         source, _, end = last
@@ -159,7 +158,7 @@ class Printer:
         return source.text[_rest_end(source, end, stop) : stop] if closes(source, stop) else None
 
     def _trivia_start(self, source: Source, start: int) -> int:
-        """Return the offset at which the blanks and comments before an offset begin."""
+        """Return the start of the blanks and comments that end at the offset `start`."""
         starts = self._trivia_starts.get(id(source))
         if starts is None:
             starts = self._trivia_starts[id(source)] = {
@@ -169,7 +168,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of the line rest that begins at `start`; `start` if the line holds another node."""
+    """Return the end of the comments after a node on its line; `start` if another node follows there."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

@@ -1,7 +1,7 @@
-"""Operands of instructions.
+"""Parsers of the operands of instructions.
 
-`OperandCache` parses operands of the usual shapes with patterns and remembers them by their text. `operand` parses
-any shape from tokens and reports its errors.
+`OperandCache` parses operands of common forms by patterns, and stores them by their text. `operand` parses any operand
+from tokens and reports its errors.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _BAD_OCTAL = re.compile(r"-?0[0-9]*[89]", re.ASCII).match
 
 
 class _UnusualOperand(Exception):
-    """Operand that the patterns do not match."""
+    """Exception for an operand that the patterns do not match."""
 
 
 class OperandCache(dict[str, Operand]):
-    """Operands by their text. Equal texts give one node, so a module holds each register name once."""
+    """Parsed operands by their text. Equal texts share a node, so a module stores each register name once."""
 
     def parse(self, text: str) -> tuple[Operand, ...] | None:
-        """Return all operands of one instruction; None if they must be parsed from tokens."""
+        """Return all operands of one instruction. Return None if they must be parsed from tokens."""
         if not text:
             return ()
         text = text.replace(", ", ",")
@@ -87,7 +87,7 @@ class OperandCache(dict[str, Operand]):
 
 
 def operand(cursor: Cursor, depth: int = 0) -> Operand:
-    """Parse one operand of any shape from tokens.
+    """Parse one operand of any form from tokens.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -98,7 +98,7 @@ def operand(cursor: Cursor, depth: int = 0) -> Operand:
 
 
 def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]:
-    """Parse operands with commas between them, and the `closer` behind them. The list may be empty."""
+    """Parse a list of operands, which may be empty, up to and including the token `closer`."""
     if cursor.accept(closer):
         return ()
     if not _begins_operand(cursor):

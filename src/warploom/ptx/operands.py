@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Register, label, variable, function or special register (`%tid.x` is one name), or the sink `_`."""
+    """Name of a register, label, variable, function or special register (`%tid.x`), or the sink `_`."""
 
     text: str
 
@@ -23,9 +23,9 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """Integer constant, or a constant expression folded to one.
+    """Integer constant, or a constant expression with an integer value.
 
-    `text` is its spelling. Two constants of one value are equal however they are spelled.
+    `text` is its spelling. Two constants with the same value are equal even if they are spelled differently.
     """
 
     value: int
@@ -36,7 +36,7 @@ class Integer:
 
     @classmethod
     def spelled(cls, value: int, text: str) -> Integer:
-        """Return the constant with the spelling that it has in a source."""
+        """Return an integer constant that prints as `text`."""
         constant = cls(value)
         object.__setattr__(constant, "text", text)
         return constant
@@ -49,7 +49,8 @@ class Integer:
 class Float:
     """Floating-point constant.
 
-    `width` is 32 for `0f3F800000`, 64 for `0d…` and None for a decimal, whose `bits` are those of a binary64.
+    `width` is 32 for `0f3F800000`, 64 for `0d…` and None for a decimal. The `bits` of a decimal are those of a
+    binary64.
     """
 
     bits: int
@@ -62,18 +63,18 @@ class Float:
 
     @classmethod
     def decimal(cls, value: float) -> Float:
-        """Return the constant that is written in decimal."""
+        """Return a constant that is printed as a decimal."""
         return cls(int.from_bytes(struct.pack("<d", value), "little"))
 
     def spelled(self, text: str) -> Float:
-        """Return the same constant with the spelling that it has in a source."""
+        """Return the same constant with `text` as its spelling."""
         constant = Float(self.bits, self.width)
         object.__setattr__(constant, "text", text)
         return constant
 
     @property
     def value(self) -> float:
-        """Numeric value."""
+        """Value as a Python float."""
         size, letter = (4, "<f") if self.width == 32 else (8, "<d")
         return struct.unpack(letter, self.bits.to_bytes(size, "little"))[0]
 
@@ -85,7 +86,7 @@ class Float:
 class Symbol:
     """Address of a variable or label with an offset: `sym+4`, `generic(sym)+8`, `0xFF00(sym)`, `a-b`.
 
-    `minus` is the label that is subtracted; it is empty if there is none.
+    `minus` is the name of the label that is subtracted, or "".
     """
 
     name: str
@@ -105,7 +106,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """Negated register: `!%p1`, or `-%r1` for an instruction that takes a sign."""
+    """Negated register: `!%p1`, or `-%r1` in an instruction that accepts a minus sign."""
 
     name: str
     sign: str = "!"
@@ -139,8 +140,8 @@ class Vector:
 class Address:
     """Memory operand: `[%rd1+16]`, `[sym+4]` or `[16]`.
 
-    `extra` holds the operands behind a comma, as in `[%rd1, {%r0, %r1}]`. `unified` is True for
-    `[%rd1].unified`, an address that is the same on host and device.
+    `extra` holds the operands after a comma, as in `[%rd1, {%r0, %r1}]`. `unified` is True for `[%rd1].unified`, an
+    address that is the same on host and device.
     """
 
     base: Operand | None
@@ -158,7 +159,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Array element that is used as an operand: `a[4]`."""
+    """Element of an array as an operand: `a[4]`."""
 
     name: str
     index: Address

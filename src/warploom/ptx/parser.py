@@ -1,17 +1,19 @@
-"""Parser: from PTX text to a tree.
+"""Parser of PTX: from text to a tree.
 
-One pattern match reads a usual statement of a function body. All other statements are read from tokens, which also
-finds every error. After an error, the parser continues with the next statement.
+One pattern match reads a common statement of a function body. All other statements are read from tokens, which also
+find every error. After an error, the parser continues with the next statement.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source
+from warploom.diagnostics import Diagnostic, Source, UsageError
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
@@ -53,7 +55,7 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 
 
 def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[Diagnostic]]:
-    """Return the module of a text without the statements that have errors, and these errors.
+    """Parse a PTX module and omit statements with errors. Return the module and these errors.
 
     The module is None if parsing stopped because of too deep nesting or too many errors.
     """
@@ -66,8 +68,41 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
     return module, sorted(found, key=lambda error: error.span.start if error.span else 0)
 
 
+def read(ptx: str | Path) -> Module:
+    """Parse a PTX text, or the PTX file at a path.
+
+    A string that contains a line break or `.version` is a text. Any other string is a path.
+
+    Errors: ptx.file, ptx.text; every code of `PtxSyntaxError`
+    """
+    return parse(*text_of(ptx))
+
+
+def text_of(ptx: str | Path) -> tuple[str, str]:
+    """Return a PTX text and the name of its source. `ptx` is the text or a path, as for `read`.
+
+    Errors: ptx.file, ptx.text
+    """
+    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
+        return ptx, "<ptx>"
+    if not isinstance(ptx, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+        raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")
+    path = Path(ptx)
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except FileNotFoundError:
+        message = f"there is no file {path}"
+    except UnicodeDecodeError:
+        message = f"{path} is not a PTX text: it is not UTF-8"
+    except OSError as error:
+        message = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+    except ValueError:
+        message = "a path cannot contain a zero byte"
+    raise UsageError(message, code="ptx.file")
+
+
 class Parser:
-    """Parser of one source, as a whole or item by item."""
+    """Parser of one source. It parses the whole source at once, or item by item."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -78,7 +113,7 @@ class Parser:
             ".loc": self._location,
             ".file": self._file,
             ".section": self._section,
-            ".callprototype": self._callprototype,
+            ".callprototype": lambda: Directive(".callprototype", (declarations.prototype(self.cursor),)),
         }
 
     # Module scope -------------------------------------------------------------------------------------------
@@ -94,7 +129,7 @@ class Parser:
         return module
 
     def item(self, items: list[TopLevel]) -> bool:
-        """Parse the next item behind the header. Return False at the end of the text."""
+        """Parse the next item after the header. Return False at the end of the text."""
         cursor = self.cursor
         start = cursor.pos
         try:
@@ -107,7 +142,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Parse the directives that a module begins with."""
+        """Parse the directives with which a module begins: version, target and address size."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):
@@ -208,10 +243,7 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse usual statements that begin before `until`, and then one statement of any shape.
-
-        `start` is the offset of the block. Return False at the end of the block, whose `}` is taken.
-        """
+        """Parse common statements before `until`, then any statement. Return False at the end of the block."""
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos
@@ -224,23 +256,19 @@ class Parser:
                 cursor.take()
                 return False
             if token.kind == "end" or token.text in MODULE_WORDS:
-                self._unclosed(start)
+                line, _ = self.source.position(start)
+                message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
+                cursor.report("expected", message, token.span)
                 return False
             self._statement(statements, depth)
         except Unreadable:
             cursor.recover(at, body=True)
         return True
 
-    def _unclosed(self, start: int) -> None:
-        token = self.cursor.peek()
-        line, _ = self.source.position(start)
-        message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
-        self.cursor.report("expected", message, token.span)
-
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse instructions, labels and locations of usual shape that begin before `until`."""
+        """Parse instructions, labels and locations of common form that begin before `until`."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text
@@ -349,11 +377,6 @@ class Parser:
         token = self.cursor.expect_kind("integer", "an integer")
         return Integer.spelled(literal(self.cursor, token), token.text)
 
-    def _callprototype(self) -> Directive:
-        prototype = declarations.prototype(self.cursor)
-        self.cursor.expect(";")
-        return Directive(".callprototype", (prototype,))
-
     def _section(self) -> Directive:
         cursor = self.cursor
         token = cursor.peek()
@@ -379,7 +402,7 @@ class Parser:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
     def _data_lines(self, body: list[Label | Directive]) -> None:
-        """Parse lines of plain integers, which are nearly all of a section."""
+        """Parse lines of plain integers, which make up nearly all of a section."""
         pos = self.cursor.pos
         while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
             values = self._operands.parse(match[2])

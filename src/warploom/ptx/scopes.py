@@ -1,6 +1,6 @@
-"""Scopes of PTX: names of registers, variables, labels and label tables between braces.
+"""Scopes of PTX: the names of registers, variables, labels and label tables between two braces.
 
-The user of a scope decides which objects the names refer to.
+Type parameters stand for the objects to which the names refer. The user of a scope chooses them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_DIGITS = 12
 
 @dataclass(eq=False, slots=True)
 class Scope(Generic[R, V, L]):
-    """Names of one pair of braces.
+    """Names that are declared between two braces.
 
     `ranges` holds `%r<1000>` as one entry: the number of registers, and the object of the first register. `tables`
     holds the directives under labels: branch tables and call prototypes.
@@ -40,7 +40,11 @@ class Scope(Generic[R, V, L]):
             scope = scope.parent
 
     def register(self, name: str) -> tuple[R, int] | None:
-        """Return the object of a register and its number in its range; the number is 0 outside a range."""
+        """Return the object of a register, and the number of the register in its range.
+
+        The object of a range is that of its first register. The number is 0 for a register outside a range. Return None
+        for an unknown name.
+        """
         scope: Scope[R, V, L] | None = self
         while scope is not None:  # not with `enclosing`, because most of the checker's lookups come here
             found = scope.own_register(name)
@@ -50,10 +54,10 @@ class Scope(Generic[R, V, L]):
         return None
 
     def own_register(self, name: str) -> tuple[R, int] | None:
-        """Return what `register` returns for a register of this scope, without the scopes around it.
+        """Return the result of `register` for a register of this scope, without the enclosing scopes.
 
-        All digits at the end of a name are its number: `%r12` belongs to `%r<20>` and never to `%r1<3>`.
-        Assemblers use the same rule.
+        All digits at the end of a name are its number: `%r12` belongs to `%r<20>` and never to `%r1<3>`. Assemblers
+        apply the same rule.
         """
         single = self.registers.get(name)
         if single is not None:
@@ -66,11 +70,11 @@ class Scope(Generic[R, V, L]):
         return known[1], int(digits)
 
     def variable(self, name: str) -> V | None:
-        """Return the variable of a name."""
+        """Return the variable of a name, from the innermost scope that declares it."""
         return next((scope.variables[name] for scope in self.enclosing() if name in scope.variables), None)
 
     def label(self, name: str) -> L | None:
-        """Return the label of a name."""
+        """Return the label of a name, from the innermost scope that declares it."""
         return next((scope.labels[name] for scope in self.enclosing() if name in scope.labels), None)
 
     def table(self, name: str) -> Directive | None:
@@ -78,7 +82,7 @@ class Scope(Generic[R, V, L]):
         return next((scope.tables[name] for scope in self.enclosing() if name in scope.tables), None)
 
     def names(self) -> set[str]:
-        """Return every name that is visible in this scope; of a range, its first and its last register."""
+        """Return all visible names. A range of registers is represented by its first and last register."""
         found: set[str] = set()
         for scope in self.enclosing():
             found.update(scope.registers, scope.variables, scope.labels, scope.tables)

@@ -10,7 +10,7 @@ from warploom.ptx.lexer import OPCODE_PATTERN, STATEMENT_WORDS
 
 _OPENERS = frozenset("([{")
 _CLOSERS = frozenset(")]}")
-_CACHED = 2  # diagnostics often ask for several positions in one instruction in a row
+_CACHED = 2  # successive diagnostics often concern the same instruction
 
 
 @lru_cache(maxsize=_CACHED)
@@ -41,9 +41,9 @@ def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
 
 
 def continues_opcode(cursor: Cursor) -> bool:
-    """Return True if the next token is a separate word of the opcode, such as `.sat` behind a blank.
+    """Return True if the next token is a separate word of the opcode, such as `.sat` after a blank.
 
-    On a new line, a word that can begin a statement does not continue the opcode.
+    A word on a new line does not continue the opcode if it can begin a statement.
     """
     token = cursor.peek()
     return token.kind == "word" and not (cursor.breaks_line() and token.text in STATEMENT_WORDS)
@@ -59,7 +59,7 @@ def _behind_guard(source: Source, start: int) -> Cursor:
 
 
 def _take_opcode(cursor: Cursor) -> list[Span]:
-    """Take the opcode at the cursor, and return the positions of its words."""
+    """Move the cursor after the opcode. Return the positions of the words of the opcode."""
     spans: list[Span] = []
     opcode = OPCODE_PATTERN.match(cursor.text, cursor.peek().start)
     if opcode is not None:

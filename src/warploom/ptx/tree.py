@@ -1,7 +1,7 @@
-"""Statements, functions and modules: frozen nodes without knowledge of opcodes.
+"""Nodes of statements, functions and modules. Nodes are frozen and do not interpret opcodes.
 
-`str()` of a node is its PTX text: the text that it was parsed from, or the canonical text of a node that a program
-made. Equality ignores where a node came from and how literals are spelled.
+`str()` of a node is its PTX text: the text from which it was parsed, or the canonical text of a node that a program
+made. Equality ignores the origin of a node and the spelling of literals.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOCATION_WORDS = ("function_name", "inlined_at")
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Predicate in front of an instruction: `@%p1` or `@!%p1`."""
+    """Predicate before an instruction: `@%p1` or `@!%p1`."""
 
     name: str
     negated: bool = False
@@ -37,8 +37,8 @@ class Guard:
 class Instruction(Node):
     """Instruction with any opcode.
 
-    Operands have no positions of their own. The span properties scan the instruction's text again, because only
-    diagnostics need them, and for one instruction at a time.
+    Operands do not store their positions. The span properties scan the text of the instruction again, because only
+    diagnostics need positions, and only of few instructions.
     """
 
     guard: Guard | None
@@ -47,7 +47,7 @@ class Instruction(Node):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words of the opcode; `shared::cluster` is one word."""
+        """Words of the opcode. `shared::cluster` is one word."""
         return tuple(self.opcode.split("."))
 
     @property
@@ -61,7 +61,7 @@ class Instruction(Node):
         return () if self.origin is None else operand_spans(*self.origin)
 
     def item_spans(self, operand: int) -> tuple[Span, ...]:
-        """Return the positions of the items in one operand: in a vector, an address or a tuple."""
+        """Return the positions of the items in one operand, which is a vector, an address or a tuple."""
         return () if self.origin is None else item_spans(self.origin[0], self.operand_spans[operand])
 
     def canonical(self, printer: Printer, indent: str) -> str:
@@ -94,7 +94,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """Signature behind `.callprototype`."""
+    """Signature after `.callprototype`."""
 
     returns: tuple[Variable, ...]
     params: tuple[Variable, ...]
@@ -226,7 +226,7 @@ Statement: TypeAlias = Instruction | Label | Variable | Block | Directive
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """Function: an `.entry` or a `.func`.
+    """Kernel (`.entry`) or device function (`.func`).
 
     `body` is None for a declaration. `linkage` holds words such as "visible" and "extern".
     """
@@ -271,7 +271,7 @@ class Module(Node):
     def build(
         cls, version: tuple[int, int], target: tuple[str, ...], items: tuple[TopLevel, ...] = (), address_size: int = 64
     ) -> Module:
-        """Return a module with the header directives in front of `items`."""
+        """Return a module that begins with the three header directives, followed by `items`."""
         header = (
             Directive(".version", tuple(Integer(part) for part in version)),
             Directive(".target", tuple(Name(word) for word in target)),
@@ -291,22 +291,19 @@ class Module(Node):
 
     @property
     def target(self) -> tuple[str, ...]:
-        """Target and its modes: `("sm_90a", "debug")`."""
+        """Target and its options, such as `("sm_90a", "debug")`."""
         directive = self._directive(".target")
         return () if directive is None else directive.names
 
     @property
     def address_size(self) -> int:
-        """Address size in bits; 32 if the module does not state one.
-
-        Source: PTX ISA 11.1.3
-        """
+        """Address size in bits, or 32 if the module does not state an address size. Source: PTX ISA 11.1.3."""
         directive = self._directive(".address_size")
         return 32 if directive is None else directive.ints[0]
 
     @property
     def functions(self) -> dict[str, Function]:
-        """Functions by name; the definition if a declaration and a definition share a name."""
+        """Functions by name. A definition takes precedence over declarations of the same name."""
         found: dict[str, Function] = {}
         for item in self.items:
             if isinstance(item, Function) and (item.body is not None or item.name not in found):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
-from warploom.kernels import api, grouped
+from warploom.kernels import api
 from warploom.kernels.api import Options, Planner, run_gemm
 from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
@@ -179,7 +179,7 @@ class Runner:
         Tuned tiles of a GPU are not used.
         """
         if self._dispatch is None:
-            planner: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
+            planner: Planner = api.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)
             assert isinstance(usual, HopperDispatch)
             self._dispatch = self._varied(usual)
@@ -194,7 +194,7 @@ class Runner:
         elif one.tile >= 0:
             plan = _at(list(tiled_plans(plan)), one.tile)
         if plan != usual.plan:
-            choices = [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
+            choices = [api.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
         if partition is not None:
             schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
             return HopperDispatch(problem, plan, schedule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.author.catalogue import Candidate, catalogue, python_name
+from warploom.author.overloads import Candidate, catalogue, python_name
 
 STUBS = "src/warploom/author/ptx.pyi"
 

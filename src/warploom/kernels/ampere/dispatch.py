@@ -1,4 +1,4 @@
-"""Arguments of the Ampere kernel, from arrays in host or GPU memory."""
+"""Grid and arguments of the Ampere kernel for arrays in host or GPU memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from warploom.kernels.plan import CHUNK
 from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
-_MAX_STRIDE = 2**32 - CHUNK  # bytes from row to row
+_MAX_STRIDE = 2**32 - CHUNK  # largest distance of two rows in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class AmpereDispatch:
-    """A problem and the plan of its kernel. The interface is that of `hopper.dispatch.HopperDispatch`."""
+    """Problem and the plan of its kernel, from which the arguments of a launch follow.
+
+    The interface is that of `hopper.dispatch.HopperDispatch`.
+    """
 
     problem: Problem
     plan: WarpPlan
@@ -28,19 +31,19 @@ class AmpereDispatch:
 
     @property
     def grid(self) -> int:
-        """CTAs: one for each tile of each batch."""
+        """Number of CTAs: one for each tile of each batch."""
         return self.plan.tile.count(self.problem)
 
     def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return no tensor maps; the kernel takes addresses."""
+        """Return no tensor maps, because the kernel takes addresses."""
         return ()
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
-        """Return the pointer parameters without an argument."""
+        """Return the names of the pointer parameters for which no array was given."""
         return operands.missing("row_scales", "column_scales", "bias")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all arguments for NumPy arrays; `start` is the array whose memory D is a part of."""
+        """Return all kernel arguments for NumPy arrays. `d` is a view of the array `start`."""
         plan = self.plan
         a, b = operands.a, operands.b
         a = _aligned(a) if plan.a_major == "k" else transposed(_aligned(transposed(a)))
@@ -54,7 +57,10 @@ class AmpereDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the last parameters, strides and sizes. Errors: UsageError kernels.layout."""
+        """Return the arguments of the last parameters: strides and sizes.
+
+        Units: bytes for strides, elements for sizes. Errors: UsageError kernels.layout.
+        """
         plan, problem = self.plan, self.problem
         c = d if operands.c is None else operands.c
         layouts = [
@@ -67,7 +73,10 @@ class AmpereDispatch:
 
 
 def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
-    """Return the bytes from line to line and from batch to batch; one of the last two axes is contiguous."""
+    """Return the bytes from line to line and from batch to batch. Elements of a line are contiguous.
+
+    `contiguous` is the axis of a line among the last two axes, 0 or 1.
+    """
     layout = strided(array)
     lines, across = layout.shape[-2:][1 - contiguous], layout.strides[-2:][1 - contiguous]
     plane = layout.strides[0] if len(layout.shape) == 3 and layout.shape[0] > 1 else 0
@@ -79,7 +88,7 @@ def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
 
 
 def _aligned(array: Any) -> Any:
-    """Return a copy whose rows start at multiples of 16 bytes, as asynchronous copies need them."""
+    """Return a copy whose rows start at multiples of 16 bytes. Asynchronous copies require this alignment."""
     per_row = CHUNK // array.dtype.itemsize
     wide = -(-array.shape[-1] // per_row) * per_row
     made = np.zeros((*array.shape[:-1], wide), array.dtype)[..., : array.shape[-1]]

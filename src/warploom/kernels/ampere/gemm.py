@@ -1,7 +1,7 @@
-"""The GEMM kernel for sm_80 and later: D = epilogue(A B), one tile for each CTA.
+"""GEMM kernel for sm_80 and later: D = epilogue(A B), one tile for each CTA.
 
-All threads copy tiles of A and B into a ring of stages. The warps load fragments from the stages, multiply them by
-mma, and store D by way of the same shared memory.
+All threads copy tiles of A and B into a ring of stages in shared memory. The warps load fragments from the stages and
+multiply them by mma. They store D by way of the same shared memory.
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -14,13 +14,12 @@ from typing import Any
 
 from warploom.author import Kernel, bounds, f32, kernel, new, pointer, shared, special, u32, u64
 from warploom.check.header import find_target
-from warploom.kernels.ampere.copies import AcrossK, AlongK, Copies, Source
-from warploom.kernels.ampere.mainloop import Fragments, multiply
+from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments, Source, multiply
 from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
+from warploom.kernels.plan import tile_position
 from warploom.kernels.ptx import ptx
-from warploom.kernels.tile_order import tile_position
 
 _DEFAULT = WarpPlan()
 _SHORT_SUMS = (8, 7)  # the PTX version that introduced f16 accumulators for 8-bit floats
@@ -34,9 +33,10 @@ def warp_gemm(
     m: u32, n: u32, k: u32,
     *, plan: WarpPlan = _DEFAULT,
 ):  # fmt: skip
-    """D = epilogue(A B). The grid has a CTA for each tile of each batch.
+    """Compute D = epilogue(A B). The grid has a CTA for each tile of each batch.
 
-    Units: strides (between rows, or between k) and planes (between batches) are bytes; m, n, k count elements.
+    Units: strides (between rows, or between elements of K) and planes (between batches) are bytes. m, n and k count
+    elements.
     """
     tile = plan.tile
     bounds(threads=tile.threads)
@@ -70,7 +70,7 @@ def warp_gemm(
 
 
 def kernel_of(plan: WarpPlan) -> Kernel:
-    """Return the kernel of a plan for its target."""
+    """Return the kernel of a plan, for the target of the plan."""
     version = warp_gemm.version
     if plan.accumulator == "f16" and plan.a != "f16":
         major, minor = max(_SHORT_SUMS, find_target(plan.target).first_version)

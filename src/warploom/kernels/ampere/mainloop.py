@@ -1,36 +1,167 @@
-"""Main loop of a warp: it loads the fragments of a step while it multiplies those of the step before."""
+"""Main loop of the Ampere kernel: copies to shared memory, fragments in registers, multiplications.
+
+All threads copy tiles of A and B into stages. A stage is a part of shared memory with 64 or 128 bytes of K of both
+tiles. A step is 32 bytes of K. A warp loads the fragments of a step while it multiplies those of the step before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from warploom.author import Register, new, u32, while_
-from warploom.kernels.ampere.copies import Copies
+from warploom.author import Register, new, s32, u32, while_
 from warploom.kernels.ampere.plan import STEP, WarpPlan
 from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
-_ROW = 128  # bytes of a row of a block
+_ROW = 128  # bytes of a row of 64 elements in shared memory
 
 Fragment = list[Register]
-"""16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
+"""Registers of 16 rows of A or columns of B by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
 Sums = Sequence[Sequence[Register]]
-"""Accumulators of a warp for each 16 rows; those of 8 columns are contiguous."""
+"""Accumulators of a warp for every 16 rows. Accumulators of the same 8 columns are contiguous."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Source of the tile of one operand in global memory.
+
+    `matrix` is the address, and `stride` the distance of lines, or of elements of K, in bytes. Lines are rows of A or
+    columns of B. The operand has `extent` lines and `k` elements along K. The tile has `lines` lines, which start at
+    line `first`.
+    """
+
+    matrix: Any
+    stride: Any
+    extent: Any
+    first: Any
+    lines: int
+    k: Any
+
+
+class _OperandCopies:
+    """Copies of one operand into rows of `span` bytes. `target` is the address of the first stage."""
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any, span: int) -> None:
+        chunks = span // CHUNK
+        self.span, self.stride, self.k = span, source.stride, source.k
+        self.rows = plan.tile.threads // chunks  # rows that all threads together copy at once
+        self.first_row, self.chunk = thread // chunks, thread % chunks
+        row = self.first_row
+        self.target = target + row * span + (swizzle_mask(row, span) ^ self.chunk) * CHUNK
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        self.here = self.target + stage
+
+    def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
+        to, origin = self.here.at(offset, "shared"), source.at(source_offset, "global")
+        ptx.cp_async(to, origin, CHUNK, size, cop="cg", level_prefetch_size="L2::128B", shared_space="shared")
+
+
+class AlongK(_OperandCopies):
+    """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
+
+    Lines beyond the last line of the operand repeat it. Their products are not stored. Bytes beyond K become zero.
+    """
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
+        super().__init__(plan, source, target, thread, plan.tile.span)
+        self.count = source.lines // self.rows
+        self.line, self.last = source.first + self.first_row, source.extent - 1
+        self.address = source.matrix + ptx.mul_wide(self.chunk, CHUNK, type=u32)
+        self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        super().begin(stage)
+        self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
+
+    def issue(self, number: int) -> None:
+        """Issue one of the `count` copies that a thread makes for each stage."""
+        line = ptx.min(self.line + number * self.rows, self.last, type=u32)
+        source = ptx.mad_wide(line, self.stride, self.address, type=u32)
+        self._copy(number * self.rows * self.span, source, 0, self.size)
+
+    def end(self) -> None:
+        """Advance along K after the last copy of a stage."""
+        self.address += self.span
+        self.left -= self.span
+
+
+class AcrossK(_OperandCopies):
+    """Copies of an operand that is contiguous along M or N.
+
+    A stage has a block for every 64 lines. A block has a row of 128 bytes for each element of K. Elements beyond the
+    last line and beyond K become zero.
+    """
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
+        super().__init__(plan, source, target, thread, _ROW)
+        self.depth = plan.stage_k
+        self.turns = plan.stage_k // self.rows
+        self.count = source.lines // BLOCK * self.turns
+        self.row = new(u32, self.first_row)
+        size = size_of(plan.a)
+        begin = source.first + self.chunk * (CHUNK // size)
+        self.address = source.matrix + ptx.mul_wide(begin, size, type=u32)
+        self.sizes: list[Register] = []
+        for block in range(source.lines // BLOCK):
+            left = new(s32, (source.extent - (begin + block * BLOCK)) * size)
+            self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
+
+    def issue(self, number: int) -> None:
+        """Issue one of the `count` copies that a thread makes for each stage."""
+        block, turn = divmod(number, self.turns)
+        row = self.row + turn * self.rows
+        source = ptx.mad_wide(row, self.stride, self.address, type=u32)
+        size = ptx.selp(self.sizes[block], 0, row < self.k, type=s32)
+        self._copy((block * self.depth + turn * self.rows) * _ROW, source, block * _ROW, size)
+
+    def end(self) -> None:
+        """Advance along K after the last copy of a stage."""
+        self.row += self.depth
+
+
+class Copies:
+    """All copies of a thread. In each stage, the copies of A precede the copies of B."""
+
+    def __init__(self, *operands: AlongK | AcrossK) -> None:
+        self.operands = operands
+        self.each = [(operand, number) for operand in operands for number in range(operand.count)]
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        for operand in self.operands:
+            operand.begin(stage)
+
+    def issue(self, share: int, shares: int) -> None:
+        """Issue share number `share` of the copies of a stage, which are divided into `shares` equal shares."""
+        count = len(self.each)
+        for operand, number in self.each[count * share // shares : count * (share + 1) // shares]:
+            operand.issue(number)
+
+    def end(self) -> None:
+        """Commit the copies of a stage as one asynchronous group, and advance along K."""
+        ptx.cp_async_commit_group()
+        for operand in self.operands:
+            operand.end()
 
 
 class Fragments:
-    """Fragments of one operand for a warp, whose `own` lines start at line `first` of the tile.
+    """Fragments of one operand for a warp.
 
-    A fragment of A has its lower lines second, a fragment of B the second half of K, so that registers of one
-    instruction are neighbours.
+    The warp owns `own` lines of the tile, which start at line `first`. `start` is the address of the tile in the first
+    stage. In a fragment of A, the lower lines come second. In a fragment of B, the second half of K comes second. So
+    the registers of one instruction are neighbours.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
         major = plan.a_major if operand == "a" else plan.b_major
         self.along_k, self.span, self.depth = major == "k", plan.tile.span, plan.stage_k
-        second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the number of the matrix whose row a lane addresses
+        second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the index of the 8x8 matrix whose row a lane addresses
         line, half = (second, third) if operand == "a" else (third, second)
         if self.along_k:
             row = (lane & 7) + line * 8
@@ -44,7 +175,7 @@ class Fragments:
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
 
     def load(self, stage: Any, step: int) -> None:
-        """Load the fragments of a step of the stage at an offset in shared memory."""
+        """Load the fragments of a step. `stage` is the offset of its stage in shared memory."""
         here = self.address + stage
         if self.along_k and step:
             here = here ^ step * STEP
@@ -59,12 +190,12 @@ class Fragments:
             ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
-        """Return the registers of a step, which neighbouring steps do not share."""
+        """Return the registers of a step. Neighbouring steps have different registers."""
         return self.sets[step % 2]
 
 
 def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
-    """Multiply a warp's tile."""
+    """Multiply the tile of a warp: `sums` += A B over `k_tiles` stages."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -96,13 +227,13 @@ def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, fr
 
 
 def _wait(plan: WarpPlan) -> None:
-    """Wait for the copies of the next stage, and for all warps to leave the one before."""
+    """Wait until the next stage is copied, and until all warps have read the previous stage."""
     ptx.cp_async_wait_group(plan.tile.stages - 2)
     ptx.bar(0)
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step; odd rows go backwards and reuse the last fragment of B."""
+    """Multiply the fragments of one step. Odd rows go backwards, to reuse the last fragment of B."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

@@ -1,4 +1,4 @@
-"""Plans of the GEMM kernel for all GPUs from sm_80 on: the tile of a CTA and of its warps."""
+"""Plan of the GEMM kernel for sm_80 and later: the tile of a CTA, and the tiles of its warps."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ OLDEST = 80
 MULTIPROCESSORS = 108
 """Multiprocessors of an A100, for which tiles are chosen if the GPU is unknown."""
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
-_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
+_PRODUCTS = 64  # elements of D for which an SM multiplies 32 bytes of K in a clock
 _BANK_BYTES = 128  # bytes of shared memory that are accessed in a clock
 _MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 
 
 @dataclass(frozen=True, slots=True)
 class WarpTile:
-    """Tile of a CTA: `rows` of M by `columns` of N, split among `down` by `across` warps.
+    """Tile of a CTA: `rows` of M by `columns` of N, divided among `down` by `across` warps.
 
     A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
-    before the next column, so that their operands meet in the L2 cache.
+    before the next column of tiles, so that their operands meet in the L2 cache.
     """
 
     rows: int = 128
@@ -45,17 +45,17 @@ class WarpTile:
 
     @property
     def warp_rows(self) -> int:
-        """Rows of a warp."""
+        """Rows of the tile of a warp."""
         return self.rows // self.down
 
     @property
     def warp_columns(self) -> int:
-        """Columns of a warp."""
+        """Columns of the tile of a warp."""
         return self.columns // self.across
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes of A and B in a stage."""
+        """Size of A and B in a stage. Units: bytes."""
         return (self.rows + self.columns) * self.span
 
     @property
@@ -64,18 +64,18 @@ class WarpTile:
         return self.stages * self.stage_bytes
 
     def count(self, problem: Problem) -> int:
-        """Return the tiles of a problem, one for each CTA."""
+        """Return the number of tiles of a problem. Each CTA computes one tile."""
         return problem.batch * -(-problem.m // self.rows) * -(-problem.n // self.columns)
 
     def ctas_per_sm(self, most: int) -> int:
-        """Return the CTAs that fit on a multiprocessor, where one CTA may have `most` bytes of shared memory."""
+        """Return the CTAs that fit on a multiprocessor if a CTA may have `most` bytes of shared memory."""
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
         by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
         return max(1, min(warps // (self.down * self.across), by_shared))
 
     @property
     def clocks(self) -> int:
-        """Clocks of sm_80 for 32 bytes of K of a tile: multiplications and shared-memory accesses."""
+        """Estimated clocks of sm_80 for 32 bytes of K of a tile: multiplications and shared-memory accesses."""
         warps = self.down * self.across
         lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
         return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANK_BYTES
@@ -87,13 +87,14 @@ TILES = (
     WarpTile(128, 64, 2, 2, span=128, stages=3),
     WarpTile(64, 64, 2, 2, span=128, stages=3),
 )
-"""Tiles that `choose_tile` chooses from, the largest first."""
+"""Tiles from which `choose_tile` chooses, the largest first."""
 
 
 def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
-    """Return the tile with the shortest estimated time; one CTA may have `most` bytes of shared memory.
+    """Return the tile with the shortest estimated time.
 
-    All multiprocessors are full in every wave but the last, in which they share the remaining tiles.
+    `most` is the shared memory that one CTA may have, in bytes. In every wave but the last, all multiprocessors are
+    full. In the last wave, they share the remaining tiles.
     """
 
     def cost(tile: WarpTile) -> int:
@@ -106,12 +107,12 @@ def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
 
 @dataclass(frozen=True, slots=True)
 class WarpPlan(GemmPlan):
-    """WarpPlan of one kernel of warp-level multiplications.
+    """Plan of one kernel of warp-level multiplications.
 
     `promoted`: the product of every instruction starts from zero and is added in f32 outside the tensor cores, which
-    keep fewer bits. The tensor cores read the upper 19 bits of f32 elements, as of tf32.
+    keep fewer bits. The tensor cores read the upper 19 bits of f32 elements as tf32.
 
-    Errors: UsageError kernels.plan if the tensor cores or the CTA have no such kernel.
+    Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
     """
 
     promoted: bool = False
@@ -119,7 +120,7 @@ class WarpPlan(GemmPlan):
     target: str = "sm_80"
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property that no kernel has."""
+        """Yield a message for each property for which no kernel exists."""
         yield from GemmPlan.errors(self)
         tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
@@ -131,13 +132,13 @@ class WarpPlan(GemmPlan):
             yield f"{self.target} has no {small[0]}; expected sm_89 or above"
         yield from tile_errors(tile)
         if tile.shared_bytes > (most := shared_bytes(number)):
-            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
+            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; expected at most {most} bytes on {self.target}"
         if tile.span not in (64, 128):
             yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
-            yield f"{tile.stages} stages; expected 3, 4 or 5"
+            yield f"{tile.stages} stages of a tile; expected 3, 4 or 5"
         if tile.down * tile.across not in (4, 8):
-            yield f"{tile.down} by {tile.across} warps; expected 4 or 8 in all"
+            yield f"{tile.down} by {tile.across} warps of a tile; expected 4 or 8 warps"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
                 yield (
@@ -155,7 +156,7 @@ class WarpPlan(GemmPlan):
 
     @property
     def steps(self) -> int:
-        """Multiply instructions along K in a stage."""
+        """Number of multiply instructions along K in a stage."""
         return self.tile.span // STEP
 
     @property
@@ -165,12 +166,12 @@ class WarpPlan(GemmPlan):
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a warp's columns of D."""
+        """Size of a row of D in the tile of a warp. Units: bytes."""
         return self.tile.warp_columns * size_of(self.d)
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes of a warp's store buffer: 16 rows of D."""
+        """Size of the store buffer of a warp, which holds 16 rows of D. Units: bytes."""
         return 16 * self.row_bytes
 
 
@@ -185,7 +186,9 @@ def plan_for(
     tile: WarpTile | None = None,
     multiprocessors: int = MULTIPROCESSORS,
 ) -> WarpPlan:
-    """Return the plan of a problem; without a tile the estimated fastest one for so many multiprocessors.
+    """Return the plan of a problem. Without a tile, it gets the tile with the shortest estimated time.
+
+    `multiprocessors` is the number of multiprocessors of the GPU, on which the estimate depends.
 
     Errors: UsageError kernels.plan, kernels.type.
     """

@@ -1,6 +1,6 @@
-"""Store of a warp: results go through shared memory to D, 16 rows at a time.
+"""Store of the tile of a warp, through shared memory to D, 16 rows at a time.
 
-The threads exchange elements in a swizzled buffer without bank conflicts, so that each thread stores 16 bytes and
+The threads exchange elements in a swizzled buffer without bank conflicts, so that each thread stores 16 bytes, and
 neighbouring threads store neighbouring bytes.
 """
 
@@ -19,9 +19,9 @@ _ALL_LANES = 0xFFFFFFFF
 
 
 class Store:
-    """Store of one warp. `buffer` is the address of its shared memory.
+    """Epilogue and store of one warp. `buffer` is the address of its buffer in shared memory.
 
-    `addend` has the address of C and the bytes from row to row and from batch to batch.
+    `addend` holds the address of C, the bytes from row to row, and the bytes from batch to batch.
     """
 
     def __init__(
@@ -32,21 +32,20 @@ class Store:
         self.math = EpilogueMath(plan, arguments, self.pair)
         self.size, span = size_of(plan.d), plan.row_bytes
         chunks = span // CHUNK
-        self.rows = 32 // chunks  # that a warp stores at once
-        inside = self.pair * self.size  # of the bytes of 8 columns
+        self.rows = 32 // chunks  # rows that a warp stores at once
+        inside = self.pair * self.size  # offset of the thread's columns in the bytes of 8 columns
         first = buffer + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
         self.targets = [first ^ chunk * CHUNK if chunk else first for chunk in range(chunks)]
         self.out_row, self.chunk = lane // chunks, lane % chunks
         self.source = buffer + self.out_row * span + (self._mask(self.out_row) ^ self.chunk) * CHUNK
 
     def _mask(self, row: Any) -> Any:
-        """Return the swizzle mask of a buffer row."""
         if self.size == 4:  # 4 rows with two chunks each are written at once
             return (row & 3) << 1
         return swizzle_mask(row, min(self.plan.row_bytes, 128))
 
     def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
-        """Store a warp's tile at a row and column of D."""
+        """Apply the epilogue to the tile of a warp, and store it at a row and column of D."""
         arguments, size = self.arguments, self.size
         first = column + self.chunk * (CHUNK // size)
         start = arguments.start + ptx.mul_wide(first, size, type=u32)
@@ -67,7 +66,7 @@ class Store:
     # C ------------------------------------------------------------------------------------------------------
 
     def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
-        """Yield a thread's elements of C as f32 for each 8 columns; elements outside of C are 0."""
+        """Yield the thread's elements of C as f32, for each 8 columns. Elements outside of C are 0."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
             yield from [None] * blocks
@@ -81,7 +80,7 @@ class Store:
         inside = [each < self.arguments.m for each in lines]
         for number in range(blocks):
             if number:
-                ptx.bar_warp(_ALL_LANES)  # keeps ptxas from loading all of them at once, which would spill
+                ptx.bar_warp(_ALL_LANES)  # prevents ptxas from loading all columns at once, which would spill
             yield [
                 each
                 for place, exists in zip(places, inside, strict=True)
@@ -89,7 +88,7 @@ class Store:
             ]
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
-        """Load two neighbours in a row of C. If rows end at a multiple of 16 bytes, both exist or none."""
+        """Load two neighbours in a row of C as f32. In aligned rows, both elements exist or none."""
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
 
@@ -115,7 +114,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows into the buffer, 8 columns at a time."""
+        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` holds C."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
@@ -129,13 +128,12 @@ class Store:
                     ptx.st(place, self.math.packed(quad)[below], type=f"b{16 * size}")
 
     def _read(self, above: int) -> tuple[Register, ...]:
-        """Load a thread's 16 bytes of a buffer row, `above` rows below its first."""
         mask = self._mask(above) * CHUNK
         address = self.source ^ mask if mask else self.source
         return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
 
     def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
-        """Store 16 bytes of a row, or the elements of them that D has."""
+        """Store 16 bytes of a row of D. At the end of a row, store only the elements that exist in D."""
         size = self.size
         with guarded(ptx.and_(inside, whole, type="pred")):
             ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")
@@ -148,7 +146,7 @@ class Store:
 
 
 def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
-    """Load some bytes if they exist, otherwise return 0."""
+    """Load `size` bytes if `exists` is true. Otherwise return 0."""
     type_word = f"b{8 * size}"
     found = new(type_word if size > 1 else "b16", 0)
     with guarded(exists):
@@ -157,7 +155,7 @@ def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
 
 
 def _elements(word: Register, size: int) -> list[Register]:
-    """Return the elements in a register of 32 bits, the lowest first."""
+    """Return the elements of `size` bytes in a 32-bit register, the lowest first."""
     if size == 4:
         return [word]
     low_high = split_pair("b16", word)

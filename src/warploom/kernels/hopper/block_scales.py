@@ -1,7 +1,7 @@
-"""Block scales: factors of the products of 128 elements of K, applied before they are summed.
+"""Block scales: factors of the products over 128 elements of K, applied before the blocks are summed.
 
-A thread has two rows and some columns of a tile. It loads its scales from global memory, and those of the next block
-while the tensor cores multiply.
+A thread has two rows and some columns of a tile. It loads its scales from global memory. It loads the scales of the
+next block while the tensor cores multiply.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warploom.author import Register, f32, guarded, new, s32, u32, u64
 from warploom.kernels.hopper.plan import SCALE_BLOCK, Plan
 from warploom.kernels.ptx import ptx
 
-_SHUFFLED = 64  # columns of which each lane loads two
+_SHUFFLED = 64  # columns whose scales the lanes of a warp load together, two each
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ScaleArray:
     plane: Any
 
     def address(self, line: Any, block: Any, batch: Any) -> Register:
-        """Return the address of one scale."""
+        """Return the address of the scale of a row or column `line` in a block of K and a batch."""
         found = self.start
         for number, stride in ((line, self.step), (block, self.block), (batch, self.plane)):
             found = found + ptx.cvt(number, dtype="u64") * stride
@@ -36,10 +36,10 @@ class ScaleArray:
 
 
 class BlockScaling:
-    """Scales of one thread. `thread` is its index within its consumer.
+    """Scales of one thread. `thread` is its index within its consumer warpgroup.
 
-    If each column has its own scale, a lane loads those of 2 of 64 columns, and gets the others from other lanes by
-    shuffles.
+    If each column has its own scale, a lane loads two scales of every 64 columns. It gets the other scales from other
+    lanes by shuffles.
     """
 
     def __init__(
@@ -52,20 +52,20 @@ class BlockScaling:
         width, extent = plan.block_scales.columns, plan.tile.columns
         self.per_column = width == 1
         self.grain = gcd(extent, SCALE_BLOCK)  # columns that share a scale wherever their tile starts
-        blocks = ceil((SCALE_BLOCK - self.grain + extent) / SCALE_BLOCK)  # column blocks that a tile may touch
+        blocks = ceil((SCALE_BLOCK - self.grain + extent) / SCALE_BLOCK)  # column blocks that a tile may overlap
         count = {0: 0, 1: 2 * ceil(extent / _SHUFFLED), SCALE_BLOCK: blocks}[width]
         self.rows = [new(f32) for _ in range(2 if plan.block_scales.rows else 0)]
         self.columns = [new(f32, 0.0) for _ in range(count)]
         self.row_addresses = [new(u64) for _ in self.rows]
         self.column_addresses = [new(u64) for _ in (self.columns[:1] if self.per_column else self.columns)]
-        # First column of the thread; with shared scales the tile's first column within its first block.
+        # First column of the thread. With shared scales, the tile's first column within its first block.
         self.first = new(u32)
         self.ready: list[list[Register]] = []
 
     def start(self, row: Any, column: Any, batch: Any, stage: Any) -> None:
-        """Load the first scales of a tile whose work item starts at a stage of K."""
+        """Load the first scales of a tile at a row and column. `stage` is the first stage of K to multiply."""
         block = stage // self.plan.promotion_stages
-        # Rows and columns beyond the last take the last scale; their products are not stored.
+        # Rows and columns beyond the last one use its scale. Their products are not stored.
         for below, address in zip((0, 8), self.row_addresses, strict=False):
             line = ptx.min(row + (self.line + below), self.m - 1, type=u32)
             address.set(self.row_scales.address(line, block, batch))
@@ -81,7 +81,7 @@ class BlockScaling:
         self._load()
 
     def prefetch(self, more: Any) -> None:
-        """Keep the loaded scales for `add`, and load those of the next block if there is one."""
+        """Keep the loaded scales for `add`. Load the scales of the next block if `more` is true."""
         if self.per_column:
             self.ready = [[new(f32, each) for each in loaded] for loaded in (self.rows, self.columns)]
         else:
@@ -94,7 +94,7 @@ class BlockScaling:
         self._load()
 
     def add(self, sums: Sequence[Register], part: Sequence[Register]) -> None:
-        """Add the sums of a block, multiplied by their scales, to the sums of all blocks."""
+        """Multiply the sums of a block by their scales, and add them to the sums of all blocks."""
         scales: list[Register] = []
         for first in range(0, self.plan.tile.columns, 8):
             if self.per_column:
@@ -106,7 +106,7 @@ class BlockScaling:
                 ptx.fma(part[first // 2 + number], scales[number], total, rnd="rn", type=f32, out=total)
 
     def _shuffled(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in 8 columns that each have their own scale."""
+        """Return the scales of the thread's four sums in 8 columns, each of which has its own scale."""
         rows, columns = self.ready
         turn, among = divmod(first, _SHUFFLED)
         here = [
@@ -115,7 +115,7 @@ class BlockScaling:
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in each 8 columns from `first` on that share a scale."""
+        """Return the scales of the thread's four sums in each 8 columns from `first` on, up to the next block."""
         # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
         low, high = (min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first))
         scales = self.ready[low]
@@ -143,7 +143,7 @@ class BlockScaling:
 
 
 def _product(row: Register | None, column: Register | None) -> Register:
-    """Return the scale of a row and a column, one of which may have none."""
+    """Return the product of the scales of a row and a column. None stands for an absent scale."""
     if row is None or column is None:
         found = column if row is None else row
         assert found is not None

@@ -1,9 +1,10 @@
 """Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
 
-A CTA multiplies at the rate of the tensor cores or waits for L2; all CTAs together wait for memory. The end of a tile
-costs time if nothing overlaps it, and a partial wave costs as much as a full one. CTAs that work on cut tiles read
+A CTA multiplies at the rate of the tensor cores or waits for L2. All CTAs together wait for memory. The end of a tile
+costs time if nothing overlaps it, and a partial wave costs as much as a full wave. CTAs that work on cut tiles read
 different parts of K and share nothing in L2. The constants were fitted to times on an H200
-(`tests/evidence/kernels_speed/h200.json`), each the geometric mean of a time at full power and a time after a rest.
+(`tests/evidence/kernels_speed/h200.json`). Each of these times is the geometric mean of a time at full power and a time
+after a rest.
 """
 
 from __future__ import annotations
@@ -20,36 +21,39 @@ from warploom.kernels.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Parameters of a GPU. Units: clocks; GHz (`clock`), bytes per clock (`cache_bytes`), TB/s (`memory`)."""
+    """Parameters of a GPU.
+
+    Units: clocks, except GHz for `clock`, bytes per clock for `cache_bytes`, bytes for `cache` and TB/s for `memory`.
+    """
 
     multiprocessors: int = 132
     clock: float = 1.5
-    issue: float = 5.6  # per wgmma, besides its products
-    alone: float = 11.4  # per wgmma if no other consumer's instructions come between
+    issue: float = 5.6  # per wgmma, in addition to its products
+    alone: float = 11.4  # per wgmma in place of `issue`, if only one consumer multiplies a tile
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
-    cache_bytes: float = 103.0  # of L2 per multiprocessor
+    cache_bytes: float = 103.0  # from L2 per multiprocessor
     cache: float = 50e6  # bytes of L2
     memory: float = 4.07
-    end: float = 705.0  # per tile, besides its products and its columns
-    column: float = 3.14  # per byte of a tile's row in D
+    end: float = 705.0  # per tile, in addition to its products and columns
+    column: float = 3.14  # per byte of a row of the tile in D
     exposed: float = 0.27  # fraction of a tile's end that pingpong consumers do not overlap
     cut: float = 6850.0  # per launch with tiles that are cut along K
-    piece: float = 0.15  # per element of a tile, for each further CTA that shares it
-    uncached: float = 5.2e-5  # per byte read for cut tiles of matrices that exceed L2
+    piece: float = 0.15  # per element of a tile, for each additional CTA that shares the tile
+    uncached: float = 5.2e-5  # per byte that cut tiles read, if the matrices exceed L2
     launch: float = 1785.0
 
 
 H200 = Device()
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
-_OVERLAP_NORM = 3.6  # norm that combines two partly overlapping times
+_OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping times
 
 
 @dataclass(frozen=True, slots=True)
 class TileSchedule:
-    """Distribution of tiles: CTAs of the grid, tiles cut along K, all tiles, and stages of a tile."""
+    """Distribution of tiles: CTAs of the grid, tiles cut along K, number of all tiles, stages of a tile."""
 
     ctas: int
     split: int
@@ -58,7 +62,7 @@ class TileSchedule:
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the tiles of a problem along M, counted in clusters, and along N."""
+    """Return the number of tiles along M, counted in clusters, and along N."""
     tile = plan.tile
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
@@ -71,14 +75,14 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
     left = tiles % clusters
-    # CTAs at different places in K of cut tiles do not share L2, so without clusters only few tiles are cut.
+    # CTAs that read different parts of K share nothing in L2, so without clusters only few tiles are cut.
     if left and stages > 1 and (tile.cluster > 1 or tiles < clusters):
         split = tiles if tiles < clusters else left + clusters
         yield TileSchedule(clusters * tile.cluster, split, tiles, stages)
 
 
 def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
-    """Return the estimated time of a launch."""
+    """Return the estimated time of a launch. Units: microseconds."""
     device = H200
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     overhead = device.issue if tile.tile_consumers > 1 else device.alone
@@ -114,7 +118,7 @@ def _overlapped(first: float, second: float) -> float:
 
 
 def tiled_plans(plan: Plan) -> Iterator[Plan]:
-    """Yield the plan with each legal tile, in as many stages as fit."""
+    """Yield the plan with each legal tile. Each tile has as many stages as fit into shared memory."""
     # If tiles start with a scale block, a thread needs fewer scales.
     step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
     for columns in range(64, 257, step):
@@ -135,7 +139,7 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
-    """Yield the plan with each legal tile, and each schedule of these tiles."""
+    """Yield the plan with each legal tile, together with each schedule of that tile."""
     for tiled in tiled_plans(plan):
         if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
@@ -143,5 +147,5 @@ def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSch
 
 
 def choose(problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tile, and the schedule, of the shortest estimated time."""
+    """Return the plan with the tile and the schedule that have the shortest estimated time."""
     return min(configurations(problem, plan), key=lambda each: microseconds(problem, *each))

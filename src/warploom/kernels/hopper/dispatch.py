@@ -1,19 +1,20 @@
-"""Arguments of the Hopper kernel, from arrays in host or GPU memory."""
+"""Grid and arguments of the Hopper kernel for arrays in host or GPU memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 import numpy as np
 
+from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules, tile_counts
-from warploom.kernels.hopper.plan import SPAN, Plan, Tile
+from warploom.kernels.hopper.plan import SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
 from warploom.kernels.hopper.tuned_tiles import choose_tuned
 from warploom.kernels.plan import BLOCK, size_of
-from warploom.kernels.problem import Operands, Problem, transposed
-from warploom.kernels.scale_layout import dense_scales, is_by_block, scale_strides
+from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
 _L2_PROMOTION = 256  # bytes that L2 fetches at once
@@ -21,10 +22,10 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 @dataclass(frozen=True, slots=True)
 class HopperDispatch:
-    """A problem, the plan of its kernel, and the schedule of its tiles.
+    """Problem, the plan of its kernel, and the schedule of its tiles.
 
-    `programmatic`: the kernel waits for the previous grid itself, so its launch may overlap that grid. `alignment` is
-    that of matrix addresses; tensor maps check their own.
+    `programmatic`: the kernel itself waits for the previous grid of its stream, so its launch may overlap that grid.
+    `alignment` is the required alignment of matrix addresses. It is 1, because tensor maps check their own alignment.
     """
 
     problem: Problem
@@ -36,29 +37,29 @@ class HopperDispatch:
 
     @property
     def grid(self) -> int:
-        """CTAs of the launch."""
+        """Number of CTAs of the launch."""
         return self.schedule.ctas
 
     @property
     def cluster(self) -> int:
-        """CTAs of a cluster."""
+        """Number of CTAs of a cluster."""
         return self.plan.tile.cluster
 
     @property
     def stores_by_address(self) -> bool:
-        """Return True if the kernel takes the address of D besides its tensor map."""
+        """True if the kernel takes the address of D in addition to its tensor map."""
         return self.plan.stores_by_address
 
     @property
     def workspace(self) -> tuple[int, int] | None:
-        """Words and flags for tiles that are cut along K, or None. Flags are 0 before and after a launch."""
+        """Number of 32-bit words and of zeroed flags for tiles that are cut along K; None without such tiles."""
         if self.schedule.split == 0:
             return None
         flags = self.schedule.ctas * self.plan.tile.tile_consumers
         return flags * 128 * self.plan.accumulators, flags
 
     def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return the tensor maps of A, B, C and D. Without C, that of D takes its place unused."""
+        """Return the tensor maps of A, B, C and D. Without C, the map of D takes the place of the map of C."""
         plan, tile = self.plan, self.plan.tile
         of_d = self._result_map(d, "d")
         return (
@@ -69,7 +70,7 @@ class HopperDispatch:
         )
 
     def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
-        """Return a map of an array (M or N, K), whose boxes have `span` bytes of K."""
+        """Return the tensor map of an array (M or N, K). Its boxes have `lines` rows and `span` bytes of K."""
         if major == "k":
             return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
         return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)
@@ -84,13 +85,13 @@ class HopperDispatch:
         return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_L2_PROMOTION)
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
-        """Return the pointer parameters without an argument."""
+        """Return the names of the pointer parameters for which no array was given."""
         missing = operands.missing("row_scales", "column_scales", "bias", "metadata", "ends")
         missing += () if self.stores_by_address else ("d_start",)
         return missing if self.workspace is not None else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all arguments for NumPy arrays; `start` is the array whose memory D is a part of."""
+        """Return all kernel arguments for NumPy arrays. `d` is a view of the array `start`."""
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -104,7 +105,7 @@ class HopperDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the last parameters: strides of D, sizes, and strides of block scales."""
+        """Return the arguments of the last parameters: strides of D, sizes, and strides of block scales."""
         problem, schedule, layout = self.problem, self.schedule, strided(d)
         return (
             layout.strides[-2],
@@ -119,9 +120,55 @@ class HopperDispatch:
 
 @lru_cache(maxsize=256)
 def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
-    """Return a dispatch with a given tile, the tuned tile of a GPU, or the estimated fastest one."""
+    """Return a dispatch with the given tile, the tuned tile of a GPU, or the tile with the best estimate."""
     if tile is None:
         return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
     plan = plan.with_tile(tile)
     options = schedules(problem, plan)
     return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
+
+
+# Block scales -----------------------------------------------------------------------------------------------
+
+
+def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
+    """Return which scales are block scales, with two or three axes. Errors: UsageError kernels.shape."""
+    blocks = ceil(problem.n / SCALE_BLOCK)
+    rows = _count("row_scales", operands.row_scales, problem, (problem.m,))
+    columns = _count("column_scales", operands.column_scales, problem, (blocks, problem.n))
+    return BlockScales(rows is not None, 0 if columns is None else SCALE_BLOCK if columns == blocks else 1)
+
+
+def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
+    """Return the number of rows, columns or column blocks with block scales. None without block scales."""
+    if not is_by_block(value):
+        return None
+    layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)
+    planes = layout.shape[:-2] in ((), (problem.batch,) if problem.batched else ())
+    fits = planes and layout.shape[-2] in counts and layout.shape[-1] == along_k
+    if not fits or layout.dtype != np.float32 or any(s % 4 or s < 0 for s in layout.strides):
+        shapes = " or ".join(f"({count}, {along_k})" for count in dict.fromkeys(counts))
+        batch = f", with or without a batch of {problem.batch} in front" if problem.batched else ""
+        expected = f"float32 of shape ({counts[-1]},), or by blocks of {SCALE_BLOCK} of shape {shapes}{batch}"
+        raise array_error(name, layout, expected, "kernels.shape")
+    return layout.shape[-2]
+
+
+def scale_strides(value: Any) -> tuple[int, int, int]:
+    """Return the byte strides of block scales along M or N, K blocks and batches. Zeros for other scales."""
+    if not is_by_block(value):
+        return 0, 0, 0
+    layout = strided(value)
+    return layout.strides[-2], layout.strides[-1], layout.strides[0] if layout.ndim == 3 else 0
+
+
+def dense_scales(value: Any) -> Any:
+    """Return a copy of block scales in host memory without gaps. Return other scales unchanged."""
+    if not is_by_block(value):
+        return value
+    return (as_numpy(value) if is_foreign_type(value.__class__) else value).copy(order="K")
+
+
+def is_by_block(value: Any) -> bool:
+    """Return True if an array holds block scales. Other scales have one dimension."""
+    return value is not None and len(value.shape) > 1

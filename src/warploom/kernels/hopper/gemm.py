@@ -1,8 +1,8 @@
-"""The GEMM kernel for Hopper: D = epilogue(A B).
+"""GEMM kernel for Hopper: D = epilogue(A B).
 
-One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply them by
-wgmma, 64 rows each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all CTAs end
-together.
+One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply the stages
+by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. The last tiles are cut along K so that all CTAs end at
+the same time.
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -27,6 +27,7 @@ from warploom.author import (
     shared,
     special,
     tensor_map,
+    u16,
     u32,
     u64,
     when,
@@ -34,17 +35,15 @@ from warploom.author import (
 )
 from warploom.kernels.epilogue import EpilogueArguments
 from warploom.kernels.hopper.block_scales import BlockScaling, ScaleArray
-from warploom.kernels.hopper.mainloop import MainLoop, releases
+from warploom.kernels.hopper.mainloop import MainLoop, SparseMetadata, releases
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan
-from warploom.kernels.hopper.producer import produce
-from warploom.kernels.hopper.sparse_metadata import SparseMetadata
-from warploom.kernels.hopper.split_k import PartialSums
 from warploom.kernels.hopper.store import Store
-from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
+from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, PartialSums, Scheduler, Sizes, TileScheduler
+from warploom.kernels.plan import BLOCK
 from warploom.kernels.ptx import ptx
 
-_PINGPONG_BARRIERS = 4  # first of two named barriers; those before belong to the stores
-_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # of a thread, by the number of consumers
+_PINGPONG_BARRIERS = 4  # first of two named barriers; the stores use the barriers before
+_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # registers of a thread, by the number of consumers
 _CONSUMER_REGISTERS = {1: 232, 2: 232, 3: 160}
 _DEFAULT = Plan()
 
@@ -59,10 +58,12 @@ def gemm(
     row_step: u64, row_block: u64, row_plane: u64, column_step: u64, column_block: u64, column_plane: u64,
     *, plan: Plan = _DEFAULT,
 ) -> None:  # fmt: skip
-    """D = epilogue(A B).
+    """Compute D = epilogue(A B).
 
     `partial` and `flags` are memory for the partial sums of tiles that are cut along K. `ends` has the end row of each
-    of `groups` groups. Units: strides of D and of block scales are bytes; `m_tiles` to `tiles` count tiles.
+    of `groups` groups of rows.
+
+    Units: strides of D and of block scales are bytes. `m_tiles` to `tiles` count tiles.
     """
     tile, consumers = plan.tile, plan.tile.consumers
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
@@ -111,7 +112,7 @@ def gemm(
         if isinstance(scheduler, TileScheduler):
             partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
         rank = special("cluster_ctarank") if tile.cluster > 1 else 0
-        block = 0 if tile.pingpong else number  # of 64 rows in the tile
+        block = 0 if tile.pingpong else number  # index of 64 rows in the tile
         scaling = None
         if plan.block_scales:
             of_rows = ScaleArray(row_scales, row_step, row_block, row_plane)
@@ -128,7 +129,7 @@ def gemm(
         def compute(issued: Callable[[], None]) -> None:
             def last() -> None:
                 if scaling is None:
-                    locate()  # its divisions run while the tensor cores multiply
+                    locate()  # computes the origin while the tensor cores multiply
                 issued()
 
             if scaling is not None:
@@ -157,10 +158,10 @@ def gemm(
 def _pingpong(
     scheduler: Scheduler, ring: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
 ) -> None:
-    """Give two consumers alternate work items.
+    """Let two consumers compute alternate work items.
 
-    A consumer starts when the other has waited for all its stages, because a parity only tells a phase of a stage from
-    the next one.
+    A consumer starts when the other consumer has waited for all of its stages. Otherwise a consumer could fall two
+    phases behind, and the parity of an mbarrier only distinguishes a phase from the next phase.
     """
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(scheduler.has_next):
@@ -179,3 +180,65 @@ def _pingpong(
             ring.skip(scheduler.last - scheduler.first)
         turn ^= 1
         waits.set(1)
+
+
+def produce(
+    plan: Plan,
+    scheduler: Scheduler,
+    ring: RingState,
+    a: Any,
+    b: Any,
+    start_a: Any,
+    start_b: Any,
+    metadata: SparseMetadata | None,
+) -> None:
+    """Copy tiles into stages until no work item is left.
+
+    The copies go from the tensor maps `a` and `b` to stages that begin at the addresses `start_a` and `start_b`.
+    """
+    tile = plan.tile
+    rank = special("cluster_ctarank") if tile.cluster > 1 else 0
+    mask = new(u16, (1 << tile.cluster) - 1) if tile.cluster > 1 else None
+    share = tile.columns // tile.cluster  # columns of B that each CTA copies for the whole cluster
+    with while_(scheduler.has_next):
+        scheduler.take()
+        scheduler.prefetch_group()
+        row, column, batch = scheduler.origin(rank)
+        column = column + rank * share
+        k_tile = new(u32, scheduler.first)
+        k = new(u32, scheduler.first * plan.stage_k)
+        with while_(lambda: k_tile < scheduler.last):
+            ring.wait_empty()
+            ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
+            target_a = start_a + ring.stage * (tile.rows * plan.span_a)
+            target_b = start_b + ring.stage * (tile.columns * SPAN)
+            if tile.cluster > 1:
+                target_b = target_b + rank * (share * SPAN)
+            stored = k >> 1 if plan.sparse else k
+            _load(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], tile.rows, None)
+            _load(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], share, mask)
+            if metadata is not None:
+                metadata.copy(ring, row, k_tile, 0 if "a" in plan.broadcast else batch)
+            k += plan.stage_k
+            k_tile += 1
+            ring.advance()
+    if tile.cluster > 1:
+        # A peer must not arrive at a CTA that has exited, so the CTA waits until all stages are released.
+        for _ in range(tile.stages):
+            ring.wait_empty()
+            ring.advance()
+
+
+def _load(
+    tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
+) -> None:
+    """Copy `extent` rows of A or columns of B for one stage of K, to all CTAs in `mask` if given."""
+    k, line, *batch = origin
+    blocks = 1 if major == "k" else extent // BLOCK
+    words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
+    for block in range(blocks):
+        inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
+        coordinates = (inner, outer, *batch)
+        words["dim"] = f"{len(coordinates)}d"
+        source, to = Location(tensor, coordinates=coordinates), target.at(block * BLOCK * SPAN, "shared::cluster")
+        ptx.cp_async_bulk_tensor(to, source, ring.barrier("shared::cluster"), dst="shared::cluster", **words)

@@ -1,14 +1,14 @@
-"""Main loop of a consumer: it multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
+"""Main loop of a consumer, which multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
-from warploom.author import Register, RingState, new, u32, when, while_
+from warploom.author import Register, RingState, Shared, new, u32, when, while_
 from warploom.kernels.hopper.block_scales import BlockScaling
-from warploom.kernels.hopper.plan import SPAN, STEP, Plan
-from warploom.kernels.hopper.sparse_metadata import SparseMetadata
+from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, metadata_slots
 from warploom.kernels.hopper.tile_scheduler import Scheduler
 from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.ptx import ptx
@@ -18,16 +18,56 @@ _CTA_ADDRESS = 0x3FFFF
 _WARPS = 4
 
 
-def releases(plan: Plan) -> int:
-    """Return the arrivals by which a consumer releases a stage.
+class SparseMetadata:
+    """Metadata of a sparse A at the address `source`, and their copies in the shared memory `stages`.
 
-    The wgmma of all its warps complete together, so one arrival is enough. Each warp loads sparse metadata on its own.
+    Shape in global memory, as `sparse.compress` returns them: (batch, stages of K, blocks of 64 rows, 128 threads,
+    words).
+    """
+
+    def __init__(self, plan: Plan, source: Any, stages: Shared, m: Any, k_tiles: Any) -> None:
+        self.plan, self.source, self.m, self.k_tiles = plan, source, m, k_tiles
+        self.start = stages.address()
+        self.block = METADATA * plan.metadata_words  # bytes of 64 rows in a stage
+
+    def copy(self, ring: RingState, row: Any, k_tile: Any, batch: Any) -> None:
+        """Start the copies of the metadata of a stage, for the tile of A that starts at `row`.
+
+        A tile may extend beyond the last row. The last block is then copied again, because zeros would be illegal
+        metadata. Its products are discarded.
+        """
+        blocks = (self.m + 63) >> 6
+        line = (batch * self.k_tiles + k_tile) * blocks
+        target = self.start + ring.stage * self.plan.metadata_bytes
+        for number in range(self.plan.tile.tile_consumers):
+            block = line + ptx.min((row >> 6) + number, blocks - 1, type=u32)
+            to = target.at(number * self.block, "shared::cluster")
+            source = (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global")
+            ptx.cp_async_bulk(to, source, self.block, ring.barrier("shared::cluster"), dst="shared::cluster")
+
+    def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
+        """Load the metadata of a thread of consumer `number`. Return a register and selector per instruction."""
+        count = self.plan.metadata_words
+        here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
+        where = here.at(0, "shared::cta")
+        words = [ptx.ld(where, type="b32")] if count == 1 else ptx.ld(where, vec="v2", type="b32")
+        return [(words[word], selector) for word, selector in metadata_slots(self.plan.a)]
+
+
+def releases(plan: Plan) -> int:
+    """Return the number of arrivals by which a consumer releases a stage.
+
+    The wgmma of all its warps complete together, so one arrival is enough. Sparse metadata are loaded by each warp on
+    its own, so each warp arrives.
     """
     return _WARPS if plan.sparse else 1
 
 
 class MainLoop:
-    """Multiplications of one consumer: block `number` of 64 rows in the tile, `thread` of its threads."""
+    """Multiplications of one consumer. `number` is the block of 64 rows in the tile that it multiplies.
+
+    `thread` is the index of the thread in the consumer. `start_a` and `start_b` are the addresses of the first stage.
+    """
 
     def __init__(
         self,
@@ -47,7 +87,7 @@ class MainLoop:
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
     def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
-        """Multiply one work item. `issued` is called after its last multiplication is issued."""
+        """Multiply the stages of one work item. Call `issued` after the last multiplication is issued."""
         k_tile = new(u32, scheduler.first)
         if self.plan.promotion_stages:
             self._promoted(scheduler, k_tile, sums, issued)
@@ -59,7 +99,7 @@ class MainLoop:
     def _promoted(
         self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
-        """Sum a few stages from zero in the tensor cores, and add the result in f32, until the item ends."""
+        """Sum a few stages at a time from zero in the tensor cores, and add the results to `sums` in f32."""
         part = [new(self.plan.register_type) for _ in sums]
         for each in sums:
             each.set(0.0)
@@ -80,13 +120,13 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the stage before which the sum is promoted; all work items share the ends of scale blocks."""
+        """Return the stage before which the sums are promoted. All work items share the ends of scale blocks."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)
 
     def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
-        """Issue one stage and return its number in the ring."""
+        """Issue the multiplications of one stage. Return the index of the stage in the ring."""
         self.ring.wait_full()
         self._issue(sums, 0)
         stage = new(u32, self.ring.stage)
@@ -95,7 +135,7 @@ class MainLoop:
         return stage
 
     def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Issue stages until `k_tile` is `end`; return the ring number of the last one, still in flight."""
+        """Issue stages until `k_tile` is `end`. Return the ring index of the last stage, still in flight."""
         start, before = new(u32, k_tile), new(u32)
         with while_(lambda: k_tile < end):
             self.ring.wait_full()
@@ -110,28 +150,22 @@ class MainLoop:
         return before
 
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until the multiplications of only `pending` stages are in flight, and release a stage."""
+        """Wait until only `pending` stages are in flight. Release a stage, under the condition if given."""
         ptx.wgmma_wait_group(pending)
-        if condition is None:
-            self._release(stage)
-            return
-        with when(condition):
-            self._release(stage)
-
-    def _release(self, stage: Register) -> None:
-        if self.metadata is None:
-            self.ring.release(stage, self.thread)
-            return
-        # The next copy into the stage uses the async proxy, the loads of all lanes the generic proxy.
-        ptx.fence_proxy(proxykind="async", space="shared::cta")
-        ptx.bar_warp(0xFFFFFFFF)
-        self.ring.release(stage, self.thread & 31)
+        with nullcontext() if condition is None else when(condition):
+            if self.metadata is None:
+                self.ring.release(stage, self.thread)
+                return
+            # The next copy into the stage uses the async proxy. The loads of the metadata use the generic proxy.
+            ptx.fence_proxy(proxykind="async", space="shared::cta")
+            ptx.bar_warp(0xFFFFFFFF)
+            self.ring.release(stage, self.thread & 31)
 
     def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
         """Issue the multiplications of one stage as one wgmma group."""
         plan = self.plan
         a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
-        flags = () if plan.accumulator == "s32" else (1, 1)  # signs, and for 16-bit types transpositions
+        flags = () if plan.accumulator == "s32" else (1, 1)  # signs of A and B
         if flags and size_of(plan.a) == 2:
             flags = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
         words: dict[str, Any] = {
@@ -150,9 +184,10 @@ class MainLoop:
 
 
 class _StageDescriptors:
-    """Matrix descriptors of A or B.
+    """Matrix descriptors of the stages of A or B.
 
-    A stage has `extent` lines of M or N, of `span` bytes if K is contiguous. An instruction reads `step` bytes of K.
+    A stage has `extent` rows of A or columns of B. Each has `span` bytes if K is contiguous. An instruction reads
+    `step` bytes of K.
     """
 
     def __init__(self, start: Any, major: str, extent: int, span: int, step: int) -> None:
@@ -169,6 +204,6 @@ class _StageDescriptors:
         return self.low + stage * (self.stage >> 4)
 
     def descriptor(self, low: Register, step: int) -> Register:
-        """Return the descriptor of one instruction of the stage."""
+        """Return the descriptor of instruction number `step` of the stage with the low word `low`."""
         offset = step * self.step >> 4
         return ptx.mov((low + offset if offset else low, self.high), type="b64")

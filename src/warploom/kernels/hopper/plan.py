@@ -1,4 +1,7 @@
-"""Plans of the Hopper GEMM kernel: the tile of a CTA, its shared memory and its registers."""
+"""Plan of the Hopper GEMM kernel: the tile of a CTA, its shared memory and its registers.
+
+A stage is a part of shared memory that holds 128 bytes of K of the tiles of A and B.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
 from warploom.kernels.problem import Problem
 
-SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
+SPAN = 128  # bytes of K in a stage, which are a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction reads
-SCALE_BLOCK = 128  # elements of K, and columns of B, that may share a scale
+SCALE_BLOCK = 128  # number of elements of K, and of columns of B, that may share a scale
 METADATA = 512  # bytes of one metadata word for each thread of a consumer
 HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # shared memory of a CTA
-# Accumulator registers of a thread by the number of consumers. With more, the driver's assembler (580.159) spills
-# although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
+# Most accumulator registers of a thread, by the number of consumers. With more, the driver's assembler (580.159)
+# spills, although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
-_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # of one instruction
+_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
 
@@ -27,20 +30,21 @@ PROMOTION_STAGES = 4
 def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
     """Return the metadata word of a thread and the sparsity selector for each instruction of a stage.
 
-    The metadata of 8-bit types use one word of every thread for each instruction. Those of wider types use the words of
-    half the threads; the selector chooses the half.
+    For 8-bit types, each instruction uses one word of every thread. For wider types, it uses the words of half of the
+    threads, and the selector chooses the half.
     """
     return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Tile of a CTA: `rows` of M by `columns` of N, with `stages` of shared memory.
+    """Tile of a CTA: `rows` of M by `columns` of N, with `stages` stages in shared memory.
 
     Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers, and each multiplies
-    every second tile alone, so that one stores while the other multiplies. `buffers` are store buffers of a consumer.
-    The CTAs of a `cluster` have tiles one above another and share their columns of B by multicast. Neighbouring CTAs
-    take `group` rows of tiles before the next column, so that their operands meet in the L2 cache.
+    every second tile alone, so that one consumer stores while the other multiplies. `buffers` is the number of store
+    buffers of a consumer. The tiles of the CTAs of a `cluster` are neighbours along M. The CTAs share their columns of
+    B by multicast. Neighbouring CTAs take `group` rows of tiles before the next column of tiles, so that their operands
+    meet in the L2 cache.
     """
 
     rows: int = 128
@@ -53,29 +57,30 @@ class Tile:
 
     @property
     def consumers(self) -> int:
-        """Consumer warpgroups of a CTA."""
+        """Number of consumer warpgroups of a CTA."""
         return 2 if self.pingpong else self.rows // 64
 
     @property
     def tile_consumers(self) -> int:
-        """Consumer warpgroups that share one tile."""
+        """Number of consumer warpgroups that share one tile."""
         return self.rows // 64
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA, including the producer warpgroup."""
+        """Number of threads of a CTA, including the producer warpgroup."""
         return 128 * (1 + self.consumers)
 
 
 SMALL = Tile(64, 64, 2)
-"""A tile that is legal in every plan."""
+"""Tile that is legal in every plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockScales:
-    """Scales for each 128 elements of K, applied before the products are summed.
+    """Presence of scales for every 128 elements of K, which are applied before the products are summed.
 
-    `rows`: each row of A has its own scales. `columns`: 1 or 128 columns of B share their scales; 0 without scales.
+    `rows`: each row of A has its own scales. `columns`: the number of columns of B that share their scales, 1 or 128,
+    or 0 without scales.
     """
 
     rows: bool = False
@@ -90,11 +95,11 @@ class Plan(GemmPlan):
     """Plan of one Hopper kernel.
 
     `batched`: D and its operands have a batch axis, except the operands in `broadcast` ("a", "b", "c"). `grouped`: the
-    rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this many
-    stages, then the sum is added in f32; 0 for never. With `block_scales` this is one scale block. `sparse`: A is
-    compressed (`sparse.compress`).
+    rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this number
+    of stages, then the sum is added in f32. With 0 they sum all stages. With `block_scales` it is the number of stages
+    in one scale block. `sparse`: A is compressed (`sparse.compress`).
 
-    Errors: UsageError kernels.plan if the tensor cores or the CTA have no such kernel.
+    Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
     """
 
     batched: bool = False
@@ -106,7 +111,7 @@ class Plan(GemmPlan):
     tile: Tile = field(default_factory=Tile)
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property that no kernel has."""
+        """Yield a message for each property for which no kernel exists."""
         yield from GemmPlan.errors(self)
         if self.sparse and self.a_major != "k":
             yield "a sparse A is stored along K; a_major must be 'k'"
@@ -134,7 +139,7 @@ class Plan(GemmPlan):
         if tile.pingpong and tile.rows != 64:
             yield f"{tile.rows} rows of a pingpong tile; expected 64"
         if tile.buffers not in (1, 2):
-            yield f"{tile.buffers} buffers; expected 1 or 2"
+            yield f"{tile.buffers} buffers of a tile; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
             yield f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256"
@@ -142,10 +147,13 @@ class Plan(GemmPlan):
             rest = self.shared_bytes - tile.stages * self.stage_bytes
             yield (
                 f"{tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
-                f"expected at least 2 stages and at most {SHARED} bytes"
+                f"expected at least 2 stages and at most {SHARED} bytes in all"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
-        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (self.register_demand, _MOST_REGISTERS)):
+        # As measured, column scales need a third of the registers of the accumulators.
+        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0
+        registers = self.accumulators * (2 if self.promotion_stages else 1) + of_columns
+        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (registers, _MOST_REGISTERS)):
             if count > most.get(tile.consumers, count):
                 yield (
                     f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
@@ -174,13 +182,13 @@ class Plan(GemmPlan):
     # Derived sizes ------------------------------------------------------------------------------------------
 
     def rank(self, operand: str) -> int:
-        """Return the dimensions of A, B, C or D: 3 if it has a batch axis or a group axis."""
+        """Return the number of dimensions of A, B, C or D: 3 with a batch axis or a group axis, else 2."""
         own = self.batched and operand not in self.broadcast
         return 3 if own or (self.grouped and operand == "b") else 2
 
     @property
     def stores_by_address(self) -> bool:
-        """Return True if unaligned rows or groups make some elements of D bypass its tensor map."""
+        """True if elements at unaligned ends of rows, or at ends of groups, are stored without a tensor map."""
         return self.unaligned or self.grouped
 
     @property
@@ -190,73 +198,64 @@ class Plan(GemmPlan):
 
     @property
     def span_a(self) -> int:
-        """Bytes of a row of A in a stage; half of a sparse row is stored."""
+        """Bytes of a row of A in a stage. A sparse A stores half of each row."""
         return SPAN // 2 if self.sparse else SPAN
 
     @property
     def steps(self) -> int:
-        """Multiply instructions along K in a stage."""
+        """Number of multiply instructions along K in a stage."""
         return self.span_a // STEP
 
     @property
     def metadata_words(self) -> int:
-        """Metadata words of a thread for a stage."""
+        """Number of metadata words of a thread for a stage."""
         return 1 + max(word for word, _ in metadata_slots(self.a)) if self.sparse else 0
 
     @property
     def metadata_bytes(self) -> int:
-        """Bytes of metadata in a stage."""
+        """Size of the metadata in a stage. Units: bytes."""
         return self.tile.tile_consumers * METADATA * self.metadata_words
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes of A, B and metadata in a stage."""
+        """Size of A, B and metadata in a stage. Units: bytes."""
         return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
 
     @property
     def accumulators(self) -> int:
-        """Accumulator registers of a thread."""
+        """Number of accumulator registers of a thread."""
         return self.tile.columns // (4 if self.accumulator == "f16" else 2)
 
     @property
-    def register_demand(self) -> int:
-        """Registers of a thread for accumulators, promoted sums and column scales."""
-        of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0  # as measured with assemblers
-        return self.accumulators * (2 if self.promotion_stages else 1) + of_columns
-
-    @property
     def subtile_columns(self) -> int:
-        """Columns of D that a consumer stores together."""
+        """Number of columns of D that a consumer stores together."""
         return 32 if size_of(self.d) == 4 else 64
 
     @property
     def box_columns(self) -> int:
-        """Columns of one tensor copy to D; they divide the subtile and the tile."""
+        """Number of columns of one tensor copy to D, a divisor of the columns of a subtile and of the tile."""
         return gcd(self.tile.columns, self.subtile_columns)
 
     @property
     def box_row_bytes(self) -> int:
-        """Bytes of a row of a box and span of its swizzle; 16 bytes are not swizzled."""
+        """Bytes of a row of a box, which is also the span of its swizzle. Rows of 16 bytes are not swizzled."""
         return self.box_columns * size_of(self.d)
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes of a store buffer: 64 rows of a subtile."""
+        """Size of a store buffer, which holds 64 rows of a subtile. Units: bytes."""
         return 64 * self.subtile_columns * size_of(self.d)
 
     @property
     def shared_bytes(self) -> int:
-        """Dynamic shared memory of a CTA with its mbarriers. Units: bytes."""
+        """Dynamic shared memory of a CTA, including its mbarriers. Units: bytes."""
         tile = self.tile
         return tile.stages * (self.stage_bytes + 16) + tile.consumers * (tile.buffers * self.buffer_bytes + 8)
 
     @property
     def max_stages(self) -> int:
-        """Largest number of stages that fits into shared memory."""
+        """Largest number of stages that fits into shared memory with this tile."""
         return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
-
-
-_NO_SCALES = BlockScales()
 
 
 def plan_for(
@@ -266,7 +265,7 @@ def plan_for(
     result: str,
     epilogue: Epilogue = Epilogue(),  # noqa: B008 -- immutable
     promoted: bool = False,
-    scales: BlockScales = _NO_SCALES,
+    scales: BlockScales = BlockScales(),
 ) -> Plan:
     """Return the plan of a problem with the smallest tile. Errors: UsageError kernels.plan."""
     stages = SCALE_BLOCK * size_of(problem.a) // SPAN if scales else PROMOTION_STAGES if promoted else 0

@@ -1,28 +1,32 @@
 """Store of a consumer: results go through swizzled buffers in shared memory to D by TMA.
 
-A consumer stores its 64 rows subtile by subtile. The subtile in a buffer consists of boxes: 64 rows of up to 128 bytes,
-swizzled so that neither the threads' writes nor the copy have bank conflicts. A tensor copy writes whole boxes.
-Threads therefore store on their own the last rows of a group, from shared memory, and the boxes at the unaligned end
-of rows, element by element.
+A consumer stores its 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of up to 128
+bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A tensor copy
+always writes a whole box. Therefore the threads themselves store the last rows of a group from shared memory, and the
+boxes at the unaligned end of rows element by element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from warploom.author import Location, Register, Shared, guarded, new, otherwise, u32, wait, when
-from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, RowTerms, unpack
+from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
 from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.plan import size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
-Results = dict[int, tuple[list[Register], list[Register]]]
-"""Results of a thread in a subtile: for each 16 columns two times those of 8 columns."""
+Results = dict[int, list[list[Register]]]
+"""Results of a thread by the first of each 16 columns: those of the first 8 and of the last 8 columns."""
 
 
 class Store:
-    """Store of one consumer. `number` counts the consumers, `thread` the threads of the warpgroup."""
+    """Epilogue and store of one consumer.
+
+    `number` is the index of the consumer in the CTA, and `thread` the index of the thread in the consumer.
+    """
 
     def __init__(
         self,
@@ -59,7 +63,7 @@ class Store:
             self.places = [self._chunk(self.row, 0, chunk) + self.pair for chunk in range(chunks)]
 
     def _chunk(self, row: Any, low: Any, chunk: int) -> Register:
-        """Return the address of a 16-byte chunk of a box row: number `chunk`, or the next one if `low` is 1."""
+        """Return the address of a 16-byte chunk in a row of a box: `chunk`, or `chunk + 1` if `low` is 1."""
         span = self.plan.box_row_bytes
         where = low | chunk if chunk else low
         if span > 16:
@@ -67,15 +71,12 @@ class Store:
         return self.base + row * span + where * 16
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
-        """Store a tile at a row and column of D, as far as it is above row `bottom`."""
-        if not self.plan.grouped:
-            self._tile(sums, row, column, batch, bottom)
-            return
-        with when(row < bottom):
+        """Apply the epilogue to a tile at a row and column of D, and store its rows above row `bottom`."""
+        with when(row < bottom) if self.plan.grouped else nullcontext():
             self._tile(sums, row, column, batch, bottom)
 
     def finish(self) -> None:
-        """Wait until all copies are complete."""
+        """Wait until all copies of this consumer are complete."""
         with guarded(self.leads):
             ptx.cp_async_bulk_wait_group(0)
 
@@ -93,9 +94,12 @@ class Store:
                 self._load_addend(width, first, row, batch)
             ptx.bar(self.number + 1, 128)
             places = [place + self.buffer for place in self.places]
-            results = {
-                block: self._results(sums, start + block, block, places, rows, columns) for block in range(0, width, 16)
-            }
+            results: Results = {}
+            for block in range(0, width, 16):
+                results[block] = [
+                    self.math.apply(sums, start + block + half, addend, rows, columns)
+                    for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
+                ]
             if plan.unaligned:
                 with when(ptx.setp(first + width, self.arguments.n, CmpOp="le", type=u32)):
                     self._store_boxes(results, places, width, first, row, batch, bottom)
@@ -109,28 +113,12 @@ class Store:
             if plan.tile.buffers > 1:
                 self.buffer ^= plan.buffer_bytes
 
-    def _results(
-        self,
-        sums: Sequence[Register],
-        first: int,
-        block: int,
-        places: Sequence[Register],
-        rows: RowTerms,
-        columns: ColumnTerms,
-    ) -> tuple[list[Register], list[Register]]:
-        """Return the results of 16 columns: columns `first` on of the tile, `block` on of the subtile."""
-        low, high = (
-            self.math.apply(sums, first + half, addend, rows, columns)
-            for addend, half in zip(self._addends(block, places), (0, 8), strict=True)
-        )
-        return low, high
-
     # Stores -------------------------------------------------------------------------------------------------
 
     def _store_boxes(
         self, results: Results, places: Sequence[Register], width: int, column: Any, row: Any, batch: Any, bottom: Any
     ) -> None:
-        """Store a subtile by way of the buffer."""
+        """Store a subtile through the buffer: by TMA, or row by row at the end of a group."""
         for block, both in results.items():
             self._write(both, block, places)
         ptx.fence_proxy(proxykind="async", space="shared::cta")
@@ -145,7 +133,6 @@ class Store:
             self._end_reads()
 
     def _store_tensor(self, width: int, column: Any, row: Any, batch: Any) -> None:
-        """Copy the boxes of a subtile to D by TMA."""
         with when(self.leads):
             for offset, origin in self._boxes(width, column, row, batch):
                 source = (self.base + self.buffer).at(offset, "shared::cta")
@@ -153,7 +140,7 @@ class Store:
                 ptx.cp_async_bulk_tensor(target, source, dim=f"{len(origin)}d", src="shared::cta")
 
     def _store_rows(self, width: int, column: Any, row: Any, bottom: Any) -> None:
-        """Copy the rows of a subtile that are above `bottom` to D; neighbouring threads copy 16 bytes each."""
+        """Copy the rows of a subtile above `bottom` to D. Neighbouring threads copy 16 bytes each."""
         arguments, plan, size = self.arguments, self.plan, self.size
         chunks = plan.box_row_bytes // 16
         line, chunk = self.thread >> chunks.bit_length() - 1, self.thread & chunks - 1
@@ -173,7 +160,7 @@ class Store:
                 target = target + arguments.stride * step
 
     def _store_elements(self, results: Results, column: Any, line: Any, batch: Any, bottom: Any) -> None:
-        """Store a subtile at the unaligned end of rows, where a copy would write 16 bytes beyond the end."""
+        """Store a subtile at the unaligned end of rows, where a tensor copy would write beyond the end."""
         arguments, size = self.arguments, self.size
         first = column + self.pair
         start = arguments.start + ptx.mul_wide(first, size, type=u32)
@@ -194,7 +181,7 @@ class Store:
                             ptx.st(where, element, type=f"b{8 * size}")
 
     def _end_reads(self) -> None:
-        """Order the next writes to a buffer behind reads of the threads."""
+        """Order the reads of the buffer by the threads before the next writes to it."""
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         if self.plan.epilogue.addend and self.plan.tile.buffers == 1:
             ptx.bar(self.number + 1, 128)
@@ -204,30 +191,26 @@ class Store:
     def _boxes(
         self, width: int, column: Any, row: Any, batch: Any, operand: str = "d"
     ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield the offset of each box in the buffer, and its coordinates in D or C."""
+        """Yield the offset of each box of a subtile in the buffer, and its coordinates in D or C."""
         for number in range(width // self.plan.box_columns):
             start = number * self.plan.box_columns
             origin = (column + start if start else column, row, batch)[: self.plan.rank(operand)]
             yield number * self.box_bytes, origin
 
     def _load_addend(self, width: int, column: Any, row: Any, batch: Any) -> None:
-        """Copy C into the buffer of D, and wait for it."""
+        """Copy C into the buffer that D will overwrite, and wait for the copy."""
         barrier = self.addend_barrier.at(0, "shared::cta")
         with when(self.leads):
             ptx.mbarrier_arrive_expect_tx(barrier, width * self.size * 64)
             for offset, origin in self._boxes(width, column, row, batch, "c"):
-                ptx.cp_async_bulk_tensor(
-                    (self.base + self.buffer).at(offset, "shared::cluster"),
-                    Location(self.c, coordinates=origin),
-                    self.addend_barrier.at(0, "shared::cluster"),
-                    dim=f"{len(origin)}d",
-                    dst="shared::cluster",
-                )
+                target = (self.base + self.buffer).at(offset, "shared::cluster")
+                source, signal = Location(self.c, coordinates=origin), self.addend_barrier.at(0, "shared::cluster")
+                ptx.cp_async_bulk_tensor(target, source, signal, dim=f"{len(origin)}d", dst="shared::cluster")
         wait(barrier, self.phase)
         self.phase ^= 1
 
     def _addends(self, block: int, places: Sequence[Register]) -> list[list[Register] | None]:
-        """Load a thread's elements of C in 16 columns as f32, twice those of 8 columns."""
+        """Load the thread's elements of C in 16 columns as f32. Return the first and the second 8 columns."""
         addend = self.plan.epilogue.addend
         if not addend:
             return [None, None]
@@ -243,8 +226,7 @@ class Store:
             found = [each for place in pairs for each in unpack(addend, ptx.ld(place, type="b16"))]
         return [found[:4], found[4:]]
 
-    def _write(self, both: tuple[list[Register], list[Register]], block: int, places: Sequence[Register]) -> None:
-        """Write a thread's results in 16 columns into the buffer."""
+    def _write(self, both: list[list[Register]], block: int, places: Sequence[Register]) -> None:
         if self.size == 2:
             words = [word for quad in both for word in self.math.packed(quad)]
             ptx.stmatrix(self._matrix(block, places), words, shape="m8n8", num="x4", type="b16")
@@ -258,12 +240,12 @@ class Store:
                 ptx.st(place, word, type="b16")
 
     def _matrix(self, block: int, places: Sequence[Register]) -> Location:
-        """Return the location of a thread's row of the four 8x8 matrices in 16 columns of 16-bit elements."""
+        """Return the location that a thread passes to ldmatrix or stmatrix for 16 columns."""
         box, inside = divmod(block, self.plan.box_columns)
         return places[inside // 16].at(box * self.box_bytes, "shared::cta")
 
     def _pairs(self, block: int, places: Sequence[Register]) -> Iterator[Location]:
-        """Yield the locations of a thread's four pairs of 32-bit or 8-bit elements in 16 columns."""
+        """Yield the locations of the four pairs of 32-bit or 8-bit elements that a thread has in 16 columns."""
         wide = self.size == 4
         for half in (0, 8):
             box, inside = divmod(block + half, self.plan.box_columns)

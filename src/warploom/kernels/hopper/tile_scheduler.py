@@ -1,23 +1,27 @@
-"""Persistent tile schedulers: which tiles a cluster computes, and in which range of K.
+"""Persistent tile schedulers, which assign tiles and ranges of K to clusters, and sums of cut tiles.
 
-The schedule is stream-K. Clusters take whole tiles in turn, except the first `split` tiles: these are cut along K.
-Their stages, end to end, are dealt out in equal runs, one for each cluster. A cluster whose run starts inside a tile
-finishes that tile; a cluster whose run ends inside a tile leaves its partial sums in memory. A run is processed from
-its end, so that partial sums are stored early and the piece that waits for others comes last.
+The schedule is stream-K. Clusters take whole tiles in turn, except for the first `split` tiles, which are cut along K.
+The stages of the cut tiles form one sequence, which is divided into equal runs, one for each cluster. A cluster whose
+run ends inside a tile stores its partial sums in global memory. The cluster whose run starts inside the tile finishes
+it and adds these sums. A run is processed from its end, so that partial sums are stored early and the part of a tile
+that waits for them comes last.
 
-Grouped rows are dealt out in whole tiles of one group each. The ends of the groups are in GPU memory, and each role
-walks along them on its own.
+With grouped rows, each tile belongs to one group, and all tiles are whole. The ends of the groups are in GPU memory.
+The producer and each consumer search them independently.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.author import Pointer, new, otherwise, special, u32, when, while_
-from warploom.kernels.hopper.plan import Tile
+from warploom.author import Pointer, Register, forever, guarded, new, otherwise, special, u32, when, while_
+from warploom.kernels.hopper.plan import Plan, Tile
+from warploom.kernels.plan import position_in_plane, tile_position
 from warploom.kernels.ptx import ptx
-from warploom.kernels.tile_order import position_in_plane, tile_position
+
+_QUAD = 16  # bytes that a thread stores at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,15 @@ class Sizes:
 
 
 class TileScheduler:
-    """Work items of one cluster: `tile`, from stage `first` to below `last` of its K."""
+    """Work items of one cluster: whole tiles and parts of cut tiles.
+
+    The taken work item consists of the stages of K from `first` to below `last` of tile number `tile`.
+    """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
         self.sizes = sizes
         self.shape = shape
-        self.bottom = sizes.m  # end of the rows
+        self.bottom = sizes.m  # row after the last row of D
         self.me, self.clusters = special("clusterid.x"), special("nclusterid.x")
         self.begin, self.end = self.run_begin(self.me), self.run_begin(self.me + 1)
         self.tile, self.first, self.last = new(u32), new(u32), new(u32)
@@ -47,7 +54,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of a cluster's run through the tiles that are cut."""
+        """Return the first stage of the run of a cluster, counted over all cut tiles."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:
@@ -75,10 +82,10 @@ class TileScheduler:
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.starts_with_run)
 
     def prefetch_group(self) -> None:
-        """Do nothing; grouped schedulers look for the group of the next tile."""
+        """Do nothing. Only grouped schedulers search for the group of the next tile."""
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the batch."""
+        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the batch."""
         shape, sizes = self.shape, self.sizes
         row, column, batch = tile_position(self.tile, sizes.m_tiles, sizes.n_tiles, shape.group)
         return (row * shape.cluster + rank) * shape.rows, column * shape.columns, batch
@@ -87,9 +94,9 @@ class TileScheduler:
 class GroupedTileScheduler:
     """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
 
-    `ends` has the end row of each group; a group that ends before it begins is empty, and no group exceeds row `m`. The
-    current tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups
-    is one tile ahead, so that it knows if a tile is left.
+    `ends` has the end row of each group. A group that ends before it begins is empty, and no group exceeds row `m`. The
+    taken tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups is
+    one tile ahead, because `has_next` depends on its result.
     """
 
     def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
@@ -100,7 +107,7 @@ class GroupedTileScheduler:
         self.tile, self.group, self.top, self.bottom = (new(u32) for _ in range(4))
         self.next_tile = new(u32, special("clusterid.x"))
         self.next_top, self.next_bottom, self.groups_seen = (new(u32, 0) for _ in range(3))
-        self.tiles_before, self.tiles_seen = (new(u32, 0) for _ in range(2))  # without and with the last group
+        self.tiles_before, self.tiles_seen = (new(u32, 0) for _ in range(2))  # before and after the last group
         self.prefetch_group()
 
     def prefetch_group(self) -> None:
@@ -119,7 +126,6 @@ class GroupedTileScheduler:
             self.tiles_seen += self._tile_rows(self.next_top, self.next_bottom) * self.sizes.n_tiles
 
     def _tile_rows(self, top: Any, bottom: Any) -> Any:
-        """Return the tile rows of a group, counted in clusters."""
         height = self.shape.rows * self.shape.cluster
         shift = (height & -height).bit_length() - 1
         count = bottom - top + (height - 1) >> shift
@@ -138,7 +144,7 @@ class GroupedTileScheduler:
         self.next_tile += self.clusters
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile for a CTA of this rank in the cluster, and the group."""
+        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the group."""
         shape = self.shape
         rows = self._tile_rows(self.top, self.bottom)
         row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)
@@ -146,3 +152,66 @@ class GroupedTileScheduler:
 
 
 Scheduler = TileScheduler | GroupedTileScheduler
+
+
+# Tiles that are cut along K ---------------------------------------------------------------------------------
+
+
+class PartialSums:
+    """Partial sums of one consumer. Memory holds sums for each CTA, and a flag for each of its consumers."""
+
+    def __init__(
+        self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any
+    ) -> None:
+        self.plan, self.scheduler, self.partial, self.flags = plan, scheduler, partial, flags
+        self.number, self.thread = number, thread
+        self.leads = thread == 0
+        self.rank = special("cluster_ctarank") if plan.tile.cluster > 1 else 0
+        self.quads = plan.accumulators // 4
+
+    def _slot(self, cluster: Any) -> tuple[Register, Register]:
+        """Return the addresses of this thread's partial sums of a cluster, and of the flag for them."""
+        plan = self.plan
+        # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
+        in_tile = 0 if plan.tile.pingpong else self.number
+        consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.tile_consumers + in_tile
+        start = self.partial + ptx.mul_wide(consumer, 128 * _QUAD * self.quads, type=u32)
+        sums = start + ptx.mul_wide(self.thread, _QUAD, type=u32)
+        return sums, self.flags + ptx.mul_wide(consumer, 4, type=u32)
+
+    def store(self, accumulators: Sequence[Register]) -> None:
+        """Store the sums of a tile that another cluster completes, and set the flag."""
+        slot, flag = self._slot(self.scheduler.me)
+        for quad in range(self.quads):
+            part = list(accumulators[4 * quad : 4 * quad + 4])
+            ptx.st(slot.at(quad * 128 * _QUAD, "global"), part, vec="v4", type=self.plan.register_type)
+        ptx.fence(sem="acq_rel", scope="gpu")
+        ptx.bar(self.number + 1, 128)
+        with guarded(self.leads):
+            ptx.st(flag.at(0, "global"), 1, sem="release", scope="gpu", type=u32)
+
+    def add(self, accumulators: Sequence[Register]) -> None:
+        """Add the sums of the clusters that computed earlier parts of the tile, and clear their flags."""
+        scheduler = self.scheduler
+        covered, cluster = new(u32, scheduler.begin), new(u32, scheduler.me)
+        base = scheduler.tile * scheduler.sizes.k_tiles
+        with while_(lambda: covered > base):
+            cluster -= 1
+            begin = scheduler.run_begin(cluster)
+            with when(begin != covered):  # otherwise the run is empty
+                slot, flag = self._slot(cluster)
+                with when(self.leads):
+                    with forever() as loop:
+                        seen = ptx.ld(flag.at(0, "global"), sem="acquire", scope="gpu", type=u32)
+                        loop.leave(seen != 0)
+                    ptx.st(flag.at(0, "global"), 0, sem="relaxed", scope="gpu", type=u32)
+                ptx.bar(self.number + 1, 128)
+                for quad in range(self.quads):
+                    where = slot.at(quad * 128 * _QUAD, "global")
+                    parts = ptx.ld(where, sem="relaxed", scope="gpu", vec="v4", type=self.plan.register_type)
+                    for total, part in zip(accumulators[4 * quad : 4 * quad + 4], parts, strict=True):
+                        if self.plan.accumulator == "f16":
+                            ptx.add(total, part, type="f16x2", out=total)
+                        else:
+                            total += part
+            covered.set(begin)

@@ -2,7 +2,7 @@
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
 
-The file is validated completely before anything of it is used.
+The whole file is validated before an entry is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """Fastest tile of a problem, the tiles cut along K, and the time. Units: microseconds."""
+    """Fastest tile of a problem, its number of tiles cut along K, and its time in microseconds."""
 
     tile: Tile
     split: int
@@ -35,16 +35,16 @@ class Tuned:
 
 
 Record = dict[str, dict[str, Tuned]]
-"""Contents of the file, by GPU name and problem key."""
+"""Contents of the file: tuned tiles by GPU name and problem key."""
 
 
 def record_file() -> Path:
-    """Return the path of the file."""
+    """Return the path of the file of tuned tiles."""
     return cache_directory() / "tuned.json"
 
 
 def key_of(problem: Problem, plan: Plan) -> str:
-    """Return the key of a problem: its sizes, and the fields of its plan except the tile."""
+    """Return the key of a problem in the file: its sizes, and the fields of its plan except the tile."""
     batch = f"x{problem.batch}" if problem.batch != 1 else ""
     values = {
         field.name: getattr(holder, field.name)
@@ -57,7 +57,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile and its schedule for a GPU, or those of the cost model.
+    """Return the plan with the tuned tile for a GPU, and its schedule. Fall back on the cost model.
 
     Errors: UsageError kernels.tuned.
     """
@@ -67,14 +67,14 @@ def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSche
     try:
         tiled = plan.with_tile(tuned.tile)
     except UsageError as error:
-        raise _invalid(f"a tile in it is illegal: {error}") from None
+        raise _invalid(f"a tile in the file is illegal: {error}") from None
     options = list(schedules(problem, tiled))
     same = [each for each in options if each.split == tuned.split]
     return tiled, min(same or options, key=lambda each: microseconds(problem, tiled, each))
 
 
 def read() -> Record:
-    """Return the contents of the file; empty without a file. Errors: UsageError kernels.tuned."""
+    """Return the contents of the file, which are empty without a file. Errors: UsageError kernels.tuned."""
     try:
         with record_file().open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -83,11 +83,11 @@ def read() -> Record:
     except OSError as error:
         raise _invalid(_reason(error)) from None
     if len(data) > _MAX_BYTES:
-        raise _invalid(f"it is longer than {_MAX_BYTES >> 20} MiB")
+        raise _invalid(f"the file is longer than {_MAX_BYTES >> 20} MiB")
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        raise _invalid("it is not JSON") from None
+        raise _invalid("the file is not JSON") from None
     if not isinstance(content, dict) or cast("dict[str, Any]", content).get("format") != _FORMAT:
         raise _invalid(f"expected format {_FORMAT}")
     gpus = cast("dict[str, Any]", content).get("gpus")
@@ -98,22 +98,23 @@ def read() -> Record:
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add or replace an entry. Errors: UsageError kernels.tuned."""
+    """Add or replace the tuned tile of a problem in the file. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)
 
 
 def forget(keys: set[str] | None = None) -> int:
-    """Remove problems on all GPUs, or with None the whole file; return the number of removed entries.
+    """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
 
-    A file that cannot be read counts as one entry. Errors: UsageError kernels.tuned.
+    Return the number of removed entries. A file that cannot be read counts as one entry.
+
+    Errors: UsageError kernels.tuned.
     """
     if keys is None:
-        try:
+        count = 1
+        with suppress(UsageError):
             count = max(1, sum(map(len, read().values())))
-        except UsageError:
-            count = 1
         try:
             record_file().unlink()
         except (FileNotFoundError, NotADirectoryError):
@@ -131,12 +132,12 @@ def forget(keys: set[str] | None = None) -> int:
 
 def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _invalid(f"{name!r} in it is not a table")
+        raise _invalid(f"{name!r} in the file is not a table")
     return cast("dict[str, Any]", value)
 
 
 def _entry(key: str, value: Any) -> Tuned:
-    """Return an entry that has exactly the fields of `Tuned`, with values of their types."""
+    """Return an entry of the file. It must have exactly the fields of `Tuned`, with values of their types."""
     table = _table(value, key)
     tile = _table(table.get("tile"), "tile")
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(Tile)}

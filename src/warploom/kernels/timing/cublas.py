@@ -1,4 +1,4 @@
-"""Libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparison of results."""
+"""Reference libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparisons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -19,18 +18,19 @@ from warploom.kernels.problem import Problem
 from warploom.kernels.sparse import Compressed, compress, prune
 
 Multiply = Callable[[Any, Any, Any], object]
-"""Function that writes the product of A and B to D."""
+"""Function that writes the product of its arguments A and B to its argument D."""
 
 _SPREAD = 40  # standard deviation of integers, so that few exceed 127
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of multiplication: types of A, B and D, and whether 8-bit floats are summed the `fast` way.
+    """Combination of types of A, B and D that is timed.
 
-    If A is `sparse`, our kernel takes the compressed matrix. Its result is compared with the library's, its time with
-    that of our kernel for a dense A. `tolerance` is the largest difference of two elements, as a fraction of the root
-    mean square of all: far above rounding errors, far below the products of one instruction.
+    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel takes the compressed matrix.
+    Its result is compared with the result of the library, and its time with the time of our kernel for a dense A.
+    `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of all
+    elements. It is far above rounding errors, and far below the products of one instruction.
     """
 
     name: str
@@ -42,25 +42,25 @@ class Kind:
 
     @property
     def reference(self) -> str:
-        """Multiplication that ours is timed against; "" for the library's."""
+        """Name of the kernel against which ours is timed, or "" for the library."""
         return "our dense" if self.sparse else ""
 
     @property
     def title(self) -> str:
-        """Name, and the reference if it is not the library."""
+        """Name of the combination, with the reference if it is not the library."""
         return f"{self.name} beside {self.reference}" if self.reference else self.name
 
     def problem(self, m: int, n: int, k: int) -> Problem:
-        """Return a multiplication of this kind; both matrices are stored along K."""
+        """Return the multiplication of this kind with these sizes. Both matrices are contiguous along K."""
         return Problem(m, n, k, 1, self.operand, self.operand, "k", "k", sparse=self.sparse)
 
     def plan(self, problem: Problem) -> Plan:
-        """Return the plan of `gemm` with the smallest tile."""
+        """Return the plan that `gemm` would use, but with the smallest tile."""
         promoted = self.operand == "e4m3" and not self.fast
         return plan_for(problem, accumulator=problem.accumulator(), result=self.result, promoted=promoted)
 
     def bytes(self, m: int, n: int, k: int) -> int:
-        """Return the bytes of A, B and D."""
+        """Return the size of A, B and D together. Units: bytes."""
         return size_of(self.operand) * (m + n) * k + size_of(self.result) * m * n
 
 
@@ -76,17 +76,17 @@ KINDS = {
         Kind("f16-sparse", "f16", "f16", sparse=True),
     )
 }
-"""Kinds by name."""
+"""Timed combinations of types, by name."""
 
 
 def default_kinds(names: Iterable[str]) -> list[str]:
-    """Return those of the names that are timed against a library."""
+    """Return the names of kinds that are timed against a library, from the given names."""
     return [name for name in names if not KINDS[name].reference]
 
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """A (M, K), B (K, N) and D, contiguous along K in A and B. A sparse A is also compressed."""
+    """Matrices A (M, K) and B (K, N), contiguous along K, and D. A sparse A is also compressed."""
 
     a: Any
     b: Any
@@ -95,28 +95,31 @@ class Matrices:
 
     @property
     def ours(self) -> Any:
-        """A for our kernel."""
+        """A as the argument of our kernel."""
         return self.a if self.compressed is None else self.compressed
 
 
 class Peer(ABC):
-    """A library to compare with: it creates matrices, multiplies them, and compares results."""
+    """Library with which our kernel is compared: it creates and multiplies matrices, and compares results."""
 
     name: str
     version: str
     kinds: tuple[str, ...]
-    """Names of the kinds that the library has."""
+    """Names of the kinds that the library can multiply."""
 
     @abstractmethod
     def settings(self) -> AbstractContextManager[None]:
-        """Return a context with the library's settings for the comparison: tf32 for f32 matrices."""
+        """Return a context with the library's settings for the comparison, such as tf32 for f32 matrices."""
 
     @abstractmethod
     def multiply(self, kind: Kind) -> Multiply:
-        """Return the library's multiplication."""
+        """Return the library's function that multiplies matrices of a kind."""
 
     def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """Return normally distributed matrices: integers for s8, and the largest of each chunk in a sparse A."""
+        """Return normally distributed random matrices.
+
+        Matrices of s8 contain rounded integers. A sparse A keeps the largest elements of each chunk.
+        """
         normal = self._normal(seed)
 
         def matrix(rows: int) -> Any:
@@ -130,34 +133,26 @@ class Peer(ABC):
         a[...] = prune(a)
         return Matrices(a, b, d, compress(a))
 
-    def copy(self, matrix: Any) -> Any:
-        """Return a copy of a matrix."""
-        return deepcopy(matrix)
-
-    def clear(self, matrix: Any) -> None:
-        """Fill a matrix with zeros."""
-        matrix[...] = 0
-
     def difference(self, first: Any, second: Any) -> float:
-        """Return the largest difference of elements over the root mean square of `second`; NaN if one is NaN."""
+        """Return the largest difference of elements over the root mean square of `second`. NaN for any NaN."""
         x, y = self._wide(first), self._wide(second)
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 
     @abstractmethod
     def _normal(self, seed: int) -> Callable[[int, int], Any]:
-        """Return a function that draws normally distributed f32 of a shape."""
+        """Return a function that creates normally distributed f32 matrices of given extents."""
 
     @abstractmethod
     def _empty(self, rows: int, columns: int, dtype: str) -> Any:
-        """Return an uninitialised matrix whose rows are a multiple of 16 bytes apart."""
+        """Return an uninitialised matrix whose rows start at multiples of 16 bytes."""
 
     @abstractmethod
     def _wide(self, matrix: Any) -> Any:
-        """Return a matrix as f32, or as f64 if it has 32-bit integers."""
+        """Return a matrix as f32, or as f64 if it contains 32-bit integers."""
 
 
 class Torch(Peer):
-    """PyTorch: `mm`, `_scaled_mm` for 8-bit floats with and without fast accumulation, `_int_mm`."""
+    """PyTorch: `mm`, `_int_mm`, and `_scaled_mm` for 8-bit floats with and without fast accumulation."""
 
     name = "PyTorch"
     kinds = tuple(KINDS)
@@ -175,7 +170,7 @@ class Torch(Peer):
         """Multiply f32 matrices as tf32 inside the context."""
         settings = self._torch.backends.cuda.matmul
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # newer releases warn of this attribute's name
+            warnings.simplefilter("ignore")  # newer releases warn that this attribute was renamed
             before = settings.allow_tf32
             settings.allow_tf32 = True
         try:
@@ -184,7 +179,7 @@ class Torch(Peer):
             settings.allow_tf32 = before
 
     def multiply(self, kind: Kind) -> Multiply:
-        """Return PyTorch's multiplication."""
+        """Return PyTorch's function that multiplies matrices of a kind."""
         torch, one = self._torch, self._one
         if kind.operand == "s8":
             return lambda a, b, d: torch._int_mm(a, b, out=d)
@@ -208,7 +203,7 @@ class Torch(Peer):
 
 
 class CuPy(Peer):
-    """CuPy: `dot` for f16 and tf32, its only multiplication by tensor cores."""
+    """CuPy: `dot` for f16 and tf32, the only types that it multiplies by tensor cores."""
 
     name = "CuPy"
     kinds = ("f16", "tf32", "f16-sparse")
@@ -232,7 +227,7 @@ class CuPy(Peer):
             products.set_compute_type(f32, before)
 
     def multiply(self, kind: Kind) -> Multiply:
-        """Return CuPy's multiplication."""
+        """Return CuPy's function that multiplies matrices."""
         return lambda a, b, d: self._cupy.dot(a, b, out=d)
 
     def _normal(self, seed: int) -> Callable[[int, int], Any]:
@@ -249,18 +244,17 @@ class CuPy(Peer):
 
 
 PEERS: dict[str, type[Torch] | type[CuPy]] = {"torch": Torch, "cupy": CuPy}
-"""Libraries by name. Errors: UsageError bench.peer if one is not installed or has no GPU."""
+"""Libraries by name. Errors: UsageError bench.peer if the library is not installed or finds no GPU."""
 
 _HINT = "install a build for the CUDA version of this machine, or choose the other --peer"
 
 
 def _stored(operand: str) -> str:
-    """Return the NumPy name of an operand type in memory."""
     return {"tf32": "float32", "s8": "int8"}.get(operand) or DTYPES[operand].name
 
 
 def _padded(columns: int, size: int) -> int:
-    """Return the elements from row to row."""
+    """Return the number of elements from row to row, such that rows start at multiples of 16 bytes."""
     return -(-columns * size // ALIGNMENT) * ALIGNMENT // size
 
 
@@ -277,7 +271,7 @@ def _library(module: str, name: str) -> Any:
 
 @contextmanager
 def library_errors(name: str, what: object) -> Generator[None]:
-    """Turn an exception of a library that computes `what` into a UsageError bench.peer."""
+    """Turn an exception of the library `name` into a UsageError bench.peer. `what` is what it computes."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError, MemoryError) as error:

@@ -1,8 +1,9 @@
-"""Timing of our GEMM beside a library's in one run: same matrices, same clocks, in alternation."""
+"""Timing of our GEMM and a library's in one run, in alternation, with the same matrices and clocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import geometric_mean
@@ -27,21 +28,21 @@ SIZES: tuple[Size, ...] = (
     (4096, 2112, 7168),
     (4096, 32768, 512),
 )
-"""Sizes (M, N, K) of common models: square, long and short K, few rows."""
+"""Sizes (M, N, K) that common models use."""
 
 _TRIES = 3  # repetitions of the first measurement, which determines the calls of a repetition
-_ROTATED_BYTES = 150e6  # of matrices used in turn: three times the L2 cache of an H200
+_ROTATED_BYTES = 150e6  # bytes of the matrices that are used in turn, three times the L2 cache of an H200
 _SETS = (2, 8)
-_MIN_MICROSECONDS = 2000.0  # of one repetition of the faster side
+_MIN_MICROSECONDS = 2000.0  # shortest repetition of the faster kernel
 
 
 Clock = Callable[[Mapping[str, Sequence[Call]], int], Mapping[str, Timing]]
-"""Function that times lists of calls in a number of repetitions, like `gpu.measure`."""
+"""Function with the interface of `gpu.measure`: it times lists of calls in a number of repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Means of measurements: GPU name, library for data and expected results, clock.
+    """Environment of a measurement: GPU name, reference library, and the function that measures times.
 
     `wait` returns when the GPU is idle, and raises errors of launches.
     """
@@ -55,7 +56,7 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One multiplication to compare: `bf16 4096x4096x4096`, M, N and K."""
+    """Multiplication to compare, such as `bf16 4096x4096x4096` for M, N and K."""
 
     kind: Kind
     m: int
@@ -66,13 +67,17 @@ class Case:
         return f"{self.kind.name} {self.m}x{self.n}x{self.k}"
 
     def teraflops(self, timing: Timing) -> float:
-        """Return the rate: 2 M N K operations for each call. Units: 10^12 operations per second."""
+        """Return the rate of a multiplication with 2 M N K operations. Units: 10^12 operations per second."""
         return 2e-6 * self.m * self.n * self.k / timing.median
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Times of both sides, calls of a repetition, sets of matrices, and the GPU's state afterwards."""
+    """Times of our kernel and of the reference.
+
+    `calls` counts the calls in a repetition, and `sets` the sets of matrices that they use in turn. `difference` is the
+    difference of the results, and `state` the state of the GPU afterwards.
+    """
 
     case: Case
     tile: Tile
@@ -86,13 +91,13 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """Speed of ours over theirs."""
+        """Speed of our kernel divided by the speed of the reference."""
         return self.theirs.median / self.ours.median
 
 
 @dataclass(frozen=True, slots=True)
 class WrongResult:
-    """A multiplication whose result differs from the library's. It is not timed."""
+    """Multiplication whose result differs from the library's. It is not timed."""
 
     case: Case
     difference: float
@@ -108,9 +113,9 @@ class WrongResult:
 def compare(
     bench: Bench, case: Case, gemm: Callable[..., object], state: Callable[[], State]
 ) -> Comparison | WrongResult:
-    """Compare the results of `gemm` and the library, then time both in turn.
+    """Compare the results of `gemm` and the library, then time both in alternation.
 
-    Errors: UsageError bench.peer if the library refuses, gpu.timing, kernels.*; DeviceFault gpu.fault.
+    Errors: UsageError bench.peer if the library raises an exception, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
     kind, peer = case.kind, bench.peer
     sets = matrix_sets(peer, case)
@@ -133,15 +138,15 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Return the difference of our result from the library's. Errors: UsageError bench.peer."""
+    """Launch our kernel by `ours`. Return how much its result differs from the library's, for one set."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
-    peer.clear(matrices.d)
+    matrices.d[...] = 0
     ours()
     bench.wait()  # errors of our kernel are not the library's
     with library_errors(peer.name, case):
-        found = peer.copy(matrices.d)
-        peer.clear(matrices.d)
+        found = deepcopy(matrices.d)
+        matrices.d[...] = 0
         theirs(matrices.a, matrices.b, matrices.d)
         return peer.difference(found, matrices.d)
 
@@ -149,9 +154,10 @@ def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], 
 def clocked(
     bench: Bench, calls: Callable[[int], Mapping[str, Sequence[Call]]], sets: int
 ) -> tuple[Mapping[str, Timing], int]:
-    """Time lists of calls that go through the sets in so many rounds that the fastest list is long enough.
+    """Time lists of calls in as many rounds as the fastest list needs to run long enough.
 
-    `calls` returns the lists for a number of rounds. The second result is that number.
+    `calls` returns the lists for a number of rounds. A round uses each of `sets` sets of matrices once. The second
+    result is the number of rounds.
     """
     tried = bench.clock(calls(1), _TRIES)
     fastest = min(timing.median for timing in tried.values())
@@ -160,8 +166,6 @@ def clocked(
 
 
 def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]) -> dict[str, list[Call]]:
-    """Return the calls of both sides with the same matrices."""
-
     def ours(a: Any, b: Any, d: Any) -> object:
         return gemm(a, b, out=d, fast=kind.fast)
 
@@ -176,7 +180,7 @@ def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[M
 
 
 def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
-    """Return the geometric mean of the ratios and the comparison with the smallest ratio for each kind."""
+    """Return the geometric mean of the ratios for each kind, and the comparison with the smallest ratio."""
     by_kind: dict[str, list[Comparison]] = {}
     for each in found:
         by_kind.setdefault(each.case.kind.name, []).append(each)
@@ -187,7 +191,10 @@ def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
 
 
 def record(found: Sequence[Comparison], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all comparisons as plain data for JSON. Units: microseconds of a call, TFLOP/s."""
+    """Return all comparisons as plain data for JSON, after the entries of `about`.
+
+    Units: microseconds of a call, TFLOP/s.
+    """
     return {
         **about,
         "results": [_plain(each) for each in found],

@@ -1,4 +1,4 @@
-"""Search for the fastest tile of a problem on a GPU: the candidates of the cost model, timed in turn."""
+"""Search for the fastest tile of a problem on a GPU, among the best tiles of the cost model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from warploom.kernels.timing.cublas import Matrices
 from warploom.kernels.timing.speed import Bench, Case, clocked, difference, matrix_sets
 
 MAX_CANDIDATES = 24
-"""Candidates that are timed."""
-_MAX_RATIO = 1.4  # of a candidate's estimate to the best estimate
+"""Largest number of candidates that are timed."""
+_MAX_RATIO = 1.4  # largest ratio of a candidate's estimate to the best estimate
 
 Launch = Callable[[Operands], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan and schedule of a problem with the estimated time. Units: microseconds."""
+    """Plan and schedule of a problem, and the estimated time. Units: microseconds."""
 
     plan: Plan
     schedule: TileSchedule
@@ -35,7 +35,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate that was run: its times, or None if its result differs from the library's too much."""
+    """Candidate that was run, and its times. The times are None if its result is wrong."""
 
     candidate: Candidate
     timing: Timing | None
@@ -43,13 +43,13 @@ class Trial:
 
     @property
     def microseconds(self) -> float:
-        """Median time; infinity without times."""
+        """Median time, or infinity without times. Units: microseconds."""
         return inf if self.timing is None else self.timing.median
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All trials, the fastest first, and the candidates chosen before and now; None if all are wrong."""
+    """All trials, the fastest first, and the candidates chosen before and now; None if all were wrong."""
 
     case: Case
     trials: tuple[Trial, ...]
@@ -58,11 +58,11 @@ class Outcome:
 
 
 Prepare = Callable[[HopperDispatch, Operands], Launch]
-"""Function that returns the launch of a dispatch for arrays with the layouts of the given ones."""
+"""Function that prepares the launch of a dispatch for arrays with the layouts of the operands."""
 
 
 def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
-    """Return the configurations with estimates near the best one, in the order of their estimates."""
+    """Return the configurations whose estimates are near the best estimate, in the order of estimates."""
     found = [
         Candidate(tiled, schedule, microseconds(problem, tiled, schedule))
         for tiled, schedule in configurations(problem, plan)
@@ -72,9 +72,10 @@ def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
 
 
 def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, int, int], object]) -> Outcome:
-    """Compare the results of all candidates, time the correct ones in turn, and keep the fastest.
+    """Compare the results of all candidates, time the correct ones in alternation, and store the fastest.
 
-    `progress` receives the current step, the number of completed steps and the number of all steps.
+    `progress` receives the name of a step, the number of completed steps and the number of all steps.
+
     Errors: UsageError bench.peer, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
     problem = case.kind.problem(case.m, case.n, case.k)
