@@ -1,4 +1,4 @@
-"""Errors and warnings on nodes of the tree."""
+"""Diagnostics of the checks, errors and warnings, for nodes of the syntax tree."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from warploom.ptx import Node
 
 
 def error(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
-    """Return an error on a node, or an error without a position."""
+    """Return an error at a node of the syntax tree, or without a position if the node is None."""
     return _finding(code, Severity.ERROR, message, node, hint, section)
 
 
 def warning(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
-    """Return a warning on a node, or a warning without a position."""
+    """Return a warning at a node of the syntax tree, or without a position if the node is None."""
     return _finding(code, Severity.WARNING, message, node, hint, section)
 
 

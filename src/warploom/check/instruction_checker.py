@@ -44,10 +44,10 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of instructions for one target and PTX version, for any number of modules.
+    """Checker of the instructions of any number of modules, for one target and PTX version.
 
-    A correct instruction is remembered by its opcode and the shapes of its operands. Two operands have the same shape
-    if no rule distinguishes them.
+    The checker remembers a correct instruction by its opcode and the shapes of its operands. Two operands have the same
+    shape if no rule distinguishes them.
     """
 
     def __init__(self, target: Target, ptx: Version) -> None:
@@ -62,9 +62,9 @@ class InstructionChecker:
         return len(self._correct)
 
     def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
-        """Return the problems of an instruction.
+        """Return the problems of an instruction, except for those of its guard.
 
-        `shapes` holds the shapes of operands by identity, for all instructions of one scope. A module holds equal
+        `shapes` caches the shapes of operands by identity, for all instructions of one scope. A module holds equal
         operands only once.
         """
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
@@ -79,7 +79,7 @@ class InstructionChecker:
         return problems
 
     def _number(self, operand: Operand, names: Names, shapes: dict[int, int]) -> int:
-        """Return the number of the shape of an operand."""
+        """Return the number of an operand's shape."""
         number = shapes.get(id(operand))
         if number is None:
             shape = _shape(operand, names)
@@ -87,7 +87,7 @@ class InstructionChecker:
         return number
 
     def check_guard(self, guard: Guard, names: Names) -> Problem | None:
-        """Return the problem of the predicate in front of an instruction."""
+        """Return the problem of the predicate that guards an instruction, or None for a legal one."""
         found = names.find(guard.name)
         if isinstance(found, Variable) and found.space == "reg" and found.type == "pred":
             return None
@@ -129,18 +129,18 @@ class InstructionChecker:
         return [*problems, *unknown]
 
     def explain(self, instruction: Instruction, names: Names) -> Problem:
-        """Return the problem of an opcode that matches no Form."""
+        """Return the problem of an instruction whose opcode matches no Form."""
         checker = OperandChecker(names, self.target, self.ptx)
 
         def misfits(match: Match) -> int:
-            """Return a number that is larger the worse the operands fit a match."""
+            """Return a number that is larger the worse the operands of the instruction fit a match."""
             stage, problems, _ = self._verdict(match, instruction, checker)
             return stage << 16 | len(problems)
 
         return explain_opcode(instruction, misfits)
 
     def with_hint(self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]) -> list[Problem]:
-        """Return the problems, with a hint if the change of one word makes the operands legal."""
+        """Add a hint to problems if the change of one word of the opcode makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -165,9 +165,9 @@ class InstructionChecker:
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
-        """Return the warnings for an instruction that assemblers accept although the manual does not.
+        """Return the warnings for an instruction that violates the manual but that ptxas accepts.
 
-        The fewest reasons that explain it together are given. The list is empty if no reasons do.
+        They are the fewest tolerances that together explain the instruction. The list is empty if ptxas refuses it.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
@@ -185,10 +185,10 @@ class InstructionChecker:
     def _verdict(
         self, match: Match, instruction: Instruction, checker: OperandChecker
     ) -> tuple[int, list[Problem], Match]:
-        """Return a stage, the problems, and the match.
+        """Return how badly an instruction fits a match (a stage), the problems, and the match.
 
-        The stage is 0 if the match is legal, 1 if it is not available, 2 if operands are wrong, 3 if operands do not
-        fit the syntax, and 4 if their number does not.
+        The stage is 0 if the instruction is legal, 1 if the target or PTX version lacks it, 2 if operands are wrong, 3
+        if operands do not fit the syntax, and 4 if their number does not.
         """
         bound = place_operands(match, instruction.operands, checker.extensions(match))
         lack = self._lack(match, instruction)
@@ -211,7 +211,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: Instruction, since: Version) -> Problem | None:
-        """Return the problem of a removed row if the change of one word leads to an available row."""
+        """Return the problem of an opcode that PTX removed, if the change of one word makes it available."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -230,7 +230,7 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for some operands; empty if some of them are absent or optional."""
+    """Return the requirements for some operands, or an empty list if an operand is absent or optional."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -245,7 +245,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[Operand, ...]
 ) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the instructions that an assembler may read instead, with the reasons and the matches."""
+    """Return the instructions that ptxas may read instead, with the tolerances and the matches."""
     instruction = Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
@@ -256,7 +256,7 @@ def _readings(
 
 
 def _combined(instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
-    """Yield an instruction as it is, as single tolerances change it, and as several change it."""
+    """Yield an instruction unchanged, then as rewritten by one tolerance, by two, and by three."""
     level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
     for count in range(_REASONS + 1):
         yield from ((reading, reasons) for reading, reasons, _ in level)
@@ -277,7 +277,7 @@ def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Pr
 
 
 def _shape(operand: Operand, names: Names) -> Shape:
-    """Return the properties of an operand that rules look at."""
+    """Return the properties of an operand that rules distinguish."""
     match operand:
         case Name(text):
             return _name_shape(text, names)

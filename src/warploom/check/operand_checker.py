@@ -40,14 +40,14 @@ _Fault = tuple[str, str]
 """Description of an illegal operand, and of a legal one."""
 
 _ItemFault = tuple[str, str, int | None]
-"""Fault, and the index of the item in a vector."""
+"""Description of an illegal operand, of a legal one, and the index of the illegal item in a vector."""
 
 _GENERIC = frozenset({"global", "shared", "local"})
 _INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
 
 
 def names_in(operand: Operand) -> Iterator[str]:
-    """Yield every name in an operand, except for the sink."""
+    """Yield every name in an operand, except for the sink `_`."""
     match operand:
         case Name(text):
             if text != "_":
@@ -74,8 +74,8 @@ def names_in(operand: Operand) -> Iterator[str]:
 class OperandChecker:
     """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
 
-    With `with_extensions`, operands are also legal that only ptxas accepts. `used_extensions` names the extensions
-    that were needed.
+    With `with_extensions`, operands that only ptxas accepts are also legal. `used_extensions` names the extensions that
+    were needed.
     """
 
     def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
@@ -86,7 +86,7 @@ class OperandChecker:
         self.used_extensions: set[str] = set()
 
     def extensions(self, match: Match) -> Extensions:
-        """Return the syntax beyond the manual that operands may use when they are bound."""
+        """Return a function from operand names to the syntax beyond the manual that binding may accept."""
         if not self.with_extensions:
             return no_extensions
 
@@ -99,7 +99,7 @@ class OperandChecker:
         return found
 
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
-        """Return the problems of the operands."""
+        """Return the problems of the operands of a matched instruction."""
         problems: list[Problem] = []
         valid = self._valid_parts(match, operands)
         for name, bound in operands.items():
@@ -113,7 +113,7 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the operands that are parts of a vector whose registers have a legal type together."""
+        """Return the operands that are items of one vector whose registers have a legal type together."""
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}
@@ -164,7 +164,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: Operand, parts: str) -> Operand:
-        """Return an operand without its selector, if the selector is legal."""
+        """Remove a legal selector from an operand. `parts` is the pattern of legal selectors."""
         if not parts or not isinstance(operand, (Name, Negated)):
             return operand
         text = operand.text if isinstance(operand, Name) else operand.name
@@ -179,7 +179,7 @@ class OperandChecker:
         return isinstance(operand, Negated) or (register is not None and register.type == "pred")
 
     def _referent(self, operand: Operand | None) -> Referent:
-        """Return the object that a name refers to; None for other operands."""
+        """Return the object that a name refers to; None for operands of other kinds."""
         return self.names.find(operand.text) if isinstance(operand, Name) else None
 
     def _register(self, operand: Operand | None) -> Variable | None:
@@ -188,7 +188,7 @@ class OperandChecker:
         return referent if _is_register(referent) else None
 
     def _has(self, target: str) -> bool:
-        """Return True if the target has everything that a named target has. The name may be empty."""
+        """Return True if the checked target has every feature of a named target. An empty name gives True."""
         needed = read_target(target) if target else None
         return needed is None or self.target.has(needed)
 
@@ -244,7 +244,7 @@ class OperandChecker:
     def _illegal_items(
         self, operand: Vector, type_word: str, rule: Rule, fragment: FragmentRegisters
     ) -> Iterator[_ItemFault]:
-        """Yield the illegal items of a vector whose operand specification lists the legal ones."""
+        """Yield the illegal items of a vector that holds a fragment."""
         expected = _expected_type(rule, type_word)
         legal_types = register_types(type_word, rule.accepts, rule.implied)
         kinds = [self._item_kind(item) for item in operand.items]
@@ -265,7 +265,7 @@ class OperandChecker:
             yield "mixes a special register with constants", expected, None
 
     def _item_kind(self, item: Operand) -> str:
-        """Return the kind of a vector item in the words of `FragmentRegisters`; empty for a plain register."""
+        """Return the kind of a vector item in the words of `FragmentRegisters`; "" for a plain register."""
         match item:
             case Integer():
                 return "integer"
@@ -282,7 +282,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: Operand, rule: Rule) -> str:
-        """Return the declared type of a register in a vector; bits for a special register."""
+        """Return the declared type of a register in a vector; a type of bits for a special register."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -515,7 +515,7 @@ class OperandChecker:
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
         """Check a parameter as the base of an address.
 
-        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are not written.
+        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
         """
         role = self.names.role(text)
         if "output" in rule.allows and role in ("entry", "input"):
@@ -528,7 +528,7 @@ class OperandChecker:
 
 
 def _constant_type(item: Operand) -> str:
-    """Return the type of a constant in a vector; empty for other items."""
+    """Return the type of a constant in a vector; "" for other items."""
     if isinstance(item, Float):
         return f"f{item.width or 64}"
     return "s64" if isinstance(item, Integer) else ""
@@ -539,7 +539,7 @@ def _is_register(referent: Referent) -> TypeGuard[Variable]:
 
 
 def _integers(rule: Rule, type_word: str) -> tuple[str, ...]:
-    """Return the integer types that a vector of floats takes."""
+    """Return the integer types of registers that a vector of floats may contain."""
     takes_integers = not rule.is_fragment and ("integers" in rule.allows or type_word == "f64")
     return _INTEGERS.get(type_word, ()) if takes_integers else ()
 

@@ -1,4 +1,4 @@
-"""Report of a check."""
+"""Report of a check of PTX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Report(Displayed):
 
     @classmethod
     def of(cls, reports: Iterable[Report]) -> Report:
-        """Return one report for several texts, one text after the other."""
+        """Merge the reports on several texts into one, text after text."""
         whole = cls(())
         whole.diagnostics = tuple(found for report in reports for found in report)
         return whole

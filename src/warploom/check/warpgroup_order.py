@@ -33,16 +33,16 @@ _WAITS = frozenset(form for form in forms() if any(each.on == "multiplication" f
 _FORMS = _MULTIPLICATIONS | _FENCES | _COMMITS | _WAITS
 _ORDER = "PTX ISA 9.7.15.7"
 _MOST_GROUPS = 9
-"""Committed groups that are counted for a multiplication; older ones count as this many."""
+"""Number of committed groups that are counted for a multiplication; more groups count as this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """State before an instruction, for all paths to it.
+    """State before an instruction, merged over all paths that lead there.
 
     Sets are the bits of integers, because a body may have thousands of multiplications. `in_flight[n]` holds the
-    multiplications that may be in flight, where n is the least number of groups committed since their issue.
-    `written` holds the registers written since the last fence. `fenced` is False if a path has no fence.
+    multiplications that may be in flight, where n is the least number of groups committed since their issue. `written`
+    holds the registers written since the last fence. `fenced` is False if some path has no fence.
     """
 
     in_flight: tuple[int, ...]
@@ -50,7 +50,7 @@ class _State:
     fenced: bool
 
     def merged(self, other: _State) -> _State:
-        """Return the state in which two paths meet."""
+        """Return the state at the place where this path and another one meet."""
         younger, in_flight = 0, list[int]()
         for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
             in_flight.append((mine | theirs) & ~younger)
@@ -59,7 +59,7 @@ class _State:
 
 
 def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
-    """Yield the findings on asynchronous multiplications.
+    """Yield the diagnostics for the asynchronous multiplications of a body.
 
     Errors: warpgroup/fence, warpgroup/in-flight, warpgroup/commit, warpgroup/wait
     """
@@ -70,11 +70,11 @@ def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
 
 
 class _Analysis:
-    """Analysis of one body. `forms` holds the Forms of warpgroup instructions by instruction index.
+    """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
-    `used` holds the registers of the multiplications, by instruction index, and `numbers` their bit numbers.
-    `mentions` holds the other instructions that mention these registers. `next` maps each relevant instruction that
-    does not branch to the next relevant one.
+    `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
+    its bit number. `mentions` holds the other instructions that mention these registers. `next` maps each relevant
+    instruction that does not branch to the next relevant one.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
@@ -108,10 +108,10 @@ class _Analysis:
         return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:
-        """Return what the other instructions mention of the registers of multiplications.
+        """Return, by instruction index, the registers of multiplications that other instructions mention.
 
-        Results of an earlier version are reused. They may also contain registers that only multiplications of that
-        version used, which does no harm.
+        Results for an earlier version of the body are reused. They may contain registers that only multiplications of
+        that version used, which does no harm.
         """
         earlier, facts = self.body.earlier, self.body.facts
         reusable = self.bits.keys() <= earlier.watched
@@ -134,7 +134,7 @@ class _Analysis:
         return found
 
     def _mentioned(self, index: int, cache: dict[tuple[int, int], tuple[Register, ...]]) -> Mentioned | None:
-        """Return what an instruction mentions of the watched registers.
+        """Return the watched registers that an instruction mentions, or None if it mentions none.
 
         `cache` holds the watched registers of operands by the identities of scope and operand.
         """
@@ -158,7 +158,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the states before all relevant instructions that can be reached."""
+        """Return the states before all relevant instructions that control flow can reach."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -206,7 +206,7 @@ class _Analysis:
     # Findings -------------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield every finding once."""
+        """Yield every diagnostic once."""
         reported = 0
         for index, state in self._states().items():
             if index in self.numbers:
@@ -279,7 +279,7 @@ def _register_names(bound: BoundOperand | None) -> frozenset[str]:
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the uses of all multiplications; the earlier ones if no multiplication changed."""
+    """Return the uses of all multiplications. Return `earlier` if no multiplication changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
@@ -287,7 +287,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it and all that use it."""
+    """Return for each register the multiplications that accumulate in it, and all that use it, as bits."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
@@ -306,7 +306,7 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer with some bits set."""
+    """Return the integer in which the bits with the given numbers are set."""
     mask = 0
     for number in numbers:
         mask |= 1 << number

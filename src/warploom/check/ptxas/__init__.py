@@ -1,4 +1,4 @@
-"""Overlay of what ptxas accepts beyond the manual. Importing the package declares its Forms."""
+"""Overlay of the syntax that ptxas accepts beyond the manual. Importing it declares its Forms."""
 
 from __future__ import annotations
 

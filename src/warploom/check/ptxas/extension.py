@@ -1,4 +1,4 @@
-"""Forms that ptxas accepts and the manual does not have. The emulator does not execute them."""
+"""Class of the Forms that ptxas accepts and the manual does not have. The emulator refuses them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from warploom.isa.model.form import Form, Match, Registry
 
 
 class ExtensionForm(Form):
-    """Form that ptxas accepts beyond the manual. `reason` names the tolerance that explains it."""
+    """Form that ptxas accepts beyond the manual. `reason` is the name of the tolerance that explains it."""
 
     registry = Registry()
 
@@ -18,10 +18,10 @@ class ExtensionForm(Form):
 
 
 def extensions_of(head: str) -> tuple[Form, ...]:
-    """Return the forms beyond the manual whose opcode begins with the word `head`."""
+    """Return the extension Forms whose opcode begins with the word `head`."""
     return ExtensionForm.registry.forms_of(head)
 
 
 def match_extensions(opcode: str) -> tuple[Match, ...]:
-    """Return every form beyond the manual that an opcode follows."""
+    """Return the match of every extension Form whose syntax an opcode follows."""
     return ExtensionForm.registry.match(opcode)

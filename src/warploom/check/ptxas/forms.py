@@ -1,6 +1,6 @@
 """Forms that ptxas accepts and the manual does not have. The emulator does not execute them.
 
-Source: answers of ptxas 12.9 to 13.5.
+Source: answers of ptxas 12.9 to 13.5
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from warploom.isa.model.operands import OperandSpec, Slots, address, immediate, 
 
 
 def _eighth(slots: Slots) -> int:
-    """Return the registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
+    """Return the number of registers of an 8x8x4 fragment of A or B: eight elements for each quad."""
     return 4 if slots["atype"] == "tf32" else 2
 
 
@@ -406,7 +406,7 @@ COPY_REDUCING = ExtensionForm(
     source="PTX ISA 9.7.9.25.5.3",
 )
 
-# Rows of known forms.
+# Combinations of words that a Form of the manual lacks.
 
 ROW_SCATTER = ExtensionForm(
     reason="row",

@@ -1,6 +1,6 @@
 """Loads, stores, moves and atomics that ptxas accepts and the manual does not have.
 
-Source: answers of ptxas 12.9 to 13.5.
+Source: answers of ptxas 12.9 to 13.5
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Operands for which ptxas deviates from the manual, by form and operand.
+"""Operands for which ptxas deviates from the manual, by Form and operand.
 
-Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FRAGMENTS: dict[tuple[Form, str], FragmentRule] = {}
 _REGISTERS_ONLY: set[tuple[Form, str]] = set()
 
 Operands = Mapping[Form, str]
-"""Operands of forms: their names, separated by spaces."""
+"""Names of some operands of each Form, separated by spaces."""
 
 
 def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collection[str]:
@@ -66,12 +66,12 @@ def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collec
 
 
 def fragment_rule(form: Form, operand: str) -> FragmentRule | None:
-    """Return the rule for the registers of a fragment, or None if the operand is no fragment."""
+    """Return the rule for the items of a fragment, or None if the operand is no fragment."""
     return _FRAGMENTS.get((form, operand))
 
 
 def takes_registers_only(form: Form, operand: str) -> bool:
-    """Return True if ptxas accepts neither sinks, predicates nor addresses of variables for an operand."""
+    """Return True if ptxas refuses sinks, predicates and addresses of variables for an operand."""
     return (form, operand) in _REGISTERS_ONLY
 
 
@@ -86,33 +86,36 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
 
 
 def _of_bf16(words: frozenset[str]) -> Extensions:
-    """Return the extensions of conversions from or to bf16 only."""
+    """Return extensions that apply only to conversions from or to bf16."""
     return lambda slots, target: words if any(word.startswith("bf16") for word in slots.values()) else ()
 
 
 def _from_target(number: int, words: frozenset[str]) -> Extensions:
-    """Return the extensions on targets from a number on."""
+    """Return extensions that apply from a target number on."""
     return lambda slots, target: words if target >= number else ()
 
 
 def _vote(words: frozenset[str]) -> Extensions:
-    """Return the extensions of votes with a predicate as the result."""
+    """Return extensions that apply to votes whose result is a predicate."""
     return lambda slots, target: words if target >= 90 and slots["type"] == "pred" else ()
 
 
 def _division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions, which are routines except in 32 bits."""
+    """Return the extensions of divisions. ptxas replaces divisions by routines, except in 32 bits."""
     return FUNCTION | PACKED if TYPES[slots["type"]].bits == 32 else ()
 
 
 def _rounded_division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions and roots, which are routines unless rounding is to nearest."""
+    """Return the extensions of divisions and roots.
+
+    ptxas replaces them by routines unless they round to nearest.
+    """
     is_routine = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
     return () if is_routine else FUNCTION | PACKED
 
 
 def _narrowed_pair(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of conversions of pairs, except that from bf16x2 to e2m1x2."""
+    """Return the extensions of conversions of pairs, except for that from bf16x2 to e2m1x2."""
     return () if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else FUNCTION
 
 
@@ -144,10 +147,7 @@ _PLAIN_SOURCES = {
     integer.DP4A: "c",
     integer.DP2A: "c",
 }
-"""Sources of arithmetic without extensions.
-
-They are shift amounts, bit fields, and the addends of dot products.
-"""
+"""Sources of arithmetic without extensions: shift amounts, bit fields, and addends of dot products."""
 
 
 def _arithmetic_sources(form: Form) -> str:

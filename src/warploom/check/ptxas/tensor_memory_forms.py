@@ -1,8 +1,8 @@
 """Multiplications in tensor memory that ptxas accepts and the manual does not have.
 
-ptxas accepts a predicate in place of the lane masks, and scaled integers.
+ptxas accepts a predicate in place of the lane masks, and a scale for integers.
 
-Source: answers of ptxas 12.9 to 13.5.
+Source: answers of ptxas 12.9 to 13.5
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Tolerances: violations of the manual that ptxas accepts, reported as warnings.
 
-ptxas accepts such an instruction because it ignores or moves a word, or because a Form beyond the manual matches.
+ptxas accepts such an instruction because it ignores or moves a word, or because the instruction matches an extension
+Form.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from warploom.ptx import Instruction, Integer, Vector
 class Tolerance:
     """Reason why ptxas accepts instructions that violate the manual.
 
-    `rewrite` yields the instructions that ptxas reads instead. `extensions` are the kinds of syntax that the tolerance
-    explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`, or a
-    change in the recorded answers of ptxas.
+    `rewrite` yields the instructions that ptxas may read instead. `extensions` are the kinds of syntax that the
+    tolerance explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`,
+    or a change in the recorded answers of ptxas.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Tolerance:
     extensions: str = ""
 
     def is_for(self, form: Form) -> bool:
-        """Return True if the tolerance explains a form beyond the manual."""
+        """Return True if the tolerance explains an extension Form."""
         return isinstance(form, ExtensionForm) and form.reason == self.name
 
 
@@ -61,7 +62,7 @@ def _aligned(instruction: Instruction) -> Iterator[Instruction]:
 
 
 def _vector(instruction: Instruction) -> Iterator[Instruction]:
-    """Remove `.v2`, `.v4` or `.v8` if the vectors have this number of registers."""
+    """Remove `.v2`, `.v4` or `.v8` if the vectors of the instruction have this number of registers."""
     words = instruction.words
     stated = [word for word in words if word in _VECTORS]
     if words[0] not in MAY_STATE_LENGTH or len(stated) != 1:

@@ -1,9 +1,9 @@
-"""Cost of the accesses of warps: wavefronts of shared memory, sectors and lines of global memory.
+"""Cost of the memory accesses of warps: wavefronts of shared memory, sectors of global memory.
 
-The model is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access has phases: one for
-the warp if a lane accesses at most 4 bytes, two half-warps for 8 bytes, four quarters for 16. In a phase, a bank
-delivers one word to all lanes that request it; a second word takes a second wavefront. Global memory is accessed in
-sectors of 32 bytes, four to a line.
+The model is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access is processed in
+phases. It has one phase for the whole warp if a lane accesses at most 4 bytes, two phases of half-warps for 8 bytes,
+and four phases of quarter-warps for 16 bytes. In a phase, a bank delivers one word to all lanes that request it. A
+second word of the same bank takes a second wavefront. Global memory is accessed in sectors of 32 bytes, four to a line.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ LINE = 128
 
 
 def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Return the least wavefronts of each warp, the actual ones, and the most of one phase.
+    """Count the wavefronts of one access by each warp to shared memory.
 
-    The least number is one per phase.
+    Returns three arrays: the least number, one wavefront per phase, which is the cost without bank conflicts; the
+    actual number; and the most wavefronts of one phase.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
-    Units: `index` and `size`, that of one lane's access, in bytes; bank 0 is at index 0.
+
+    Units: `index` and `size`, the bytes that one lane accesses, in bytes; bank 0 is at index 0.
     """
     words = max(1, size // WORD)
     warps, phases = len(index), words
@@ -43,10 +45,14 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
 
 
 def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Return the least sectors of each warp's bytes, the accessed sectors, and the accessed lines.
+    """Count the sectors and lines of one access by each warp to global memory.
+
+    Returns three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
+    and the number of lines.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
-    Units: `index` and `size`, that of one lane's access, in bytes; a sector begins at index 0.
+
+    Units: `index` and `size`, the bytes that one lane accesses, in bytes; a sector begins at index 0.
     """
     bytes_asked = _distinct(index, lanes, size) * size
     touched = _distinct(index, lanes, SECTOR)
@@ -54,14 +60,14 @@ def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]
 
 
 def _distinct(index: Array, lanes: Array, unit: int) -> Array:
-    """Return the number of units of `unit` bytes that the lanes of each warp access."""
+    """Return the number of blocks of `unit` bytes that the lanes of each warp access."""
     reached = np.where(lanes, index // unit, -1)
     reached.sort(axis=1)
     return np.count_nonzero(_new(reached), axis=1)
 
 
 def _new(ordered: Array) -> Array:
-    """Return True for the first of equal elements in sorted rows; elements below 0 do not count."""
+    """Return True for the first of equal elements in sorted rows. Elements below 0 give False."""
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return new

@@ -1,23 +1,30 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled vector clocks: what each warp knows of the accesses of every other agent.
+"""Compiled vector clocks, which hold the accesses that happen before the next access of each warp.
 
-`V[row, part, agent]` holds vectors. An agent is something that accesses memory in an order of its own: a warp, the
-stream of its thread copies, of its warpgroup multiplications, of its bulk copies (sources read, copies complete), or
-an mbarrier, whose clock counts phases. The parts of a vector:
+A vector clock has one component for each agent. An agent performs accesses in an order of its own. It is a warp; one of
+the four sorts of asynchronous operations of a warp (thread copies, warpgroup multiplications, bulk copies whose sources
+are read, bulk copies that are complete); or an mbarrier, whose clock counts complete phases. Component a of the clock
+of warp w is the latest time at which an access of agent a happens before the next access of w. An agent and a time
+together are an epoch, which identifies an access. To release is to join the clock of a warp into the clock of a
+barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
+maximum of each component.
 
-    KNOWN   the agent's accesses up to this clock are ordered before what follows
-    FENCED  the same, with a proxy fence in between
-    SOME    as KNOWN, for the lanes of the agent in MASK
-    SOME_F  as FENCED, for those lanes
-    MASK    a mask of lanes
+`V[row, part, agent]` holds all vector clocks. The parts of a clock:
 
-The own row of a warp has in KNOWN[own] what is ordered for each lane with all others (the last warp-level
-synchronisation), and in SOME[stream] which of its own asynchronous operations each lane knows to be complete. Row
-`warps + w` has what only the lanes in `few[w]` have acquired.
+    KNOWN   accesses of the agent up to this time happen before
+    FENCED  the same accesses, and a proxy fence comes after them
+    SOME    as KNOWN, but only for the lanes of the agent in MASK
+    SOME_F  as FENCED, but only for the lanes of the agent in MASK
+    MASK    lanes of the agent, as bits
 
-A record of an access is `agent << 44 | clock << 16 | kind << 10 | lane << 4 | bytes`. Lane number MANY stands for
-several lanes, TOGETHER for all lanes of a warp whose one instruction read one address, and OBJECT for the same at an
-mbarrier, whose state lanes test for their warp.
+In the clock of a warp, its own component has another sense. KNOWN holds the last time at which all its lanes were
+synchronised, and SOME of an asynchronous agent holds the operations that each issuing lane knows to be complete. Row
+`total + w`, after the rows of all `total` warps, is the clock of those lanes of warp w that have acquired more than the
+others. `few[w]` holds these lanes as bits.
+
+A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
+bytes of a granule. Lane number MANY stands for several lanes. TOGETHER stands for all lanes of a warp whose one
+instruction read one address, and OBJECT for the same at an mbarrier, which lanes test for their warp.
 """
 
 from __future__ import annotations
@@ -32,15 +39,15 @@ Array = NDArray[Any]
 
 KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
-STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk copies complete
+STREAMS = 5  # agents of a warp: see `clocks.THREAD_COPIES` and the following
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
-WIDE = 3  # of an mbarrier, in place of SOME_F: its phases known through waits of cluster scope
+WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
 
 
 @njit
 def join(V: Array, target: int, source: int) -> None:
-    """Add the knowledge of row `source` to row `target`."""
+    """Join the vector clock of row `source` into that of row `target`."""
     n = V.shape[2]
     for part in range(4):
         for agent in range(n):
@@ -54,7 +61,7 @@ def release(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array,
     rows: Array,
 ) -> None:  # fmt: skip
-    """Publish the knowledge and accesses of lanes of warps to rows (-1: none), and advance their clocks."""
+    """Join the clocks of lanes of warps into rows (-1: none), and advance the time of these warps."""
     total = len(clock)
     for i in range(len(warps)):
         w, row = warps[i], rows[i]
@@ -80,7 +87,7 @@ def release(
 
 @njit
 def acquire(V: Array, few: Array, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    """Add the knowledge of rows (-1: none) to lanes of warps."""
+    """Join rows (-1: none) into the clocks of lanes of warps."""
     total = len(few)
     for i in range(len(warps)):
         w = warps[i]
@@ -97,7 +104,7 @@ def acquire(V: Array, few: Array, warps: Array, lanes: Array, full: Array, rows:
 def synchronise(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array
 ) -> None:  # fmt: skip
-    """Order the accesses and knowledge of each lane of a warp for all its lanes."""
+    """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
     total = len(clock)
     for i in range(len(warps)):
         w = warps[i]
@@ -119,7 +126,7 @@ def synchronise(
 def proxy_fence(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array
 ) -> None:  # fmt: skip
-    """Order the knowledge and accesses of lanes before later accesses of the asynchronous proxy."""
+    """Order what happens before a proxy fence of lanes before later accesses of the asynchronous proxy."""
     total, n = len(clock), V.shape[2]
     for i in range(len(warps)):
         w = warps[i]
@@ -144,9 +151,9 @@ def proxy_fence(
 
 @njit
 def is_ordered(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a record is ordered before a new access of a lane (-1: all lanes) of a warp.
+    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of a warp.
 
-    With `fenced` 1, a proxy fence must lie in between.
+    If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     agent = record >> 44
     clock = (record >> 16) & 0xFFFFFFF
@@ -159,7 +166,7 @@ def is_ordered(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, re
         return True
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
-        # The warp's own: a lane is in order with itself, and knows its operations to be complete once it has waited.
+        # An access of this warp: a lane is ordered with itself, and after a wait with its asynchronous operations.
         if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Compiled shadow of global memory: the last write of each granule of 4 bytes, and its last two reads.
 
-A record is `wave << 55 | warp << 44 | clock << 16 | kind << 10 | lane << 4 | bytes`, with the index of a resident warp.
-The parts of vectors and the kinds are those of `_clocks`.
+A record is `wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `warp` is the index of a
+resident warp. `_clocks` defines the parts of vector clocks and the kinds of records.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from warploom.observe.sanitize._clocks import ASYNC, FENCED, GENERIC, KNOWN, MAN
 Array = NDArray[Any]
 
 READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
-REDUCTION, LOAD = 5, 6  # kinds of a bulk copy that reduces, and of one that reads global memory
-SLOT = 18  # bits of the phase in the clock of a LOAD; the mbarrier is above, its CTA's rank replaces the lane
+REDUCTION, LOAD = 5, 6  # kinds of records: bulk copies that reduce in global memory, and bulk copies that read it
+SLOT = (
+    18  # bits of the phase in the time of a LOAD; the bits above are the mbarrier, and its CTA's rank replaces the lane
+)
 
 
 @njit
@@ -27,7 +29,10 @@ def _known(
     V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, w: int,
     lane: int, record: Any, fenced: int,
 ) -> bool:  # fmt: skip
-    """Return True if a record is ordered before a new access of a lane of a warp."""
+    """Return True if a recorded access happens before a new access of a lane of a warp.
+
+    If `fenced` is 1, a proxy fence must be between the two accesses.
+    """
     other = (record >> 44) & 0x7FF
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
@@ -95,11 +100,9 @@ def access(
     warps: Array, index: Array, mask: Array, size: int, one_place: Array, writing: bool, kind: int, clocks: Array,
     pc: int, records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Record reads or writes of lanes, `size` bytes each.
+    """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
 
-    `one_place` marks warps whose lanes all access one address.
-
-    Returns the number of conflicts, the first of which are in `out`.
+    `one_place` is True for a warp whose lanes all access one address. The first conflicts are in `out`.
     """
     found = 0
     for i in range(len(warps)):
@@ -169,11 +172,10 @@ def rows(
     lanes: Array, starts: Array, sizes: Array, writing: bool, strong: bool, clocks: Array, heads: Array, pc: int,
     records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Record reads or writes of rows of bytes by bulk copies of lanes.
+    """Record reads or writes by bulk copies, each of a row of bytes. Return the number of conflicts.
 
-    `heads` are the entries of copies that read, -1 for none.
-
-    Shapes: warps to sizes, clocks and heads are (rows,).
+    `heads` are the entries of copies that read (see `GlobalShadow.heads`), -1 for none. Shapes: warps to sizes, clocks
+    and heads are (rows,).
     """
     found = 0
     for i in range(len(warps)):
@@ -224,7 +226,7 @@ def _remember(reads: Array, read_sites: Array, granule: int, entry: Any, pc: Any
 
 @njit
 def remember(reads: Array, read_sites: Array, starts: Array, sizes: Array, entry: int, pc: int) -> None:
-    """Record that a bulk copy has read rows of bytes. Shapes: starts and sizes (rows,)."""
+    """Record that a bulk copy with a given entry has read rows of bytes. Shapes: starts and sizes (rows,)."""
     for i in range(len(starts)):
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
             _remember(reads, read_sites, granule, entry, pc)

@@ -1,7 +1,8 @@
-"""Compiled part of `phase_aliasing`: known events, and the ambiguous waits by parity.
+"""Compiled vector clocks of `phase_aliasing`, and the search for ambiguous waits by parity.
 
-`V[row, column]` counts ticks in the column of a warp, and complete phases in the column of an mbarrier. There is a row
-for each warp, each CTA barrier, and two for each mbarrier: the knowledge of its arrivals, and of its complete phases.
+`V[row, column]` holds one vector clock in each row. The component of a warp is a tick, and the component of an mbarrier
+is its number of complete phases. Each warp and each CTA barrier has a row. Each mbarrier has two: the clock that its
+arrivals release to in the open phase, and the clock that a complete phase lets warps acquire.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
 
-COLUMNS = 5  # of a finding: position or column of the warp, lane or pc, object, phase, complete phases
+COLUMNS = 5  # of an ambiguous test: position or column of the warp, lane or pc, mbarrier, phase, complete phases
 ROOM = 64
 
 
@@ -27,7 +28,7 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def publish(V: Array, tick: Array, own: Array, warps: Array, rows: Array) -> None:
-    """Add the knowledge and ticks of warps to rows."""
+    """Release: join the clocks of warps into rows, and advance the ticks of the warps."""
     for i in range(len(warps)):
         _join(V, rows[i], warps[i])
         V[rows[i], own[warps[i]]] = tick[warps[i]]
@@ -37,7 +38,7 @@ def publish(V: Array, tick: Array, own: Array, warps: Array, rows: Array) -> Non
 
 @njit
 def learn(V: Array, warps: Array, rows: Array) -> None:
-    """Join the clocks of rows into those of warps (acquire)."""
+    """Acquire: join the clocks of rows into the clocks of warps."""
     for i in range(len(warps)):
         _join(V, warps[i], rows[i])
 
@@ -65,9 +66,9 @@ def look(
     V: Array, tick: Array, warps: Array, found: Array, lanes: Array, asked: Array, count: Array, start: Array,
     column: Array, place: Array, seen_phase: Array, seen_tick: Array, seen_site: Array, pc: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record tests of mbarriers by parity.
+    """Record tests of mbarriers by parity. Return the number of ambiguous tests.
 
-    Returns the number of tests that another phase than the expected one may answer; the first are in `out`.
+    A test is ambiguous if a phase other than the expected one may answer it. The first ambiguous tests are in `out`.
     """
     found_wrong = 0
     for i in range(len(warps)):
@@ -116,9 +117,10 @@ def complete(
     V: Array, arriving: int, arrived: int, objects: Array, count: Array, start: Array, column: Array, per_cta: int,
     agents: int, seen_phase: Array, seen_tick: Array, seen_site: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Complete phases.
+    """Complete phases of mbarriers. Return the number of tests that may come too late.
 
-    Returns the number of tests of the previous phase that may not have happened by then; the first are in `out`.
+    Such a test looks for the previous phase, and nothing orders it before the completion of this one. The first of them
+    are in `out`.
     """
     found = 0
     for k in range(len(objects)):
@@ -142,7 +144,7 @@ def complete(
 
 @njit
 def meet(V: Array, tick: Array, own: Array, warps: Array) -> None:
-    """Share the knowledge and ticks of warps among them."""
+    """Synchronise warps: give each warp the join of their vector clocks, and advance their ticks."""
     for i in range(1, len(warps)):
         _join(V, warps[0], warps[i])
     for i in range(len(warps)):

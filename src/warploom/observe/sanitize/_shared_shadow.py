@@ -1,12 +1,13 @@
 # pyright: reportUnknownMemberType=false
 """Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
 
-There is one record (see `_clocks`) for each granule of 4 bytes: its last write. `reads` has an entry for each warp of
-the CTA and granule, `async_reads` one for each warp and chunk of 16 bytes. `far` has a record for each CTA of the
-cluster and granule: what a warp of that CTA last read from another CTA.
+A granule is 4 bytes. `records` has its last write (see `_clocks`), and `sites` the program counter of that write.
+`reads` has the last read of a granule by each warp of its own CTA, and `async_reads` the last asynchronous read of a
+chunk of 16 bytes. `far` has the last read of a granule from each other CTA of the cluster, as a record. The entries of
+`reads` and `async_reads`:
 
-    entry   clock << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
-    async   clock << 32 | bulk << 31 | pc << 10
+    reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+    async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from warploom.observe.sanitize._clocks import (
 
 Array = NDArray[Any]
 
-_LANE = 63 << 4  # of a record
+_LANE = 63 << 4  # bits of the lane in a record
 
-# Kinds of conflicts: the new access, the old one.
+# Kinds of conflicts, named after the new access and the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
-COLUMNS = 8  # of a conflict: kind, position, lane, granule, agent or slot of the other access, clock, pc, lane
+COLUMNS = 8  # of a conflict: kind, position, lane, granule; agent, time, pc and lane of the other access
 ROOM = 128
 
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for the warps whose 32 lanes all have one index. Shapes: (warps, 32) to (warps,)."""
+    """Return True for the warps whose 32 lanes all have the same index. Shapes: (warps, 32) to (warps,)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -73,7 +74,7 @@ def _check_readers(
     cta: int, ctas: int, slots: int, reads: Array, async_reads: Array, asynchronous: bool, proxy: bool, position: int,
     out: Array, found: int,
 ) -> int:  # fmt: skip
-    """Note the reads of a granule of CTA `cta` that are not ordered before a write of a lane of a warp."""
+    """Note the reads of a granule of CTA `cta` that are not ordered before a write of a lane of warp `w`."""
     g = own[w]
     for slot in range(slots):
         entry = reads[slot, granule]
@@ -81,7 +82,7 @@ def _check_readers(
             reader = slot * ctas + cta
             record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
             if reader == w and lane >= 0 and ((entry >> 4) & 63) == MANY and covered != 15:
-                continue  # narrow accesses of several lanes share the granule
+                continue  # several lanes have accessed single bytes of the granule, perhaps others than this write
             ordered = is_ordered(V, few, g, per_cta, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(V, few, g, per_cta, w, lane, record, 1)):
                 found = _note(
@@ -113,7 +114,7 @@ def _check_far(
 ) -> int:  # fmt: skip
     """Note a read from another CTA that is not ordered before a write of a lane of a warp.
 
-    With `fenced` 1, a proxy fence must lie in between.
+    If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     ordered = is_ordered(V, few, g, per_cta, w, lane, entry, 0)
     if ordered and (fenced == 0 or is_ordered(V, few, g, per_cta, w, lane, entry, 1)):
@@ -130,9 +131,9 @@ def read_lanes(
     records: Array, sites: Array, reads: Array, far: Array, far_sites: Array, agents: int, ctas: int, cta_of: Array,
     pc: int, strong: bool, whole: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record reads of lanes; `whole` is the lane number of a warp whose lanes all read one address.
+    """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    Returns the number of conflicts, the first of which are in `out`.
+    `whole` is the lane number for a warp whose lanes all read one address. The first conflicts are in `out`.
     """
     found = 0
     slots = len(reads)
@@ -198,7 +199,10 @@ def write_lanes(
     records: Array, sites: Array, reads: Array, async_reads: Array, asynchronous: bool, far: Array, far_sites: Array,
     ctas: int, pc: int, kind: int, agents: Array, clocks: Array, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record writes of lanes, by `agents` (one for each warp) at their `clocks`."""
+    """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
+
+    Each warp's writes are accesses of an agent at a time: `agents` and `clocks`. The first conflicts are in `out`.
+    """
     found = 0
     slots = len(reads)
     strong = kind == STRONG
@@ -269,7 +273,7 @@ def read_rows(
     records: Array, sites: Array, async_reads: Array, ctas: int, pc: int, clocks: Array, cta_granules: int,
     out: Array,
 ) -> int:  # fmt: skip
-    """Record reads of rows of bytes by the asynchronous proxy: sources of bulk copies of lanes.
+    """Record reads by bulk copies, each of a row of bytes. Return the number of conflicts.
 
     Shapes: all (rows,). Units: starts and sizes in bytes, multiples of 16.
     """
@@ -319,9 +323,10 @@ def write_rows(
     records: Array, sites: Array, reads: Array, async_reads: Array, far: Array, far_sites: Array, ctas: int, pc: int,
     agents: Array, clocks: Array, tags: Array, tag: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record writes of rows of bytes by the asynchronous proxy, by `agents` at their `clocks`, for lanes.
+    """Record writes by bulk copies, each of a row of bytes. Return the number of conflicts.
 
-    Chunks of 16 bytes get the tag. Shapes: all (rows,).
+    Each write is an access of an agent at a time: `agents` and `clocks`. The written chunks of 16 bytes get `tag`,
+    which identifies the swizzle. Shapes: all (rows,).
     """
     found = 0
     slots = len(reads)
@@ -372,11 +377,12 @@ def read_tiles(
     chunk_mask: int, phase: int, low: int, high: int, records: Array, sites: Array, async_reads: Array,
     tags: Array, tag: int, ctas: int, pc: int, clocks: Array, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record reads of matrices by warpgroups: chunks of 16 bytes at starts[g] + chunks[k], swizzled.
+    """Record reads of matrices by warpgroups. Return the number of conflicts.
 
-    Returns the number of conflicts, or -1 - g if a matrix leaves its window [low, high).
+    A matrix has chunks of 16 bytes at starts[g] + chunks[k], swizzled. If it leaves its window [low, high), the result
+    is -1 - g.
 
-    Shapes: groups (groups, 4) are warps; origins (byte offset of the CTA's window) and starts (groups,).
+    Shapes: groups (warpgroups, 4) are warps; origins (byte offset of the CTA's window) and starts (warpgroups,).
     """
     found = 0
     for i in range(len(starts)):

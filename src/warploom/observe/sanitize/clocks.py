@@ -1,5 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks: the accesses of other warps that each warp knows, updated for a batch of warps."""
+"""Vector clocks of one wave of CTAs. Each operation updates the clocks of a batch of warps.
+
+`_clocks` defines vector clocks, agents, release and acquire. A row is the index of a vector clock.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,24 @@ from warploom.observe.sanitize._clocks import KNOWN, MASK, PARTS, SOME, STREAMS
 
 Array = NDArray[Any]
 
-THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = 1, 2, 3, 4  # streams of a warp besides itself
-GROUPS = 64  # committed groups whose ends are kept, for each warp (bulk copies: for each lane)
+THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (
+    1,
+    2,
+    3,
+    4,
+)  # asynchronous agents of a warp, after the warp itself
+GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16
-NOWHERE = -1
+NOWHERE = -1  # row of a warp that takes no part
 
 
 class Clocks:
-    """Vector clocks of one wave of CTAs, and the operations on them. `_clocks` explains their parts.
+    """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    Agents are numbered within a cluster: those of the CTA of rank 0, then those of rank 1. Each CTA has its warps, then
-    their streams, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which
-    order accesses of different clusters.
+    Agents are numbered within a cluster, CTA after CTA in the order of ranks. A CTA has its warps, then their
+    asynchronous operations, sort by sort, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or
+    ordered accesses, which order accesses of different clusters. Each clock then has further components, one for each
+    resident warp.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -37,24 +46,24 @@ class Clocks:
         self.ctas = topology.ctas
         self.per_cta = topology.warps_per_cta
         self.mbarriers = mbarriers
-        self.agents = STREAMS * self.per_cta + mbarriers  # of a CTA
+        self.agents = STREAMS * self.per_cta + mbarriers  # in a CTA
         self.own = topology.rank[topology.cta_of] * self.agents + topology.warp_in_cta
         columns = topology.cluster_size * self.agents
         self.ordered = ordered
-        # For order between clusters: a column for every resident warp, and one for earlier waves.
+        # Order between clusters takes a component for every resident warp, and one for earlier waves.
         beyond = ordered and topology.ctas > 0
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
-        self.versions: dict[tuple[str, int, int, int], int] = {}  # how often each was published to
-        self.fences = np.zeros(topology.warps, np.int64)  # of each warp
+        self.versions: dict[tuple[str, int, int, int], int] = {}  # number of releases to each location
+        self.fences = np.zeros(topology.warps, np.int64)  # fences that each warp has executed
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
         self.first_mbarrier = self.first_cluster + 2 * self.ctas // topology.cluster_size
-        self.kinds = 4 if topology.cluster_size > 1 else 2  # rows of an mbarrier
+        self.kinds = 4 if topology.cluster_size > 1 else 2  # number of rows of an mbarrier
         rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
-        self._next = rows  # of the next location
+        self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
@@ -69,7 +78,10 @@ class Clocks:
     # Lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, batch: Batch, mask: Array | None = None) -> tuple[Array, Array]:
-        """Return the active lanes of each warp as bits, and True for warps all of whose live lanes are active."""
+        """Return the active lanes of each warp as bits, and True for a warp if all its live lanes are active.
+
+        `mask` replaces the active lanes of the batch. Shapes: mask (warps, 32), results (warps,).
+        """
         mask = batch.mask if mask is None else mask
         if mask is None and not self.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
@@ -79,29 +91,35 @@ class Clocks:
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Merge the clocks and accesses of lanes into `rows`; skip rows that are NOWHERE."""
+        """Join the clock of lanes of each warp into the warp's row. Skip rows that are NOWHERE.
+
+        `lanes` are bits, and `full` is True for a warp with all its live lanes. Shapes: all (warps,).
+        """
         _clocks.release(
             self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
             rows.astype(np.int64),
         )  # fmt: skip
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Add the knowledge of rows to lanes."""
+        """Join the row of each warp into the clock of its lanes. Skip rows that are NOWHERE.
+
+        Shapes: as `release`.
+        """
         _clocks.acquire(self.vectors, self.few, warps, lanes, full, rows.astype(np.int64))
 
     def synchronise(self, warps: Array) -> None:
-        """Synchronise the lanes of each warp."""
+        """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
         _clocks.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Execute a fence between the generic and the asynchronous proxy."""
+        """Execute a fence between the generic and the asynchronous proxy in lanes of warps."""
         _clocks.proxy_fence(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
-        """Execute a fence of a scope.
+        """Execute a memory fence of a scope in lanes of warps.
 
-        Relaxed operations after it publish what was done before. What relaxed operations before it have seen is known
-        after it.
+        Later relaxed operations release what the lanes did before the fence. The fence acquires what earlier relaxed
+        operations have read.
         """
         self.fences[warps] += 1
         for each in range(level + 1):
@@ -109,29 +127,29 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows of what the last fence of each warp, of at least this scope, covers."""
+        """Return the rows that hold the clocks of warps at their last fence of at least this scope."""
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the rows of what relaxed operations of at least this scope have seen, until a fence."""
+        """Return the rows that collect what relaxed operations of warps have read, until a fence acquires it."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Make rows usable in other clusters: remove what is numbered within a cluster."""
+        """Make rows usable in other clusters: clear the components of agents that one cluster numbers."""
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Add the knowledge of all earlier waves to rows."""
+        """Record in the clocks of rows that all accesses of earlier waves of CTAs happen before."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the clock row through which a memory location orders accesses at a scope.
+        """Return the row of the vector clock of a memory location at a scope.
 
-        The row belongs to one CTA, cluster or grid.
+        `kind` is the state space. `whose` is the CTA or cluster that has this clock, or 0 at GPU scope.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -144,20 +162,23 @@ class Clocks:
         return found
 
     def copy(self, rows: Array, sources: Array) -> None:
-        """Add the knowledge of other rows to rows, except NOWHERE."""
+        """Join the clock of each source into that of the row at the same position. Skip rows that are NOWHERE."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
                 _clocks.join(self.vectors, row, source)
 
     def publish_stream(self, row: int, column: int, clock: int, lane: int) -> None:
-        """Add to a row that a lane's operations in a stream are complete, up to a clock."""
+        """Record in the clock of `row` that asynchronous operations of one lane are complete.
+
+        They are the operations of the agent `column` up to the time `clock`.
+        """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def publish_phases(self, warps: Array, objects: Array) -> None:
-        """Publish to mbarriers the phases that warps know to be complete when they issue copies.
+        """Release to mbarriers the phases that warps know to be complete when they issue copies.
 
-        The bytes that arrive show that the copy was issued, and therefore that those phases are complete.
+        The arrival of the bytes shows that the copy was issued, and therefore that those phases are complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -167,28 +188,29 @@ class Clocks:
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Clear rows."""
+        """Reset the vector clocks of rows to zero."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 
     def commit_copies(self, warps: Array) -> None:
-        """Close the open group of each warp's thread copies."""
+        """Close the open group of thread copies of each warp."""
         self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
         self.copy_groups[warps] += 1
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest groups of thread copies, for the lane that issued each."""
+        """Complete all but the newest `pending` groups of thread copies, for the lane that issued each copy."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
-        """Complete all but the newest groups of warpgroups' multiplications. Shapes: (warpgroups, 4) warps.
+        """Complete all but the newest `pending` groups of multiplications of warpgroups.
 
-        A multiplication is complete only after all four warps have issued it: their earlier accesses are known.
+        A multiplication is complete only after all four warps have issued it. Their accesses before that issue
+        therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -208,20 +230,23 @@ class Clocks:
                         self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
-        """Close the open group of warpgroups' multiplications. Shapes: (warpgroups, 4) warps."""
+        """Close the open group of multiplications of each warpgroup. Shapes: groups (warpgroups, 4) warps."""
         for warps in groups.T:
             self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
             self.multiplication_groups[warps] += 1
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the open bulk group of lanes. Shapes: (lanes,)."""
+        """Close the open bulk group of each lane. Shapes: warps and lanes (lanes,)."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest bulk groups of lanes, or, with `read_only`, only their reads."""
+        """Complete all but the newest `pending` bulk groups of lanes. Shapes: warps and lanes (lanes,).
+
+        With `read_only`, only the reads of the sources are complete.
+        """
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
@@ -233,31 +258,34 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers."""
+        """Return the rows of CTA barriers. A key is cta * BARRIERS + the number of the barrier."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows of what is published to the open phase of cluster barriers."""
+        """Return the rows to which warps release when they arrive at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows of what was published to the complete phases of cluster barriers."""
+        """Return the rows that warps acquire when their phase of a cluster barrier is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array) -> Array:
-        """Return the rows of what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
+        """Return the rows to which arrivals at mbarriers release. Object -1 gives NOWHERE.
+
+        An object is cta * mbarriers + the slot of the mbarrier in its CTA.
+        """
         return self._mbarrier_rows(objects, 0)
 
     def arrived(self, objects: Array) -> Array:
-        """Return the rows of what was published to the complete phases of mbarriers."""
+        """Return the rows that waits acquire when a phase of the mbarriers is complete."""
         return self._mbarrier_rows(objects, 1)
 
     def arriving_locally(self, objects: Array) -> Array:
-        """Return the clock rows that arrivals from the mbarrier's own CTA release to."""
+        """Return the rows to which arrivals from the mbarriers' own CTAs release."""
         return self._mbarrier_rows(objects, 2)
 
     def arrived_locally(self, objects: Array) -> Array:
-        """Return the rows of what was published to complete phases from the mbarrier's own CTA."""
+        """Return the rows that waits of CTA scope acquire. Only arrivals from the own CTA released to them."""
         return self._mbarrier_rows(objects, 3 if self.kinds > 2 else 1)
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
@@ -265,23 +293,23 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Publish to rows what lanes know and did, or, if `relaxed`, what their last fence covers."""
+        """Release the clocks of lanes to rows. If `relaxed`, release only what their last fence covers."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the agents of mbarriers."""
+        """Return the agents of mbarriers. The clock of such an agent counts complete phases."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, agent: int, clock: int) -> bool:
-        """Return True if a warp, or one of its lanes, knows an agent's operations to be complete."""
+        """Return True if a warp, or one of its lanes, knows that an agent is complete up to the time `clock`."""
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA; return the agents of a CTA before and after."""
+        """Make room for more mbarriers in each CTA. Return the number of agents of a CTA before and after."""
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
@@ -307,6 +335,6 @@ class Clocks:
 
 
 def to_bits(mask: Array) -> Array:
-    """Return masks of lanes as 32 bits. Shapes: (warps, 32) to (warps,), int32."""
+    """Pack masks of lanes into integers, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,), int32."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]

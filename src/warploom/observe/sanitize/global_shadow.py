@@ -25,7 +25,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Bulk copy that has read global memory: its entry, its program counter, and the rows that it read."""
+    """Bulk copy that has read global memory: its entry, its program counter, and the rows that it read.
+
+    `rows` returns the starts and sizes of the rows.
+    """
 
     head: int
     pc: int
@@ -33,9 +36,9 @@ class _Load:
 
 
 class GlobalShadow:
-    """Records of the global memory of a launch, over all waves of CTAs.
+    """Last accesses to the global memory of a launch, over all waves of CTAs.
 
-    `copies` is set if the kernel has bulk copies.
+    `_global_shadow` defines the arrays. `copies` is set if the kernel has bulk copies.
     """
 
     def __init__(self, launch: Launch, report: Report, copies: bool) -> None:
@@ -50,13 +53,13 @@ class GlobalShadow:
         self.read_sites = np.zeros((2, granules), np.int32)
         self.cluster_of = launch.topology.cluster_of
         self.wave = -1
-        self._written: set[int] = set()  # segments that the kernel has written
-        self._loads: dict[int, dict[object, _Load]] = {}  # by segment, those of segments that it has not
-        self._placements: dict[int, Placement] = {}  # of the last 256 waves
+        self._written: set[int] = set()  # numbers of the buffers that the kernel has written
+        self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
+        self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
         self._out = np.zeros((ROOM, 6), np.int64)
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs, with clocks of its own."""
+        """Start a wave of CTAs, which has vector clocks of its own."""
         self.context = context
         self.clocks = context.clocks
         self.wave += 1
@@ -65,7 +68,7 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores of `values`."""
+        """Record loads of lanes, or stores of `values`, `size` bytes each. Report conflicts."""
         c = self.clocks
         writing = values is not None
         if writing and self.copies and lanes.any():
@@ -86,11 +89,11 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written the segment at an offset."""
+        """Return True if the kernel has written the buffer that contains a byte offset of global memory."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the segments between two offsets as written, and record the earlier reads of them."""
+        """Mark the buffers between two offsets as written. Record the deferred reads of these buffers."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)
@@ -99,7 +102,10 @@ class GlobalShadow:
                     _global_shadow.remember(self.reads, self.read_sites, starts, sizes, load.head, load.pc)
 
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
-        """Return the entries of copies whose reads complete with phases of mbarriers; -1 without an mbarrier."""
+        """Return the entries of copies whose reads complete with phases of mbarriers; -1 without an mbarrier.
+
+        An entry is a record of kind LOAD. Shapes: all (copies,).
+        """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
         clock = slot << _global_shadow.SLOT | phases
@@ -108,14 +114,15 @@ class GlobalShadow:
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Keep the read of a copy from a segment that the kernel has not written yet.
+        """Keep a copy's read of a buffer that the kernel has not written yet, until the kernel writes it.
 
-        `rows` returns the starts and sizes of its rows. A later read with the same key replaces it.
+        `rows` returns the starts and sizes of the rows that the copy reads. A later read with the same key replaces the
+        read.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
-        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,)."""
+        """Record reads by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,)."""
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
             self._explain(found, warps, pc, 16, None)
@@ -124,7 +131,7 @@ class GlobalShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, reduction: bool, pc: int,
         same: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
-        """Record writes of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+        """Record writes by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,).
 
         `same(row, warp, pc)` returns True if the row has the bytes that the warp last wrote there at `pc`.
         """
@@ -174,7 +181,11 @@ class GlobalShadow:
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
     def _same(self, store: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes store the same value there."""
+        """Return True if a store leaves memory as it is.
+
+        If the conflicting store has the same instruction (`together`), return True also if all lanes store the same
+        value.
+        """
         index, lanes, size, values = store
         wide = np.broadcast_to(values, (len(values), *index.shape))
         start = int(index[position, lane])

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Lifetimes of the CTAs of a cluster.
 
-The check finds accesses to the shared memory of a CTA before its start or after its exit.
+The check finds accesses to the shared memory of another CTA that may not have started, or may have exited.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA: its agent and clock, or the mbarrier phase that completes it."""
+    """Last access of a warp to another CTA: its agent and time, or the mbarrier phase that completes it."""
 
     agent: int
     clock: int
-    arrivals: int  # of the warp at the cluster barrier before
+    arrivals: int  # earlier arrivals of the warp at the cluster barrier
     pc: int
 
 
 class Lifetimes:
-    """Accesses to the shared memory of each resident CTA from other CTAs, and the order with its exit."""
+    """Accesses to the shared memory of each resident CTA from other CTAs, and their order with its exit."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -38,8 +38,8 @@ class Lifetimes:
         self.clocks = context.clocks
         self.live = context.splits.live
         warps = self.topology.warps
-        self.arrivals = np.zeros(warps, np.int64)  # at the cluster barrier
-        self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier known to be complete
+        self.arrivals = np.zeros(warps, np.int64)  # of each warp at its cluster barrier
+        self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier that each warp knows to be complete
         self.bulk = np.zeros(warps, np.int32)  # clock of the last bulk copy out of shared memory
         self.bulk_site = np.full(warps, -1, np.int64)
         self._reached: dict[int, dict[int, _Reach]] = {}
@@ -48,7 +48,7 @@ class Lifetimes:
     # Remote accesses ---------------------------------------------------------------------------------------------
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of lanes at byte offsets of shared memory."""
+        """Record accesses of lanes at byte offsets of shared memory, which may belong to other CTAs."""
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -56,7 +56,10 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record actions of lanes on mbarriers, during which other CTAs must not exit."""
+        """Record operations of lanes on mbarriers. The CTA that owns an mbarrier must not exit before.
+
+        `objects` are the mbarriers of the lanes, and `phase` the number of complete phases of each mbarrier.
+        """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
             position = int(np.flatnonzero(warps == warp)[0])
@@ -65,7 +68,7 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of a warp that a phase of another CTA's mbarrier completes."""
+        """Record an operation of a warp on CTA `owner` that a phase of the mbarrier `found` completes."""
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
@@ -76,7 +79,7 @@ class Lifetimes:
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return CTA, warp and one lane for every warp that accesses another CTA."""
+        """Return the accessed CTA, the warp and one of its lanes, for every warp that accesses another CTA."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
@@ -108,17 +111,17 @@ class Lifetimes:
     # Cluster barrier --------------------------------------------------------------------------------
 
     def arrive(self, warps: Array) -> None:
-        """Record arrivals of warps at their cluster barrier."""
+        """Record arrivals of warps at the barriers of their clusters."""
         self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
-        """Record that warps know phases of their cluster barrier to be complete."""
+        """Record that warps know the first `phase` phases of their cluster barrier to be complete."""
         self.passed[warps] = phase
 
     # Exits ------------------------------------------------------------------------------------------------
 
     def exit(self, warps: Array) -> None:
-        """Report accesses that may follow the exit of their CTA, when warps exit."""
+        """Report operations that may still access shared memory after warps and their CTAs have exited."""
         topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: their locations, their phases, and findings about their use."""
+"""mbarrier objects: their locations, their phases, and findings on their use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
-FIRST = 32  # initial room for mbarriers of a CTA
+FIRST = 32  # slots for mbarriers of a CTA at the start
 _HIGHEST = 0xFFFFF
 
 
 class Mbarriers:
-    """mbarriers of the resident CTAs. An object has the number cta * room + slot; -1 is none.
+    """Table of the mbarriers of the resident CTAs.
 
-    A word is a byte offset in shared memory / 8. `waits` is set if the kernel waits for phases by parity.
+    An object is the number cta * room + slot of an mbarrier, where `room` is the number of slots of a CTA; -1 is none.
+    A word is a byte offset in shared memory / 8. `waits` is set if the kernel waits for phases.
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
@@ -34,17 +35,19 @@ class Mbarriers:
         self.shadow = shadow
         self.report = context.report
         self.at = np.full(len(self.shared.words), -1, np.int64)
-        self._words: Array | None = None  # of valid objects in order, None after a change
+        self._words: Array | None = None  # words of valid objects in order, None after a change
         self.used = np.zeros(self.topology.ctas, np.int64)
-        self.phase: Array = np.zeros(topology.ctas * clocks.mbarriers, np.int64)  # number of complete phases
-        self.site: Array = np.full(topology.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        self.phase: Array = np.zeros(topology.ctas * clocks.mbarriers, np.int64)  # complete phases of each object
+        self.site: Array = np.full(
+            topology.ctas * clocks.mbarriers, -1, np.int64
+        )  # instruction that last expected bytes
         self._free: dict[int, list[int]] = {}
         self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
 
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add initialised objects. Shapes: all (objects,)."""
+        """Add an object for each initialised word. Shapes: all (words,)."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -92,7 +95,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove invalidated objects. Shapes: all (objects,)."""
+        """Remove the objects of invalidated words. Shapes: all (words,)."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -113,11 +116,11 @@ class Mbarriers:
     # Phases -----------------------------------------------------------------------------------------------
 
     def of(self, index: Array) -> Array:
-        """Return the objects at byte offsets."""
+        """Return the objects at byte offsets of shared memory, -1 for none."""
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete phases: waits can acquire what was published to them."""
+        """Complete the open phases at words. Later waits acquire what their arrivals released."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -135,7 +138,7 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Check tests of lanes for phases by parity. Shapes: (warps, 32)."""
+        """Check tests of phases by parity for ambiguity. Shapes: (warps, 32)."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
@@ -145,7 +148,7 @@ class Mbarriers:
             self.aliasing.know(warps, self.of(index), lanes)
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and the bytes that they expect or complete.
+        """Record operations of lanes that arrive at objects, or that expect or complete bytes there.
 
         Shapes: found and lanes (warps, lanes).
         """
@@ -153,7 +156,7 @@ class Mbarriers:
             self.aliasing.arrive(warps, found, lanes, pc)
 
     def acquire_all(self, warps: Array) -> None:
-        """Add all knowledge of their clusters to warps that load what other warps may have stored."""
+        """Order all warps of the same clusters before warps that load what other warps may have stored."""
         if self.aliasing is not None:
             self.aliasing.acquire_all(warps)
 
@@ -197,7 +200,7 @@ class Mbarriers:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations on objects that are not initialised."""
+        """Report operations of lanes on words that hold no valid object. `what` names the operation."""
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
@@ -206,7 +209,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane)
 
     def check_counts(self, event: Arrive) -> None:
-        """Report arrivals beyond those of the phase or in a wrong phase, and counts out of range."""
+        """Report arrivals that exceed the pending count or may hit a wrong phase, and illegal byte counts."""
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         known = lanes & (self.of(index) >= 0)
         positions, at = np.nonzero(known)
@@ -239,7 +242,7 @@ class Mbarriers:
         return int(batch.warp_index[positions[first]]), int(at[first])
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals that might count in the previous phase: their warp does not know it to be complete."""
+        """Report arrivals that may count in the previous phase, which their warp may not know as complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -255,24 +258,21 @@ class Mbarriers:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
-            text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"
+            text = "is arrived at, and nothing shows that its previous phase is complete: the arrival may count in that one"
             self.report_at("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies that count their bytes off objects that are not initialised.
-
-        Shapes: all (copies,), `words` in bytes.
-        """
+        """Report bulk copies whose mbarrier is not initialised. Shapes: all (copies,), `words` in bytes."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
-            text = "is not initialised: a copy counts its bytes off it"
+            text = "is not initialised, and a copy counts its bytes there"
             self.report_at(
                 "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
             )  # fmt: skip
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of lanes to valid objects."""
+        """Report stores of lanes that overwrite valid objects."""
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -288,7 +288,7 @@ class Mbarriers:
             )  # fmt: skip
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report writes of ranges to valid objects. Shapes: all (writes,). Units: bytes."""
+        """Report writes of ranges that overwrite valid objects. Shapes: all (writes,). Units: bytes."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -304,7 +304,7 @@ class Mbarriers:
             )  # fmt: skip
 
     def close(self) -> None:
-        """Report, at the end of the CTAs, objects with missing or excess bytes."""
+        """Report objects that miss bytes, or that got too many, when the CTAs end."""
         words = np.flatnonzero(self.at >= 0)
         if not len(words):
             return
@@ -316,14 +316,14 @@ class Mbarriers:
             found = int(self.at[word])
             pc = int(self.site[found])
             if count > 0:
-                text = f"still expects {count} bytes at the end, which no copy brought"
+                text = f"still expects {count} bytes when its CTA ends"
                 self.report_at("sanitize.mbarrier/short", pc, -1, word, text)
             else:
-                text = f"was brought {-count} bytes more than its phases expected"
+                text = f"received {-count} bytes more than its phases expected"
                 self.report_at("sanitize.mbarrier/excess", pc, -1, word, text)
 
     def report_at(self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1) -> None:
-        """Report a finding about the object at a word of shared memory."""
+        """Report a finding on the object at a word of shared memory."""
         if self.report.is_known(code, pc, other):
             return
         placement = self.context.resident.placement

@@ -1,5 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous multiplications: the registers and the shared memory that those in flight still use."""
+"""Asynchronous multiplications of warpgroups: their use of registers and of shared memory.
+
+The check finds instructions that access registers of a multiplication in flight, and missing fences, commits and waits.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication, and the registers of its operands."""
+    """Instruction that issues a multiplication, the registers of its operands, and its matrices."""
 
     pc: int
     accumulators: Registers
@@ -75,10 +78,10 @@ class Multiplications:
         )
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, for each other instruction, the multiplications whose registers it uses.
+        """Return, for each other instruction, the multiplications whose registers it uses, in two arrays.
 
-        It must not use the registers of the first array while they are in flight. It needs a fence before the
-        multiplications of the second array.
+        The multiplications in the first array must not be in flight when the instruction executes. Those in the second
+        array need a fence between the instruction and their next issue.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):
@@ -106,7 +109,7 @@ class Multiplications:
         return found
 
     def _used(self, pc: int) -> tuple[Registers, Registers]:
-        """Return the registers that an instruction reads and writes."""
+        """Return the registers that an instruction reads and those that it writes."""
         each = self.launch.instructions[pc]
         read: set[tuple[int, int]] = set()
         written: set[tuple[int, int]] = set()
@@ -121,16 +124,16 @@ class Multiplications:
         return frozenset(read), frozenset(written)
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
-        """Start a wave of CTAs: no multiplication is in flight, and no fence has been executed."""
+        """Start a wave of CTAs, in which no multiplication is in flight and no fence has been executed."""
         self.context = context
         self.shadow = shadow
         shape = (len(self.sites), self.topology.warps)
-        self.group = np.zeros(shape, np.int32)  # of the last issue, from 1 on
+        self.group = np.zeros(shape, np.int32)  # group of the last issue, counted from 1
         self.dirty = np.ones(shape, np.bool_)  # registers were used since the last fence
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction that multiplies or uses registers of one; None for others."""
+        """Return the handler of a multiplication, or of an instruction that uses its registers; else None."""
         if pc in self._index:
             return self._issue
         hazards = self._hazards.get(pc)
@@ -151,7 +154,7 @@ class Multiplications:
         self.user[where] = event.pc
 
     def _complete(self, warps: Array) -> Array:
-        """Return the last group of each warp's warpgroup that the warp knows to be complete."""
+        """Return, for each warp, the last group of its warpgroup that the warp knows to be complete."""
         clocks, topology = self.context.clocks, self.topology
         leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
@@ -179,7 +182,7 @@ class Multiplications:
         return "registers of A" if written & self.sites[index].sources else "metadata"
 
     def fence(self, warps: Array) -> None:
-        """Order earlier accesses to registers before later multiplications."""
+        """Order earlier accesses of warps to registers before later multiplications."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------
@@ -218,7 +221,7 @@ class Multiplications:
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:
-        """Report multiplications in flight of warps that exit."""
+        """Report multiplications that are in flight when their warps exit."""
         if not self.sites:
             return
         groups = self.group[:, warps]

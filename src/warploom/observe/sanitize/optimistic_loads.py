@@ -1,7 +1,4 @@
-"""Optimistic loads: weak loads whose value a compare-and-swap checks before it is used.
-
-Both access the same location.
-"""
+"""Optimistic loads: weak loads whose value a compare-and-swap at the same address checks later."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ Registers = frozenset[tuple[int, int]]
 
 
 def optimistic_loads(launch: Launch) -> frozenset[int]:
-    """Return the weak loads whose value a compare-and-swap at the same address compares with memory.
+    """Return the program counters of weak loads whose value a compare-and-swap at their address checks.
 
     Such a load races with the atomics of other threads by the letter of the memory model, and the loops in NVIDIA's own
-    headers begin with one. The swap fails unless the value is still in memory, so any value is harmless.
+    headers begin with such a load. The swap fails unless the value is still in memory, so any loaded value is harmless.
     """
     compared: dict[Registers, set[tuple[int, int]]] = {}
     for pc, access in _accesses(launch):
@@ -50,7 +47,7 @@ def _accesses(launch: Launch) -> Iterator[tuple[int, Access]]:
 
 
 def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
-    """Yield the target and source registers of instructions that copy a register unchanged."""
+    """Yield the target and source registers of each instruction that copies a register unchanged."""
     for pc, step in enumerate(launch.program.steps):
         form = step.binding.form
         flow = form.flow

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Order that passes from thread to thread through ordered and volatile accesses to memory locations."""
+"""Order between threads through ordered and volatile accesses to the same memory location."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.scopes import GPU, level_of
 
 Array = NDArray[Any]
-Key = tuple[str, int, int, int]  # state space, address, level of scope, and CTA, cluster or 0 at that level
+Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
 
 _ACQUIRES = frozenset({"acquire", "acq_rel"})
 _RELEASES = frozenset({"release", "acq_rel"})
 
 
 class OrderedAccesses:
-    """Accesses that synchronise, and the knowledge published at memory locations.
+    """Accesses that synchronise threads, and the vector clocks of the memory locations that they access.
 
-    `optimistic` are the loads that count as strong, but pass no order. `orders_clusters` is set if the kernel has
-    fences, or accesses that acquire or release.
+    `optimistic` are the program counters of loads that cannot race, but order nothing. `orders_clusters` is set if the
+    kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
@@ -43,7 +43,7 @@ class OrderedAccesses:
         orders = any(each is not None and each[0] | each[1] for each in self._declared)
         accesses = any(step.binding.form.effect(effects.Access) for step in launch.program.steps)
         self.orders_clusters = accesses and (fences or orders)
-        self._earlier: set[tuple[str, int]] = set()  # locations of earlier waves
+        self._earlier: set[tuple[str, int]] = set()  # locations that accesses of earlier waves have released to
         self._waves = 0
 
     def start(self, context: Context) -> None:
@@ -53,15 +53,15 @@ class OrderedAccesses:
         self._waves += 1
         self.context = context
         self.clocks = context.clocks
-        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # version of the location
-        self._published: dict[tuple[Key, int], int] = {}  # number of fences before
+        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
+        self._published: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
     def is_strong(self, pc: int) -> bool:
         """Return True if an instruction's access cannot race with other strong accesses."""
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Pass order through the locations of a strong access, warp after warp."""
+        """Acquire or release the vector clocks of the locations that a strong access reaches, warp by warp."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return
@@ -86,7 +86,7 @@ class OrderedAccesses:
                         self._publish(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Add what was published at a location to lanes of a warp, unless they have it all."""
+        """Join the clock of a location into that of lanes of a warp, unless the clock is unchanged since then."""
         clocks = self.clocks
         if key not in clocks.locations:
             return
@@ -102,7 +102,7 @@ class OrderedAccesses:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
     def _publish(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
-        """Publish at a location what lanes of a warp did, or, if relaxed, what their last fence covers."""
+        """Release the clock of lanes to a location. If relaxed, release only what their last fence covers."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:
@@ -121,7 +121,7 @@ class OrderedAccesses:
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
-    """Return the acquire flag, release flag and level of an ordered access, or None without one."""
+    """Return the acquire flag, the release flag and the scope of an ordered access, None for others."""
     for access in binding.form.effects_of(effects.Access):
         if access.is_ordered(binding.slots):
             order = effects.word(access.order, binding.slots)

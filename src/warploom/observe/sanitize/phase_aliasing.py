@@ -1,13 +1,13 @@
 # pyright: reportUnknownMemberType=false
-"""Phase aliasing: waits by parity that another phase with the same parity may answer.
+"""Phase aliasing: waits by parity that another phase with the expected parity may answer.
 
-A parity distinguishes two successive phases only. If a warp knows k phases of an mbarrier to be complete, its wait
-means phase k, counted from 0, if the parity is that of k, else phase k - 1, which is complete already. The wait is
-sound if the phase after the one it means cannot complete before the warp has tested the object. Otherwise the warp may
-find the parity changed again, and wait for a phase two later, or for ever.
+A parity distinguishes two successive phases only. Suppose that a warp knows that k phases of an mbarrier are complete.
+Phases count from 0. If the parity of its wait is that of k, the wait expects phase k. Otherwise it expects phase k - 1,
+which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
+tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
 
-Everything that makes one warp follow another determines what can happen before what, relaxed operations included. The
-visibility of memory is irrelevant here.
+The analysis uses vector clocks (see `_clocks`). Everything that makes one warp follow another joins them, relaxed
+operations included. The visibility of memory is irrelevant here.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ from warploom.observe.sanitize import _phase_aliasing
 from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
 
 Array = NDArray[Any]
-_NEVER = -9  # a phase that no warp looks for
+_NEVER = -9  # in place of a phase: the warp has not tested the mbarrier
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
     """Wait at `pc` that a phase other than the expected one may answer.
 
-    `site` completes that phase, -1 if unknown.
-
-    `text` describes the wait; "{site}" in it stands for the line of `site`.
+    `site` is the instruction that completes the other phase, -1 if unknown. `text` describes the wait. "{site}" in it
+    stands for the line of `site`.
     """
 
     pc: int
@@ -44,7 +43,10 @@ class Ambiguity:
 
 
 class PhaseAliasing:
-    """Knowledge of every warp, and its last test of each mbarrier. Objects are those of `Mbarriers`."""
+    """Vector clocks of warps, barriers and mbarriers, and the last test of each mbarrier by each warp.
+
+    Objects are the mbarriers of `Mbarriers`.
+    """
 
     def __init__(self, topology: Topology, mbarriers: int) -> None:
         self.topology = topology
@@ -55,10 +57,12 @@ class PhaseAliasing:
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
         self._count = self._start = np.zeros(0, np.int64)
-        self._site = np.zeros(0, np.int32)  # of the last arrival
+        self._site = np.zeros(0, np.int32)  # instruction of the last arrival
         self._seen_phase = np.zeros((0, size * per_cta), np.int64)
         self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
-        self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # of groups of multiplications
+        self._ends = np.zeros(
+            (topology.warps, GROUPS), np.int32
+        )  # ticks at which groups of multiplications were committed
         self._out = np.zeros((_phase_aliasing.ROOM, _phase_aliasing.COLUMNS), np.int64)
         self.grow(mbarriers)
 
@@ -91,7 +95,7 @@ class PhaseAliasing:
         self._own = topology.rank[topology.cta_of] * wide + topology.warp_in_cta
 
     def renew(self, found: int) -> None:
-        """Start an object with phase 0."""
+        """Start an mbarrier with phase 0 after its initialisation."""
         self._start[found] = self._count[found]
         self._seen_phase[found] = _NEVER
         for row in (self._first + found, self._first + len(self._count) + found):
@@ -100,11 +104,11 @@ class PhaseAliasing:
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Publish the knowledge of warps that arrive at CTA barriers."""
+        """Release the clocks of warps to the CTA barriers at which they arrive."""
         _phase_aliasing.publish(self._happened, self._tick, self._own, warps, self.topology.warps + keys)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Add the knowledge of complete CTA barriers to warps."""
+        """Join the clocks of complete CTA barriers into those of the warps that waited there."""
         _phase_aliasing.learn(self._happened, warps, self.topology.warps + keys)
 
     def end_barrier(self, keys: Array) -> None:
@@ -119,7 +123,7 @@ class PhaseAliasing:
         )
 
     def acquire_all(self, warps: Array) -> None:
-        """Add the knowledge of their clusters to warps that load a possible message.
+        """Order all warps of the same clusters before warps that load a possible message.
 
         A message is a location that other warps may have stored to.
         """
@@ -141,7 +145,7 @@ class PhaseAliasing:
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Complete groups of multiplications up to `number`: all four warps have issued them.
+        """Complete groups of multiplications up to `number`, which all four warps have issued.
 
         Shapes: groups (warpgroups, 4) warps, number (warpgroups,).
         """
@@ -154,14 +158,14 @@ class PhaseAliasing:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and the bytes that they expect or complete.
+        """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
         Shapes: found and lanes (warps, lanes).
         """
         _phase_aliasing.arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of lanes by parity; return those that another phase may answer. Shapes: (warps, 32)."""
+        """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
         wrong = _phase_aliasing.look(
             self._happened, self._tick, warps, found, lanes, parity, self._count, self._start, self._column,
             self._place, self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
@@ -177,18 +181,18 @@ class PhaseAliasing:
         return ambiguities
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
-        """Record that lanes found phases complete. Shapes: (warps, 32)."""
+        """Record that lanes found phases of mbarriers complete. Shapes: (warps, 32)."""
         first = self._first + len(self._count)
         _phase_aliasing.know(self._happened, first, warps, found, lanes, self._count, self._column)
 
     def known(self, warps: Array, found: Array) -> Array:
-        """Return the number of phases of objects that warps know to be complete. Shapes: all (warps,)."""
+        """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
-        """Complete phases; return the waits for the previous phase that may not have tested the object yet.
+        """Complete phases. Return the waits for the previous phases that may not have tested the mbarrier yet.
 
-        An object is listed once for each completed phase.
+        `objects` lists an mbarrier once for each of its completed phases.
         """
         topology = self.topology
         wrong = _phase_aliasing.complete(

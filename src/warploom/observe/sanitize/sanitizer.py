@@ -55,7 +55,11 @@ _MOST_GROUPS = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class _Synchronisation:
-    """Declared synchronisation of an instruction: relaxed or not, of CTA scope, for whole warps."""
+    """Declared synchronisation of an instruction.
+
+    `relaxed` is set for relaxed order, `narrow` for an explicit CTA scope, and `aligned` if whole warps must execute
+    it.
+    """
 
     relaxed: bool
     narrow: bool
@@ -63,7 +67,7 @@ class _Synchronisation:
 
 
 class Sanitizer(Observer):
-    """Sanitizer of one launch."""
+    """Observer that sanitizes one launch."""
 
     launch: Launch
     context: Context
@@ -82,7 +86,7 @@ class Sanitizer(Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+        """Analyse the program of a launch, and set the handlers of events."""
         self.launch = launch
         forms = [step.binding.form for step in launch.program.steps]
         copies = any(_is_bulk_copy(form.effects) for form in forms)
@@ -117,7 +121,7 @@ class Sanitizer(Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if no part of the sanitizer observes it."""
+        """Return the handler of an instruction, or None if no check observes it."""
         found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
         if (issue := issue_handler(self.launch, pc)) is not None:
             found.append(lambda event: issue(self.transfers, event))
@@ -127,7 +131,6 @@ class Sanitizer(Observer):
         return partial(_handle_all, handlers)
 
     def _start(self, event: Resident) -> None:
-        """Start a wave of CTAs."""
         self._close()
         self._started = True
         launch, report = self.launch, self.report
@@ -145,19 +148,21 @@ class Sanitizer(Observer):
             context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
         )
         warps = launch.topology.warps
-        self._barrier_of = np.full(warps, -1, np.int64)  # CTA barrier that each warp waits at
-        self._lanes_at = np.zeros(warps, np.int32)  # lanes that wait there
+        self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none
+        self._lanes_at = np.zeros(warps, np.int32)  # lanes of the warp that wait there
         self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
         self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
 
     def _close(self) -> None:
-        """End a wave of CTAs."""
         if self._started:
             self.mbarriers.close()
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Accept the trap or deadlock that ends the run as a finding."""
+        """Report the trap or deadlock that ended the run at `pc`. Return True.
+
+        A trap is omitted if the report has a finding at its instruction already.
+        """
         self._close()
         for each in found:
             name = _ENDS.get(each.code)
@@ -169,14 +174,14 @@ class Sanitizer(Observer):
         return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """Return what was found."""
+        """Return the findings as diagnostics."""
         self._close()
         return self.report.diagnostics(self.launch.program)
 
     # Accesses ---------------------------------------------------------------------------------------------
 
     def _access(self, event: Access) -> None:
-        """Check loads, stores and atomic updates of lanes; asynchronous ones are checked at their issue."""
+        """Check loads, stores and atomics of lanes. Asynchronous accesses are checked when they are issued."""
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
@@ -259,7 +264,7 @@ class Sanitizer(Observer):
             self._wait_for_cluster(event)
 
     def _arrive_at_cta(self, event: Barrier) -> None:
-        """Publish the knowledge of warps that arrive at CTA barriers."""
+        """Release the clocks of warps to the CTA barriers at which they arrive."""
         self._check_aligned(event)
         batch, keys = event.batch, event.keys
         bits, full = self.clocks.lanes(batch, batch.base)
@@ -271,7 +276,7 @@ class Sanitizer(Observer):
             self._lanes_at[warps] |= bits
 
     def _check_aligned(self, event: Barrier) -> None:
-        """Report aligned barriers that parts of warps execute."""
+        """Report aligned barriers that only some lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
             return
@@ -287,9 +292,9 @@ class Sanitizer(Observer):
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
 
     def _complete_cta(self, keys: Array) -> None:
-        """Add the published knowledge to the warps that wait at complete CTA barriers."""
+        """Let the warps that wait at complete CTA barriers acquire the clocks of the barriers."""
         clocks = self.clocks
-        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last is for warps that wait nowhere
+        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last element is for warps that wait nowhere
         complete[keys] = True
         warps = np.flatnonzero(complete[self._barrier_of])
         if len(warps):
@@ -303,7 +308,7 @@ class Sanitizer(Observer):
         self.mbarriers.end_barrier(keys)
 
     def _arrive_at_cluster(self, event: Barrier) -> None:
-        """Publish the knowledge of warps that arrive at cluster barriers."""
+        """Release the clocks of warps to the cluster barriers at which they arrive."""
         self._check_aligned(event)
         batch, clocks = event.batch, self.clocks
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
@@ -315,7 +320,7 @@ class Sanitizer(Observer):
             clocks.release(warps, bits, full, rows)
 
     def _wait_for_cluster(self, event: Barrier) -> None:
-        """Add the published knowledge to warps whose phase is complete; the others wait."""
+        """Let warps acquire the clock of a complete phase. Keep the others until their phase is complete."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
@@ -344,7 +349,7 @@ class Sanitizer(Observer):
     # mbarriers --------------------------------------------------------------------------------------------
 
     def _arrive(self, event: Arrive) -> None:
-        """Check actions on mbarriers; those of asynchronous operations are checked at their issue."""
+        """Check operations on mbarriers. Those of asynchronous operations are checked at their issue."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]
@@ -381,7 +386,7 @@ def _handle_all(handlers: Sequence[Callable[[Execute], None]], event: Execute) -
 
 
 def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
-    """Return True if an instruction copies between global and shared memory in bulk."""
+    """Return True if the effects are those of a bulk copy between global and shared memory."""
     reads = any(
         isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
         for each in declared
@@ -397,5 +402,5 @@ def _synchronisation(binding: Any) -> _Synchronisation:
     if effect is not None:
         order = effects.word(effect.order, slots)
     aligned = effect is not None and effects.word(effect.aligned, slots) != ""
-    # Remote arrivals without a scope are common, so that only an explicit scope is taken as narrow.
+    # Remote arrivals without a scope are common. Therefore only an explicit CTA scope counts.
     return _Synchronisation(order == "relaxed", slots.get("scope", "") == "cta", aligned)

@@ -1,4 +1,4 @@
-"""Levels of scopes: CTA, cluster and GPU. A system scope counts as GPU scope."""
+"""Memory scopes as numbers that grow with the scope. A system scope counts as GPU scope."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _LEVELS = {"cta": CTA, "cluster": CLUSTER}
 
 
 def level_of(scope: str) -> int:
-    """Return the level of a scope word; GPU if the instruction names none."""
+    """Return the number of a scope word such as "cluster"; GPU for "gpu", "sys" and the empty word."""
     return _LEVELS.get(scope, GPU)

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Shadow of shared memory: the last accesses to each granule, and findings about new accesses."""
+"""Shadow of shared memory: the last accesses to each granule of 4 bytes, and findings on new accesses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SWIZZLES = (0, 32, 64, 128)
 
 
 class SharedShadow:
-    """Records of the shared memory of the resident CTAs.
+    """Last accesses to the shared memory of the resident CTAs. `_shared_shadow` defines the arrays.
 
     `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
     """
@@ -68,7 +68,7 @@ class SharedShadow:
         self._out = np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64)
 
     def renumber(self, before: int, after: int) -> None:
-        """Renumber the agents in records after the number of agents of a CTA has grown."""
+        """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44
@@ -79,7 +79,10 @@ class SharedShadow:
     # Accesses ---------------------------------------------------------------------------------------------
 
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
-        """Record reads of lanes, `size` bytes each. `what` names the object that they read, if any."""
+        """Record reads of lanes, `size` bytes each. Report conflicts with earlier accesses.
+
+        `what` is "mbarrier" if the lanes read such an object.
+        """
         c = self.clocks
         found = _shared_shadow.read_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
@@ -93,7 +96,7 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, `size` bytes each."""
+        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses."""
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
@@ -107,7 +110,7 @@ class SharedShadow:
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
     ) -> None:
-        """Record asynchronous stores of lanes, which a phase of an mbarrier completes.
+        """Record asynchronous stores of lanes. A phase of an mbarrier completes each store.
 
         Shapes: objects and phases (warps,).
         """
@@ -134,9 +137,9 @@ class SharedShadow:
             self._explain(found, warps, pc, size, same, what)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
-        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+        """Record reads by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
 
-        With `group`, a wait for their bulk group completes the reads.
+        With `group`, a wait for the bulk group of a copy completes its read.
         """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
@@ -151,9 +154,10 @@ class SharedShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
         swizzle: int,
     ) -> None:  # fmt: skip
-        """Record writes of rows of bytes by bulk copies of lanes, which a phase of an mbarrier completes.
+        """Record writes by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
 
-        `swizzle` is the swizzle of a tensor copy, -1 for other copies. Shapes: (rows,).
+        A phase of an mbarrier completes each copy. `swizzle` is the span of a tensor copy's swizzle in bytes, -1 for
+        other copies.
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
@@ -168,7 +172,11 @@ class SharedShadow:
     def read_tiles(
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
-        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4), starts (warpgroups,)."""
+        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4) warps, starts (warpgroups,).
+
+        `starts` are shared addresses, and `chunks` the offsets of a matrix's 16-byte chunks. `clocks` are the numbers
+        of the groups that the multiplications belong to.
+        """
         c, shared = self.clocks, self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride
         found = _shared_shadow.read_tiles(
@@ -216,7 +224,11 @@ class SharedShadow:
         )
 
     def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes store the same value there."""
+        """Return True if a store leaves memory as it is.
+
+        If the conflicting store has the same instruction (`together`), return True also if all lanes store the same
+        value.
+        """
         index, lanes, size, values = same
         wide = np.broadcast_to(values, (len(values), *index.shape))
         new = wide[:, position, lane].tobytes()
@@ -232,7 +244,7 @@ class SharedShadow:
         return int(self.shared.words[granule // 2]) >> 63 == 1
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return the warp of an agent (-1: an mbarrier), its stream, and its CTA."""
+        """Return the warp of an agent (-1: an mbarrier), the sort of its operations, and its CTA."""
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)
@@ -296,7 +308,7 @@ class SharedShadow:
         if other < 0:
             why = "nothing waits for its phase"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
-                why = "the wait for its phase has not the scope of the cluster that the bytes came through"
+                why = "the wait for its phase has CTA scope, but the bytes came from another CTA of the cluster"
             copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, agent, clock):

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Metadata of sparse multiplications: findings about values that have no meaning."""
+"""Check of the metadata of sparse multiplications for undefined values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = NDArray[Any]
 
 
 class MetadataCheck:
-    """Check of the metadata of sparse multiplications, in the lanes that contribute them.
+    """Check of the metadata registers of sparse multiplications, in the lanes that contribute them.
 
-    Illegal selectors are refused before the run.
+    The emulator refuses illegal selectors before the run.
     """
 
     context: Context
@@ -32,7 +32,7 @@ class MetadataCheck:
         self.context = context
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if it has no metadata."""
+        """Return the handler of an instruction, or None if the instruction has no metadata."""
         record: Multiplication | None = self.launch.instructions[pc].multiplication
         if record is None or record.metadata is None:
             return None
@@ -51,7 +51,7 @@ class MetadataCheck:
         self._report(event.pc, metadata, words, warps)
 
     def _report(self, pc: int, metadata: Metadata, words: Array, warps: Array) -> None:
-        """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
+        """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of a matrix)."""
         faulty = metadata.map.undefined_lanes(words, ordered=metadata.ordered)
         if not faulty.any():
             return

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Tensor maps that the kernel changes. Copies read them through the tensormap proxy."""
+"""Check of tensor maps that the kernel changes. Copies read tensor maps through a proxy of their own."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ SIZE = 128
 
 
 class TensorMaps:
-    """Tensor maps in global memory that the kernel has written.
-
-    Fences order the writes before copies.
-
-    It keeps its state over all waves of CTAs.
-    """
+    """Fences that order writes to tensor maps before copies, over all waves of CTAs."""
 
     def __init__(self, shadow: GlobalShadow) -> None:
         self.shadow = shadow
@@ -51,7 +46,10 @@ class TensorMaps:
         return np.broadcast_to(addresses, (event.batch.count, 32))
 
     def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
-        """Report copies through a map that the kernel has written and their CTA has not acquired since."""
+        """Report copies through a tensor map that the kernel has written.
+
+        A copy is legal if its CTA has acquired the map after the last release.
+        """
         first = (address - GLOBAL_BASE) // 4
         records = self.shadow.records[first : first + SIZE // 4] if first >= 0 else np.zeros(1)
         if not records.any() and address not in self._released:
@@ -60,8 +58,8 @@ class TensorMaps:
         for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
             if self._acquired.get((int(context.topology.cta_of[warp]), address), -1) <= released:
                 message = (
-                    f"this copy goes through the tensor map at {address:#x}, which the kernel has written, and no "
-                    f"acquiring fence for tensor maps lies between; {context.describe(warp, lane)}"
+                    f"this copy uses the tensor map at {address:#x}, which the kernel has written, and no "
+                    f"acquiring fence for tensor maps is between the two; {context.describe(warp, lane)}"
                 )
                 context.report.add("sanitize.proxy/tensormap", pc, -1, message)
                 return

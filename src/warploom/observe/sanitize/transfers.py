@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, and the mbarriers that order them."""
+"""Asynchronous copies and stores, and the mbarriers that complete them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Array = NDArray[Any]
 
 
 class Transfers:
-    """Asynchronous operations of one wave of CTAs, from their issue to the waits that order them."""
+    """Recorder of the asynchronous copies and stores of one wave of CTAs, and of mbarrier operations."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Transfers:
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
-        """Return byte offsets in shared memory, or None if the emulator will report the access."""
+        """Return byte offsets in shared memory, or None if the emulator will report the access as illegal."""
         wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
             wide = wide - np.uint64(SHARED_WINDOW)
@@ -74,7 +74,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers that follow the earlier copies of their lanes."""
+        """Record arrivals at mbarriers that wait for the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -92,7 +92,7 @@ class Transfers:
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record asynchronous stores of lanes, whose bytes are counted off an mbarrier."""
+        """Record asynchronous stores of lanes. An mbarrier counts their bytes."""
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
         elements = len(value.items) if isinstance(value, VectorValue) else 1
@@ -116,7 +116,7 @@ class Transfers:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def bulk(self, event: CopyIssue) -> None:
-        """Record bulk copies of lanes."""
+        """Record the accesses of bulk copies and tensor copies."""
         request = event.request
         if isinstance(request, BulkCopy):
             every = np.arange(len(event.warps))
@@ -181,7 +181,7 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier whose phase completes each copy, the first of a multicast; -1 for none."""
+        """Return the mbarrier whose phase completes each copy (of a multicast, the first one); -1 for none."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
@@ -194,7 +194,7 @@ class Transfers:
         return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
-        """Record that bytes will arrive at mbarriers. Phases there complete copies into other CTAs."""
+        """Record that copies will complete phases of mbarriers, some of which belong to other CTAs."""
         self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
         if self.topology.cluster_size == 1:
             return
@@ -204,7 +204,10 @@ class Transfers:
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return byte offsets in shared memory of window addresses in the CTAs of some ranks."""
+        """Return byte offsets in shared memory.
+
+        The bytes have the window address `low` in the CTAs of given ranks in the warps' clusters.
+        """
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
         return owner * self.shared.stride + low - SHARED_START
@@ -215,7 +218,7 @@ class Transfers:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive, relaxed: bool, narrow: bool) -> None:
-        """Record actions of lanes on mbarriers. `narrow` is set for CTA scope."""
+        """Record operations of lanes on mbarriers. `narrow` is set for CTA scope."""
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         mbarriers, clocks, shadow = self.mbarriers, self.clocks, self.shadow
         warps = batch.location.warp
@@ -245,7 +248,7 @@ class Transfers:
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
-        """Record that lanes found a phase complete. `narrow` is set for CTA scope."""
+        """Record waits that found their phase of an mbarrier complete. `narrow` is set for CTA scope."""
         lanes = event.complete
         if not lanes.any():
             return
@@ -260,9 +263,10 @@ class Transfers:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Return rounds in which each warp has one object: its lanes as bits, if they are all, and the object.
+        """Split the lanes of each warp into rounds with one mbarrier each.
 
-        The object is -1 for warps without one in the round.
+        A round has three arrays over the warps: the lanes as bits, True if these are all live lanes, and the mbarrier.
+        The mbarrier is -1 for a warp without lanes in the round.
         """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)
@@ -282,7 +286,7 @@ Handler = Callable[[Transfers, Execute], None]
 def issue_handler(launch: Launch, pc: int) -> Handler | None:
     """Return the handler of an instruction whose lanes copy or store asynchronously, or None for others.
 
-    Bulk copies are handled when they are issued (`Transfers.bulk`).
+    `Transfers.bulk` handles bulk copies.
     """
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots

@@ -1,4 +1,4 @@
-"""Traces of runs, as data (`Trace`) and as files for Perfetto."""
+"""Traces of runs, as NumPy data (`Trace`) and as files for the trace viewer Perfetto."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Traces as Chrome trace events, which Perfetto reads: JSON, one event per line.
+"""Export of a trace as Chrome trace events, which Perfetto reads: JSON, one event per line.
 
-A step of the emulator is one microsecond. Short slices take parts of their step, so that no arrow points backwards: an
-issue the first quarter and an arrival the second. An operation in flight begins after its issue and ends before the
-last quarter, in which a wait ends.
+One microsecond in the file is one step of the emulator. Events that take a single step are drawn shorter than the step,
+so that no arrow points backwards: an issue comes before an arrival, an operation in flight begins after its issue, and
+a wait ends after the operation that ends it (see `tracks.FINEST`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Event = dict[str, Any]
 
 
 def save(trace: TraceData, path: Path) -> None:
-    """Write a trace to a file, completely or not at all. Errors: UsageError launch.trace."""
+    """Write a trace to a file. A failure leaves no partial file. Errors: UsageError launch.trace."""
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(
@@ -61,12 +61,12 @@ def _about(trace: TraceData) -> dict[str, object]:
 
 
 def events(trace: TraceData) -> Iterator[Event]:
-    """Yield the events of a trace: the names of its tracks first, then events by time."""
+    """Yield the Chrome trace events of a trace: first the names of its tracks, then the events by time."""
     return _Writer(trace).events()
 
 
 class _Writer:
-    """Writer of every event on its track, and of the arrows."""
+    """Converter of the events and arrows of a trace to Chrome trace events."""
 
     def __init__(self, trace: TraceData) -> None:
         self.trace = trace
@@ -81,7 +81,7 @@ class _Writer:
             yield _meta("thread_sort_index", track.cta + 1, tid, sort_index=place)
 
     def events(self) -> Iterator[Event]:
-        """Yield the names of tracks first, then events by time."""
+        """Yield the names of the tracks, then the slices and arrows by time."""
         found: list[tuple[float, int, float, Event]] = []
         for k in range(len(self.tracks.kinds)):
             begin, end = self.tracks.extent(k)
@@ -113,7 +113,7 @@ class _Writer:
         return {"pid": self.tracks.columns["cta"][k] + 1, "tid": self.tracks.of[k]}
 
     def _tip(self, k: int, is_source: bool) -> tuple[float, float]:
-        """Return the part of an event at which an arrow starts or ends, in steps."""
+        """Return the range of steps in which an arrow starts (`is_source`) or ends at event `k`."""
         if self.tracks.kinds[k] not in WAITS:
             return self.tracks.extent(k)
         if is_source:

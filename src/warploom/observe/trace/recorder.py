@@ -44,19 +44,19 @@ Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 EVENTS = 200_000
-"""Events that a trace keeps by default."""
+"""Number of events that a trace keeps by default."""
 
 _BARRIERS = 16
 
 
 class Recorder(Observer):
-    """Recorder of one launch.
+    """Observer that records the trace of one launch.
 
-    It records the CTAs with the given numbers (x varies fastest), by default those of the first cluster. Its clock
-    counts the steps in which they take part: instructions, each executed for all warps at it, and asynchronous
-    operations that take effect in between.
+    It records the CTAs with the given numbers (x varies fastest), by default the CTAs of the first cluster. Its clock
+    counts the steps in which these CTAs take part. A step is an instruction, executed for all warps that have reached
+    it, or an asynchronous operation that takes effect between instructions.
 
-    Errors: UsageError launch.trace for a CTA that the grid does not have, when it is launched.
+    Errors: UsageError launch.trace, at the launch, for a CTA that the grid does not have
     """
 
     recording: Recording
@@ -74,7 +74,7 @@ class Recorder(Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+        """Select the CTAs of a launch to record, and set the handlers of events."""
         self.launch = launch
         self.recording = Recording(launch, self.table)
         self._ctas = _chosen(launch.grid, self._requested)
@@ -83,7 +83,7 @@ class Recorder(Observer):
             for pc, step in enumerate(launch.program.steps)
             if step.binding.form.multiplies and not step.binding.form.is_asynchronous
         }
-        # Events of warps at an instruction; they matter only while CTAs are recorded.
+        # These events matter only while CTAs are recorded.
         timed: dict[type[Event], Callable[[Any], None]] = {
             Suspend: self._suspend,
             Barrier: self._barrier,
@@ -103,7 +103,7 @@ class Recorder(Observer):
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a handler that sets the present instruction first, and ignores events without recorded CTAs."""
+        """Return a handler that notes the executing instruction, and ignores events without recorded CTAs."""
         recording = self.recording
 
         def handle(event: Any) -> None:
@@ -114,7 +114,7 @@ class Recorder(Observer):
         return handle
 
     def _start(self, event: Resident) -> None:
-        """Start a wave of CTAs."""
+        """Start a wave of CTAs: the set that the emulator runs at the same time."""
         self.table.close(self.recording.base)
         grid, topology = self.launch.grid, self.launch.topology
         x, y, z = event.placement.coordinates.T
@@ -134,7 +134,7 @@ class Recorder(Observer):
         self._multiplications: dict[int, tuple[int, int]] = {}  # event and block of each CTA
 
     def trace(self) -> Trace:
-        """Return the trace of what has been recorded."""
+        """Return the trace of all events so far. Waits and operations that are open end now."""
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
         return Trace(
@@ -173,7 +173,7 @@ class Recorder(Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        """Return the positions of the recorded warps of a batch."""
+        """Return the positions of the recorded warps in a batch."""
         if not len(batch.rows):
             return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
@@ -245,7 +245,7 @@ class Recorder(Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits, with arrows from the last arrival if it is of the present step."""
+        """End the waits of warp splits. Add arrows from the last arrival if it happens in this step."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]
@@ -290,10 +290,10 @@ class Recorder(Observer):
             self.operations.wait(event, positions)
 
     def _multiply(self, event: Execute) -> None:
-        """Record multiplications of warps: one event for each CTA and basic block."""
+        """Record synchronous multiplications: one event for each CTA and basic block."""
         recording = self.recording
         if event.pc != event.first or not recording.any_recorded:
-            return  # the first instruction of a run stands for all
+            return  # the first instruction stands for all that execute together
         recording.pc = event.pc
         positions = self._positions(event.batch)
         if not len(positions):

@@ -18,11 +18,11 @@ Array = NDArray[Any]
 class Recording:
     """Table of events, recorded CTAs, and the clock of a trace.
 
-    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for those that
-    are not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
-    instructions, and asynchronous operations that take effect between blocks. `base` is the step at which the present
-    block began, or, between blocks, the next step. `pc` is the instruction that is executing, `first` the first one of
-    its block.
+    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for CTAs that are
+    not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
+    instructions, and asynchronous operations that take effect between basic blocks. `base` is the step at which the
+    executing block began, or, between blocks, the next step. `pc` is the executing instruction, and `first` the first
+    instruction of its block.
     """
 
     launch: Launch
@@ -47,15 +47,15 @@ class Recording:
 
     @property
     def present(self) -> Resident:
-        """Resident CTAs of the present wave."""
+        """Resident CTAs of this wave."""
         assert self.resident is not None
         return self.resident
 
     def now(self) -> int:
-        """Return the present step, or between blocks the last one."""
+        """Return the step that is executing, or between blocks the last step."""
         return self.base + self.pc - self.first if self.in_block else max(self.base - 1, 0)
 
     def tick(self) -> None:
-        """Advance the clock for an operation that takes effect between blocks."""
+        """Advance the clock for an asynchronous operation that takes effect between blocks."""
         if not self.in_block:
             self.base += 1

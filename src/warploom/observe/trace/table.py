@@ -1,4 +1,4 @@
-"""Table of events that grows to a limit, and the arrows between them."""
+"""Table of the events of a trace, which grows to a limit, and the arrows between them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ OPEN = -1  # end of an event that has not ended
 
 
 class Table:
-    """Rows of events by number.
-
-    Row 0 stands for every event beyond the limit, so that callers need no test.
-    """
+    """Events by number. Row 0 stands for every event beyond the limit, so that callers need no test."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -30,7 +27,7 @@ class Table:
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add events, and return their rows. Columns that are not given are 0."""
+        """Add `many` events, and return their rows. Columns that are not given are 0."""
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
@@ -46,11 +43,11 @@ class Table:
         return ids
 
     def end(self, ids: Ids, when: int) -> None:
-        """Set the end of events."""
+        """Set the end of the events in some rows."""
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """Add an arrow from one event to another. There are at most as many arrows as events."""
+        """Add an arrow from one event to another, unless there are as many arrows as the limit of events."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
@@ -60,9 +57,9 @@ class Table:
         ends[ends == OPEN] = when
 
     def events(self) -> Array:
-        """Return the events."""
+        """Return the events without row 0."""
         return self.rows[1 : self.used].copy()
 
     def pairs(self) -> Ids:
-        """Return the arrows as pairs of positions among `events`. Shapes: (arrows, 2)."""
+        """Return the arrows as pairs of positions in `events()`. Shapes: (arrows, 2)."""
         return np.array(self.arrows, np.int64).reshape(-1, 2) - 1

@@ -1,4 +1,4 @@
-"""Trace of a run, and its file for Perfetto."""
+"""Trace of a run, which can be saved as a file for Perfetto."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class Trace(TraceData):
     def save(self, path: str | Path) -> None:
         """Write a file for Perfetto (https://ui.perfetto.dev) and chrome://tracing.
 
-        The file is written completely or not at all. Errors: UsageError launch.trace.
+        A failure leaves no partial file. Errors: UsageError launch.trace
         """
         chrome.save(self, Path(path))
