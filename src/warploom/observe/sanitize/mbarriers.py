@@ -258,7 +258,7 @@ class Mbarriers:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
-            text = "is arrived at, and nothing shows that its previous phase is complete: the arrival may count in that one"
+            text = "is arrived at, and nothing shows that its previous phase is complete; the arrival may count there"
             self.report_at("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
