@@ -2,18 +2,32 @@
 """Compiled shadow of global memory: the last write of each granule of 4 bytes, and its last two reads.
 
 A record is `wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `warp` is the index of a
-resident warp. `_clocks` defines the parts of vector clocks and the kinds of records.
+resident warp. `clocks` defines the parts of vector clocks and the kinds of records.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._clocks import ASYNC, FENCED, GENERIC, KNOWN, MANY, MASK, SOME, STREAMS, STRONG, TOGETHER
+from warploom.observe.sanitize._shared_shadow import note
+from warploom.observe.sanitize.clocks import (
+    ASYNC,
+    FENCED,
+    GENERIC,
+    KNOWN,
+    MANY,
+    MASK,
+    SOME,
+    SOME_F,
+    STREAMS,
+    STRONG,
+    TOGETHER,
+    ClockArrays,
+)
 
 Array = NDArray[Any]
 
@@ -24,15 +38,23 @@ SLOT = (
 )
 
 
+class GlobalArrays(NamedTuple):
+    """Last accesses to global memory, as compiled functions take them (see the module)."""
+
+    records: Array
+    sites: Array
+    reads: Array
+    read_sites: Array
+    out: Array
+
+
 @njit
-def _known(
-    V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, w: int,
-    lane: int, record: Any, fenced: int,
-) -> bool:  # fmt: skip
+def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
     """Return True if a recorded access happens before a new access of a lane of a warp.
 
     If `fenced` is 1, a proxy fence must be between the two accesses.
     """
+    V, few, own, per_cta, base, cluster_of = c.vectors, c.few, c.own, c.per_cta, c.base, c.cluster_of
     other = (record >> 44) & 0x7FF
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
@@ -53,7 +75,7 @@ def _known(
             held = few[w] != 0 and (few[w] >> lane) & 1 != 0
             return held and (V[total + w, KNOWN, base + other] > 0 or V[total + w, SOME, base + other] > 0)
         if kind == LOAD:
-            column = by * agents + STREAMS * per_cta + (clock >> SLOT)
+            column = by * c.agents + STREAMS * per_cta + (clock >> SLOT)
             phase = clock & ((1 << SLOT) - 1)
             if phase <= V[w, KNOWN, column]:
                 return True
@@ -64,7 +86,7 @@ def _known(
         return other == w and lane == by and clock <= V[w, SOME, column]
     if other == w:
         if fenced:
-            return clock <= V[w, FENCED, own[w]] or (clock <= V[w, 3, own[w]] and lane == by)
+            return clock <= V[w, FENCED, own[w]] or (clock <= V[w, SOME_F, own[w]] and lane == by)
         return by in (lane, TOGETHER) or clock <= V[w, KNOWN, own[w]]
     column = base + other if base >= 0 else -1
     if cluster_of[other] == cluster_of[w]:
@@ -83,31 +105,19 @@ def _known(
 
 
 @njit
-def _note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    if found < len(out):
-        out[found, 0] = what
-        out[found, 1] = position
-        out[found, 2] = lane
-        out[found, 3] = granule
-        out[found, 4] = record
-        out[found, 5] = site
-    return found + 1
-
-
-@njit
 def access(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int,
-    warps: Array, index: Array, mask: Array, size: int, one_place: Array, writing: bool, kind: int, clocks: Array,
-    pc: int, records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
+    writing: bool, kind: int, pc: int,
 ) -> int:  # fmt: skip
     """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
 
     `one_place` is True for a warp whose lanes all access one address. The first conflicts are in `out`.
     """
+    records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
     for i in range(len(warps)):
         w = warps[i]
-        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
+        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(c.clock[w]) << 16) | (kind << 10)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
@@ -120,27 +130,26 @@ def access(
                     held = (record >> 10) & 63
                     if not (kind == STRONG and held in (STRONG, REDUCTION)):
                         narrow = covered != 15 and ((record >> 4) & 63) == MANY
-                        if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0):
+                        if not _known(c, wave, w, lane, record, 0):
                             if not (narrow and ((record >> 44) & 0x7FF) == w):
                                 what = WRITE_WRITE if writing else READ_WRITE
-                                found = _note(out, found, what, i, lane, granule, record, sites[granule])
+                                found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                         elif (
                             kind == ASYNC
                             and held in (GENERIC, STRONG)
                             and ((record >> 55) & 0xFF) == wave
-                            and not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1)
+                            and not _known(c, wave, w, lane, record, 1)
                         ):
-                            found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
+                            found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
                         if entry and (entry & covered) and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
                             if ((entry >> 4) & 63) == MANY and ((entry >> 44) & 0x7FF) == w and covered != 15:
                                 continue
-                            if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0):
-                                found = _note(
-                                    out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule]
-                                )  # fmt: skip
+                            if not _known(c, wave, w, lane, entry, 0):
+                                site = read_sites[turn, granule]
+                                found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
                             fresh = head | (MANY << 4) | covered
@@ -168,15 +177,15 @@ def access(
 
 @njit
 def rows(
-    V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, warps: Array,
-    lanes: Array, starts: Array, sizes: Array, writing: bool, strong: bool, clocks: Array, heads: Array, pc: int,
-    records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
+    strong: bool, clocks: Array, heads: Array, pc: int,
 ) -> int:  # fmt: skip
     """Record reads or writes by bulk copies, each of a row of bytes. Return the number of conflicts.
 
     `heads` are the entries of copies that read (see `GlobalShadow.heads`), -1 for none. Shapes: warps to sizes, clocks
     and heads are (rows,).
     """
+    records, sites, reads = s.records, s.sites, s.reads
     found = 0
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
@@ -192,41 +201,40 @@ def rows(
                 good = record
                 held = (record >> 10) & 63
                 if record and not (strong and held in (STRONG, REDUCTION)):
-                    if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0):
-                        found = _note(
-                            out, found, WRITE_WRITE if writing else READ_WRITE, i, lane, granule, record, sites[granule]
-                        )  # fmt: skip
+                    if not _known(c, wave, w, lane, record, 0):
+                        what = WRITE_WRITE if writing else READ_WRITE
+                        found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                     elif (
                         held in (GENERIC, STRONG)
                         and ((record >> 55) & 0xFF) == wave
-                        and not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1)
+                        and not _known(c, wave, w, lane, record, 1)
                     ):
-                        found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
+                        found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:
                 for turn in range(2):
                     entry = reads[turn, granule]
                     if entry in (0, good_reads[turn]) or (strong and (entry >> 10) & 63 == STRONG):
                         continue
                     good_reads[turn] = entry
-                    if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0):
-                        found = _note(out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule])
+                    if not _known(c, wave, w, lane, entry, 0):
+                        found = note(s.out, found, WRITE_READ, i, lane, granule, entry, s.read_sites[turn, granule])
                 records[granule] = fresh
                 sites[granule] = pc
             elif heads[i] >= 0:
-                _remember(reads, read_sites, granule, heads[i], pc)
+                _remember(s, granule, heads[i], pc)
     return found
 
 
 @njit
-def _remember(reads: Array, read_sites: Array, granule: int, entry: Any, pc: Any) -> None:
-    if (reads[0, granule] >> 44) != (entry >> 44):
-        reads[1, granule], read_sites[1, granule] = reads[0, granule], read_sites[0, granule]
-    reads[0, granule], read_sites[0, granule] = entry, pc
+def _remember(s: GlobalArrays, granule: int, entry: Any, pc: Any) -> None:
+    if (s.reads[0, granule] >> 44) != (entry >> 44):
+        s.reads[1, granule], s.read_sites[1, granule] = s.reads[0, granule], s.read_sites[0, granule]
+    s.reads[0, granule], s.read_sites[0, granule] = entry, pc
 
 
 @njit
-def remember(reads: Array, read_sites: Array, starts: Array, sizes: Array, entry: int, pc: int) -> None:
+def remember(s: GlobalArrays, starts: Array, sizes: Array, entry: int, pc: int) -> None:
     """Record that a bulk copy with a given entry has read rows of bytes. Shapes: starts and sizes (rows,)."""
     for i in range(len(starts)):
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
-            _remember(reads, read_sites, granule, entry, pc)
+            _remember(s, granule, entry, pc)

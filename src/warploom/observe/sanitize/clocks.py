@@ -1,12 +1,35 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks of one wave of CTAs. Each operation updates the clocks of a batch of warps.
+"""Vector clocks, which hold the accesses that happen before the next access of each warp.
 
-`_clocks` defines vector clocks, agents, release and acquire. A row is the index of a vector clock.
+A vector clock has one component for each agent. An agent performs accesses in an order of its own. It is a warp; one of
+the four sorts of asynchronous operations of a warp (thread copies, warpgroup multiplications, bulk copies whose sources
+are read, bulk copies that are complete); or an mbarrier, whose clock counts complete phases. Component a of the clock
+of warp w is the latest time at which an access of agent a happens before the next access of w. An agent and a time
+together are an epoch, which identifies an access. To release is to join the clock of a warp into the clock of a
+barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
+maximum of each component.
+
+`vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
+
+    KNOWN   accesses of the agent up to this time happen before
+    FENCED  the same accesses, and a proxy fence comes after them
+    SOME    as KNOWN, but only for the lanes of the agent in MASK
+    SOME_F  as FENCED, but only for the lanes of the agent in MASK
+    MASK    lanes of the agent, as bits
+
+In the clock of a warp, its own component has another sense. KNOWN holds the last time at which all its lanes were
+synchronised, and SOME of an asynchronous agent holds the operations that each issuing lane knows to be complete. Row
+`total + w`, after the rows of all `total` warps, is the clock of those lanes of warp w that have acquired more than the
+others. `few[w]` holds these lanes as bits.
+
+A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
+bytes of a granule. Lane number MANY stands for several lanes. TOGETHER stands for all lanes of a warp whose one
+instruction read one address, and OBJECT for the same at an mbarrier, which lanes test for their warp.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +37,49 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.warp_splits import WarpSplits
-from warploom.observe.sanitize import _clocks
-from warploom.observe.sanitize._clocks import KNOWN, MASK, PARTS, SOME, STREAMS
+from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
+
+CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
+_SCOPES = {"cta": CTA, "cluster": CLUSTER}
 
 THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (
     1,
     2,
     3,
     4,
-)  # asynchronous agents of a warp, after the warp itself
+)  # agents of a warp besides itself
+STREAMS = 5  # agents of a warp
 GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16
 NOWHERE = -1  # row of a warp that takes no part
+
+KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
+PARTS = 5
+GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
+WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
+MANY, TOGETHER, OBJECT = 32, 33, 34
+
+
+class ClockArrays(NamedTuple):
+    """Vector clocks and the numbering of agents, as compiled functions take them (see `Clocks`)."""
+
+    vectors: Array
+    clock: Array
+    few: Array
+    own: Array
+    per_cta: int
+    base: int
+    agents: int
+    ctas: int
+    cta_of: Array
+    cluster_of: Array
+
+
+def scope_level(scope: str) -> int:
+    """Return the number of a scope word such as "cluster"; GPU for "gpu", "sys" and the empty word."""
+    return _SCOPES.get(scope, GPU)
 
 
 class Clocks:
@@ -74,6 +126,14 @@ class Clocks:
         self.bulk_clock = np.ones(self.warps, np.int32)
         self.bulk_groups = np.zeros((self.warps, 32), np.int64)
         self.bulk_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
+        self._bundle()
+
+    def _bundle(self) -> None:
+        topology = self.topology
+        self.arrays = ClockArrays(
+            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, self.agents, self.ctas,
+            topology.cta_of, topology.cluster_of,
+        )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
 
@@ -95,25 +155,22 @@ class Clocks:
 
         `lanes` are bits, and `full` is True for a warp with all its live lanes. Shapes: all (warps,).
         """
-        _clocks.release(
-            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
-            rows.astype(np.int64),
-        )  # fmt: skip
+        _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the row of each warp into the clock of its lanes. Skip rows that are NOWHERE.
 
         Shapes: as `release`.
         """
-        _clocks.acquire(self.vectors, self.few, warps, lanes, full, rows.astype(np.int64))
+        _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def synchronise(self, warps: Array) -> None:
         """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
-        _clocks.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
+        _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
         """Execute a fence between the generic and the asynchronous proxy in lanes of warps."""
-        _clocks.proxy_fence(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full)
+        _proxy_fence(self.arrays, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
         """Execute a memory fence of a scope in lanes of warps.
@@ -157,6 +214,7 @@ class Clocks:
             if self._next == len(self.vectors):
                 more = np.zeros((max(64, len(self.locations)), *self.vectors.shape[1:]), np.int32)
                 self.vectors = np.concatenate([self.vectors, more])
+                self._bundle()
             found = self.locations[key] = self._next
             self._next += 1
         return found
@@ -165,9 +223,9 @@ class Clocks:
         """Join the clock of each source into that of the row at the same position. Skip rows that are NOWHERE."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
-                _clocks.join(self.vectors, row, source)
+                join(self.vectors, row, source)
 
-    def publish_stream(self, row: int, column: int, clock: int, lane: int) -> None:
+    def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
         """Record in the clock of `row` that asynchronous operations of one lane are complete.
 
         They are the operations of the agent `column` up to the time `clock`.
@@ -175,7 +233,7 @@ class Clocks:
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
-    def publish_phases(self, warps: Array, objects: Array) -> None:
+    def release_phases(self, warps: Array, objects: Array) -> None:
         """Release to mbarriers the phases that warps know to be complete when they issue copies.
 
         The arrival of the bytes shows that the copy was issued, and therefore that those phases are complete.
@@ -304,8 +362,9 @@ class Clocks:
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
-    def knows(self, warp: int, agent: int, clock: int) -> bool:
-        """Return True if a warp, or one of its lanes, knows that an agent is complete up to the time `clock`."""
+    def knows(self, warp: int, record: int) -> bool:
+        """Return True if a recorded access happens before the next access of a warp, or of one of its lanes."""
+        agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
@@ -331,6 +390,7 @@ class Clocks:
         self._next += rows - kept
         if self.base >= 0:
             self.base = size * self.agents
+        self._bundle()
         return agents, self.agents
 
 
@@ -338,3 +398,138 @@ def to_bits(mask: Array) -> Array:
     """Pack masks of lanes into integers, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,), int32."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]
+
+
+@njit
+def join(V: Array, target: int, source: int) -> None:
+    """Join the vector clock of row `source` into that of row `target`."""
+    n = V.shape[2]
+    for part in range(4):
+        for agent in range(n):
+            V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
+    for agent in range(n):
+        V[target, MASK, agent] |= V[source, MASK, agent]
+
+
+@njit
+def _release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    """Join the clocks of lanes of warps into rows (-1: none), and advance the time of these warps."""
+    V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w, row = warps[i], rows[i]
+        if row < 0:
+            continue
+        join(V, row, w)
+        if few[w]:
+            join(V, row, total + w)
+        g = own[w]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
+            else:
+                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
+                V[row, MASK, column] |= lanes[i]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
+    for i in range(len(warps)):
+        if rows[i] >= 0:
+            clock[warps[i]] += 1
+
+
+@njit
+def _acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    """Join rows (-1: none) into the clocks of lanes of warps."""
+    V, few, total = c.vectors, c.few, len(c.few)
+    for i in range(len(warps)):
+        w = warps[i]
+        if rows[i] < 0:
+            continue
+        if full[i]:
+            join(V, w, rows[i])
+        else:
+            join(V, total + w, rows[i])
+            few[w] |= lanes[i]
+
+
+@njit
+def _synchronise(c: ClockArrays, warps: Array) -> None:
+    """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        if few[w]:
+            join(V, w, total + w)
+            V[total + w] = 0
+            few[w] = 0
+        V[w, KNOWN, g] = clock[w]
+        if base >= 0:
+            V[w, KNOWN, base + w] = clock[w]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
+        clock[w] += 1
+
+
+@njit
+def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> None:
+    """Order what happens before a proxy fence of lanes before later accesses of the asynchronous proxy."""
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total, n = len(clock), V.shape[2]
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        for row in (w, total + w):
+            if row == w or few[w]:
+                for agent in range(n):
+                    V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
+                    if agent != g and (base < 0 or agent != base + w) and V[row, SOME, agent] > V[row, SOME_F, agent]:
+                        V[row, SOME_F, agent] = V[row, SOME, agent]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[w, FENCED, column] = clock[w]
+            else:
+                V[w, SOME_F, column] = clock[w]
+                V[w, MASK, column] |= lanes[i]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[w, FENCED, column] = max(V[w, FENCED, column], V[w, SOME, column])
+        clock[w] += 1
+
+
+@njit
+def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
+    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of a warp.
+
+    If `fenced` is 1, a proxy fence must be between the two accesses.
+    """
+    V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
+    agent = record >> 44
+    clock = (record >> 16) & 0xFFFFFFF
+    by = (record >> 4) & 63
+    if ((record >> 10) & 63) == REMOTE_STORE:
+        return clock <= V[w, WIDE, agent] or (
+            few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0) and clock <= V[len(few) + w, WIDE, agent]
+        )
+    if clock <= V[w, KNOWN + fenced, agent]:
+        return True
+    distance = agent - g
+    if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
+        # An access of this warp: a lane is ordered with itself, and after a wait with its asynchronous operations.
+        if lane >= 0 and by != lane and by < TOGETHER:
+            return False
+        if distance == 0:
+            return fenced == 0 or (clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1)))
+        return clock <= V[w, SOME + fenced, agent]
+    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
+        return True
+    if few[w] and (lane < 0 or (few[w] >> lane) & 1):
+        row = len(few) + w
+        if clock <= V[row, KNOWN + fenced, agent]:
+            return True
+        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)):
+            return True
+    return False

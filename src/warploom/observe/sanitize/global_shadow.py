@@ -15,10 +15,11 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import Launch
 from warploom.emulator.grid import Placement
 from warploom.observe.sanitize import _global_shadow
-from warploom.observe.sanitize._clocks import ASYNC, GENERIC, MANY, STRONG
-from warploom.observe.sanitize._shared_shadow import ROOM, together
+from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, together
+from warploom.observe.sanitize.clocks import ASYNC, GENERIC, MANY, STRONG
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
 
 Array = NDArray[Any]
 
@@ -47,16 +48,17 @@ class GlobalShadow:
         self.copies = copies
         self.report = report
         granules = len(self.arena.bytes) // 4 + 1
-        self.records = np.zeros(granules, np.int64)
-        self.sites = np.zeros(granules, np.int32)
-        self.reads = np.zeros((2, granules), np.int64)
-        self.read_sites = np.zeros((2, granules), np.int32)
-        self.cluster_of = launch.topology.cluster_of
+        self.arrays = _global_shadow.GlobalArrays(
+            records=np.zeros(granules, np.int64),
+            sites=np.zeros(granules, np.int32),
+            reads=np.zeros((2, granules), np.int64),
+            read_sites=np.zeros((2, granules), np.int32),
+            out=np.zeros((ROOM, COLUMNS), np.int64),
+        )
         self.wave = -1
         self._written: set[int] = set()  # numbers of the buffers that the kernel has written
         self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
         self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
-        self._out = np.zeros((ROOM, 6), np.int64)
 
     def start(self, context: Context) -> None:
         """Start a wave of CTAs, which has vector clocks of its own."""
@@ -69,19 +71,17 @@ class GlobalShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
         """Record loads of lanes, or stores of `values`, `size` bytes each. Report conflicts."""
-        c = self.clocks
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = uniform(lanes)
         found = _global_shadow.access(
-            c.vectors, c.clock, c.few, c.own, c.per_cta, c.agents, c.base, self.cluster_of, self.wave & 0xFF, warps,
-            index, lanes, size, together(index, lanes), writing, STRONG if strong else GENERIC,
-            c.clock[warps].astype(np.int64), pc, self.records, self.sites, self.reads, self.read_sites, self._out,
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
+            writing, STRONG if strong else GENERIC, pc,
         )  # fmt: skip
         if found:
-            self._explain(found, warps, pc, size, (index, lanes, size, values) if writing else None)
+            self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
 
     # Bulk copies ------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class GlobalShadow:
                 self._written.add(segment)
                 for load in self._loads.pop(segment, {}).values():
                     starts, sizes = load.rows()
-                    _global_shadow.remember(self.reads, self.read_sites, starts, sizes, load.head, load.pc)
+                    _global_shadow.remember(self.arrays, starts, sizes, load.head, load.pc)
 
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
         """Return the entries of copies whose reads complete with phases of mbarriers; -1 without an mbarrier.
@@ -147,22 +147,21 @@ class GlobalShadow:
     ) -> int:  # fmt: skip
         c = self.clocks
         return _global_shadow.rows(
-            c.vectors, c.few, c.own, c.per_cta, c.agents, c.base, self.cluster_of, self.wave & 0xFF, warps, lanes,
-            starts, sizes, writing, reduction, c.bulk_clock[warps].astype(np.int64), heads, pc, self.records,
-            self.sites, self.reads, self.read_sites, self._out,
+            c.arrays, self.arrays, self.wave & 0xFF, warps, lanes, starts, sizes, writing, reduction,
+            c.bulk_clock[warps].astype(np.int64), heads, pc,
         )  # fmt: skip
 
     # Findings -------------------------------------------------------------------------------------------
 
     def _explain(
-        self, found: int, warps: Array, pc: int, size: int, store: Any,
+        self, found: int, warps: Array, pc: int, size: int, store: Store | None,
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
-        for what, position, lane, granule, record, site in self._out[: min(found, ROOM)].tolist():
+        for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
             if (
                 what == _global_shadow.WRITE_WRITE
                 and store is not None
-                and self._same(store, position, lane, site == pc)
+                and is_unchanged(self.arena.bytes, store, position, lane, site == pc)
             ):
                 continue
             warp, other = int(warps[position]), record >> 44 & 0x7FF
@@ -179,22 +178,6 @@ class GlobalShadow:
                 code = "sanitize.race/lanes"
             if not self.report.is_known(code, pc, site):
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
-
-    def _same(self, store: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store leaves memory as it is.
-
-        If the conflicting store has the same instruction (`together`), return True also if all lanes store the same
-        value.
-        """
-        index, lanes, size, values = store
-        wide = np.broadcast_to(values, (len(values), *index.shape))
-        start = int(index[position, lane])
-        if self.arena.bytes[start : start + size].tobytes() == wide[:, position, lane].tobytes():
-            return True
-        if not together:
-            return False
-        others = wide[:, lanes & (index == start)]
-        return bool((others == others[:, :1]).all())
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = granule * 4 + GLOBAL_BASE

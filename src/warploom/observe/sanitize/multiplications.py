@@ -17,8 +17,7 @@ from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import SharedMatrix
-from warploom.observe.sanitize._clocks import KNOWN
-from warploom.observe.sanitize.clocks import MULTIPLICATIONS
+from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from warploom.emulator.events import Access, Launch
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import Clocks, to_bits
+from warploom.observe.sanitize.clocks import GPU, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.scopes import GPU, level_of
 
 Array = NDArray[Any]
 Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
@@ -125,6 +124,6 @@ def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
     for access in binding.form.effects_of(effects.Access):
         if access.is_ordered(binding.slots):
             order = effects.word(access.order, binding.slots)
-            level = level_of(effects.word(access.scope, binding.slots))
+            level = scope_level(effects.word(access.scope, binding.slots))
             return order in _ACQUIRES, order in _RELEASES, level
     return None

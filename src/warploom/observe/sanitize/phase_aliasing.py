@@ -6,7 +6,7 @@ Phases count from 0. If the parity of its wait is that of k, the wait expects ph
 which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
 tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
 
-The analysis uses vector clocks (see `_clocks`). Everything that makes one warp follow another joins them, relaxed
+The analysis uses vector clocks (see `clocks`). Everything that makes one warp follow another joins them, relaxed
 operations included. The visibility of memory is irrelevant here.
 """
 

@@ -29,7 +29,7 @@ from warploom.emulator.events import (
     Wait,
 )
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
+from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
@@ -39,7 +39,6 @@ from warploom.observe.sanitize.optimistic_loads import optimistic_loads
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
-from warploom.observe.sanitize.scopes import CLUSTER, level_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.sparse_metadata import MetadataCheck
 from warploom.observe.sanitize.tensor_maps import TensorMaps
@@ -244,7 +243,7 @@ class Sanitizer(Observer):
         if effect.kind == "registers":
             self.multiplications.fence(batch.warp_index)
         elif effect.kind == "memory":
-            level = level_of(effects.word(effect.scope, slots))
+            level = scope_level(effects.word(effect.scope, slots))
             self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
         elif effect.address and effects.word(effect.order, slots) == "acquire":
             self.tensor_maps.acquire(event, self.launch.topology.cta_of)

@@ -51,7 +51,7 @@ class TensorMaps:
         A copy is legal if its CTA has acquired the map after the last release.
         """
         first = (address - GLOBAL_BASE) // 4
-        records = self.shadow.records[first : first + SIZE // 4] if first >= 0 else np.zeros(1)
+        records = self.shadow.arrays.records[first : first + SIZE // 4] if first >= 0 else np.zeros(1)
         if not records.any() and address not in self._released:
             return
         released = self._released.get(address, 0)

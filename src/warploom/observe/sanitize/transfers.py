@@ -88,7 +88,7 @@ class Transfers:
                 row = int(clocks.arriving(found)[0])
                 warp = int(batch.warp_index[position])
                 column = int(clocks.own[warp]) + THREAD_COPIES * clocks.per_cta
-                clocks.publish_stream(row, column, int(clocks.copy_clock[warp]), int(lane))
+                clocks.release_operations(row, column, int(clocks.copy_clock[warp]), int(lane))
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
@@ -198,7 +198,7 @@ class Transfers:
         self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
         if self.topology.cluster_size == 1:
             return
-        self.clocks.publish_phases(warps, found)
+        self.clocks.release_phases(warps, found)
         owners = found // self.clocks.mbarriers
         for k in np.flatnonzero(owners != self.topology.cta_of[warps]).tolist():
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
