@@ -44,12 +44,7 @@ Array = NDArray[Any]
 CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
 _SCOPES = {"cta": CTA, "cluster": CLUSTER}
 
-THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (
-    1,
-    2,
-    3,
-    4,
-)  # agents of a warp besides itself
+THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (1, 2, 3, 4)  # agents of a warp besides itself
 STREAMS = 5  # agents of a warp
 GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16

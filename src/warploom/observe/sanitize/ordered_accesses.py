@@ -1,20 +1,26 @@
 # pyright: reportUnknownMemberType=false
-"""Order between threads through ordered and volatile accesses to the same memory location."""
+"""Order between threads through ordered and volatile accesses to the same memory location.
+
+A weak load is optimistic if a compare-and-swap at the same address checks its value later.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.events import Access, Launch
+from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
 from warploom.observe.sanitize.clocks import GPU, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
+Registers = frozenset[tuple[int, int]]
 Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
 
 _ACQUIRES = frozenset({"acquire", "acq_rel"})
@@ -24,15 +30,15 @@ _RELEASES = frozenset({"release", "acq_rel"})
 class OrderedAccesses:
     """Accesses that synchronise threads, and the vector clocks of the memory locations that they access.
 
-    `optimistic` are the program counters of loads that cannot race, but order nothing. `orders_clusters` is set if the
-    kernel has fences, or accesses that acquire or release.
+    `optimistic` are the program counters of weak loads that cannot race, but order nothing. `orders_clusters` is set if
+    the kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
     clocks: Clocks
 
-    def __init__(self, launch: Launch, optimistic: frozenset[int]) -> None:
-        self.optimistic = optimistic
+    def __init__(self, launch: Launch) -> None:
+        self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
         fences = any(
             fence.kind == "memory"
@@ -53,7 +59,7 @@ class OrderedAccesses:
         self.context = context
         self.clocks = context.clocks
         self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
-        self._published: dict[tuple[Key, int], int] = {}  # number of fences at the last release
+        self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
     def is_strong(self, pc: int) -> bool:
         """Return True if an instruction's access cannot race with other strong accesses."""
@@ -82,7 +88,7 @@ class OrderedAccesses:
                         clocks.acquire_earlier_waves(here)
                 if event.kind != "read":
                     for key in keys:
-                        self._publish(key, here, bits, full, releases)
+                        self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
         """Join the clock of a location into that of lanes of a warp, unless the clock is unchanged since then."""
@@ -100,15 +106,15 @@ class OrderedAccesses:
         else:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
-    def _publish(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+    def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
         """Release the clock of lanes to a location. If relaxed, release only what their last fence covers."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:
             fences = int(clocks.fences[warp[0]])
-            if fences == 0 or self._published.get((key, int(warp[0]))) == fences:
+            if fences == 0 or self._released.get((key, int(warp[0]))) == fences:
                 return
-            self._published[key, int(warp[0])] = fences
+            self._released[key, int(warp[0])] = fences
         row = np.array([clocks.location(*key)])
         if releases:
             clocks.release(warp, bits, full, row)
@@ -127,3 +133,52 @@ def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
             level = scope_level(effects.word(access.scope, binding.slots))
             return order in _ACQUIRES, order in _RELEASES, level
     return None
+
+
+def _optimistic_loads(launch: Launch) -> frozenset[int]:
+    """Return the program counters of weak loads whose value a compare-and-swap at their address checks.
+
+    Such a load races with the atomics of other threads by the letter of the memory model, and the loops in NVIDIA's own
+    headers begin with such a load. The swap fails unless the value is still in memory, so any loaded value is harmless.
+    """
+    compared: dict[Registers, set[tuple[int, int]]] = {}
+    for pc, access in _accesses(launch):
+        if access.compared:
+            registers = compared.setdefault(_registers(launch, pc, access.address), set())
+            registers.update(_registers(launch, pc, access.compared))
+    if not compared:
+        return frozenset()
+    moves = list(_moves(launch))
+    for registers in compared.values():
+        known = 0
+        while known < len(registers):
+            known = len(registers)
+            registers.update(*(source for target, source in moves if target & registers))
+    return frozenset(
+        pc
+        for pc, access in _accesses(launch)
+        if access.kind == "read"
+        and access.value
+        and not access.is_ordered(launch.program.steps[pc].binding.slots)
+        and _registers(launch, pc, access.value) & compared.get(_registers(launch, pc, access.address), set())
+    )
+
+
+def _accesses(launch: Launch) -> Iterator[tuple[int, effects.Access]]:
+    for pc, step in enumerate(launch.program.steps):
+        for access in step.binding.form.effects_of(effects.Access):
+            yield pc, access
+
+
+def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
+    """Yield the target and source registers of each instruction that copies a register unchanged."""
+    for pc, step in enumerate(launch.program.steps):
+        form = step.binding.form
+        flow = form.flow
+        if len(flow.elements) == 1 and flow.unwritten == "propagate":
+            targets = [name for name, spec in form.operands.items() if spec.access == "write"]
+            yield _registers(launch, pc, targets[0]), _registers(launch, pc, flow.elements[0])
+
+
+def _registers(launch: Launch, pc: int, operand: str) -> Registers:
+    return registers_of(getattr(launch.instructions[pc].operands, operand))

@@ -6,8 +6,11 @@ Phases count from 0. If the parity of its wait is that of k, the wait expects ph
 which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
 tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
 
-The analysis uses vector clocks (see `clocks`). Everything that makes one warp follow another joins them, relaxed
-operations included. The visibility of memory is irrelevant here.
+The analysis has vector clocks of its own (see `clocks`), because everything that makes one warp follow another counts
+here, relaxed operations included. The visibility of memory is irrelevant. `_happened[row, column]` holds one clock in
+each row. The component of a warp is a tick, and the component of an mbarrier is its number of complete phases. Each
+warp and each CTA barrier has a row. Each mbarrier has two: the clock that its arrivals release to in the open phase,
+and the clock that a complete phase lets warps acquire.
 """
 
 from __future__ import annotations
@@ -19,10 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.grid import Topology
-from warploom.observe.sanitize import _phase_aliasing
+from warploom.numerics._compile import njit
 from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
 
 Array = NDArray[Any]
+_COLUMNS = 5  # of an ambiguous test: position or column of the warp, lane or pc, mbarrier, phase, complete phases
+_ROOM = 64  # ambiguous tests of one event that are kept
 _NEVER = -9  # in place of a phase: the warp has not tested the mbarrier
 
 
@@ -63,7 +68,7 @@ class PhaseAliasing:
         self._ends = np.zeros(
             (topology.warps, GROUPS), np.int32
         )  # ticks at which groups of multiplications were committed
-        self._out = np.zeros((_phase_aliasing.ROOM, _phase_aliasing.COLUMNS), np.int64)
+        self._out = np.zeros((_ROOM, _COLUMNS), np.int64)
         self.grow(mbarriers)
 
     def grow(self, mbarriers: int) -> None:
@@ -105,11 +110,14 @@ class PhaseAliasing:
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
         """Release the clocks of warps to the CTA barriers at which they arrive."""
-        _phase_aliasing.publish(self._happened, self._tick, self._own, warps, self.topology.warps + keys)
+        rows = self.topology.warps + keys
+        np.maximum.at(self._happened, rows, self._happened[warps])
+        self._happened[rows, self._own[warps]] = self._tick[warps]
+        self._tick[warps] += 1
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
         """Join the clocks of complete CTA barriers into those of the warps that waited there."""
-        _phase_aliasing.learn(self._happened, warps, self.topology.warps + keys)
+        self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
         """Start the next phase of CTA barriers."""
@@ -118,9 +126,11 @@ class PhaseAliasing:
     def pass_cluster(self, cluster: int) -> None:
         """Synchronise the warps of a cluster at its barrier."""
         topology = self.topology
-        _phase_aliasing.meet(
-            self._happened, self._tick, self._own, np.flatnonzero(topology.cta_of // topology.cluster_size == cluster)
-        )
+        warps = np.flatnonzero(topology.cluster_of == cluster)
+        met = self._happened[warps].max(axis=0)
+        met[self._own[warps]] = self._tick[warps]
+        self._tick[warps] += 1
+        self._happened[warps] = met
 
     def acquire_all(self, warps: Array) -> None:
         """Order all warps of the same clusters before warps that load a possible message.
@@ -128,7 +138,7 @@ class PhaseAliasing:
         A message is a location that other warps may have stored to.
         """
         topology = self.topology
-        clusters = topology.cta_of // topology.cluster_size
+        clusters = topology.cluster_of
         width = topology.cluster_size * self._room
         for cluster in np.unique(clusters[warps]).tolist():
             of = np.flatnonzero(clusters == cluster)
@@ -162,11 +172,11 @@ class PhaseAliasing:
 
         Shapes: found and lanes (warps, lanes).
         """
-        _phase_aliasing.arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
+        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
-        wrong = _phase_aliasing.look(
+        wrong = _look(
             self._happened, self._tick, warps, found, lanes, parity, self._count, self._start, self._column,
             self._place, self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
         )  # fmt: skip
@@ -183,7 +193,7 @@ class PhaseAliasing:
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
         """Record that lanes found phases of mbarriers complete. Shapes: (warps, 32)."""
         first = self._first + len(self._count)
-        _phase_aliasing.know(self._happened, first, warps, found, lanes, self._count, self._column)
+        _know(self._happened, first, warps, found, lanes, self._count, self._column)
 
     def known(self, warps: Array, found: Array) -> Array:
         """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
@@ -195,7 +205,7 @@ class PhaseAliasing:
         `objects` lists an mbarrier once for each of its completed phases.
         """
         topology = self.topology
-        wrong = _phase_aliasing.complete(
+        wrong = _complete(
             self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
             self._column, topology.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
             self._out,
@@ -212,3 +222,108 @@ class PhaseAliasing:
             )
             ambiguities.append(Ambiguity(pc, int(self._site[which]), which, text, warp))
         return ambiguities
+
+
+@njit
+def _join(V: Array, target: int, source: int) -> None:
+    for column in range(V.shape[1]):
+        V[target, column] = max(V[target, column], V[source, column])
+
+
+@njit
+def _arrive(
+    V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array, site: Array, pc: int
+) -> None:  # fmt: skip
+    """Record arrivals of lanes at mbarriers (-1: none)."""
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(lanes.shape[1]):
+            which = found[i, lane]
+            if lanes[i, lane] and which >= 0 and which != last:
+                last = which
+                _join(V, first + which, w)
+                V[first + which, own[w]] = tick[w]
+                site[which] = pc
+    for i in range(len(warps)):
+        tick[warps[i]] += 1
+
+
+@njit
+def _look(
+    V: Array, tick: Array, warps: Array, found: Array, lanes: Array, asked: Array, count: Array, start: Array,
+    column: Array, place: Array, seen_phase: Array, seen_tick: Array, seen_site: Array, pc: int, out: Array,
+) -> int:  # fmt: skip
+    """Record tests of mbarriers by parity. Return the number of ambiguous tests.
+
+    A test is ambiguous if a phase other than the expected one may answer it. The first ambiguous tests are in `out`.
+    """
+    found_wrong = 0
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(32):
+            which = found[i, lane]
+            if not lanes[i, lane] or which < 0 or which == last:
+                continue
+            last = which
+            complete = count[which] - start[which]
+            known = max(V[w, column[which]] - start[which], 0)
+            parity = np.int64(asked[i, lane]) & 1
+            phase = known if (known & 1) == parity else known - 1
+            if complete > phase + 1:
+                if found_wrong < len(out):
+                    out[found_wrong, 0] = i
+                    out[found_wrong, 1] = lane
+                    out[found_wrong, 2] = which
+                    out[found_wrong, 3] = phase
+                    out[found_wrong, 4] = complete
+                found_wrong += 1
+            if (complete & 1) != parity:
+                seen_phase[which, place[w]] = complete - 1
+                seen_tick[which, place[w]] = tick[w]
+                seen_site[which, place[w]] = pc
+    return found_wrong
+
+
+@njit
+def _know(
+    V: Array, first: int, warps: Array, found: Array, lanes: Array, count: Array, column: Array
+) -> None:  # fmt: skip
+    """Record that lanes found phases of mbarriers complete."""
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(32):
+            which = found[i, lane]
+            if lanes[i, lane] and which >= 0 and which != last:
+                last = which
+                _join(V, w, first + which)
+                V[w, column[which]] = max(V[w, column[which]], count[which])
+
+
+@njit
+def _complete(
+    V: Array, arriving: int, arrived: int, objects: Array, count: Array, start: Array, column: Array, per_cta: int,
+    agents: int, seen_phase: Array, seen_tick: Array, seen_site: Array, out: Array,
+) -> int:  # fmt: skip
+    """Complete phases of mbarriers. Return the number of tests that may come too late.
+
+    Such a test looks for the previous phase, and nothing orders it before the completion of this one. The first of them
+    are in `out`.
+    """
+    found = 0
+    for k in range(len(objects)):
+        which = objects[k]
+        phase = count[which] - start[which]
+        for c in range(seen_phase.shape[1]):
+            at = c // per_cta * agents + c % per_cta
+            if seen_phase[which, c] == phase - 1 and V[arriving + which, at] < seen_tick[which, c]:
+                if found < len(out):
+                    out[found, 0] = c
+                    out[found, 1] = seen_site[which, c]
+                    out[found, 2] = which
+                    out[found, 3] = phase - 1
+                    out[found, 4] = phase
+                found += 1
+        count[which] += 1
+        _join(V, arrived + which, arriving + which)
+        V[arrived + which, column[which]] = count[which]
+    return found

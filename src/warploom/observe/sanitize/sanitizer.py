@@ -12,37 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.events import (
-    Access,
-    Arrive,
-    Barrier,
-    Commit,
-    CopyIssue,
-    Execute,
-    Exit,
-    Fence,
-    Launch,
-    Observer,
-    PhaseComplete,
-    PhaseWait,
-    Resident,
-    Wait,
-)
+from warploom.emulator import events
 from warploom.isa.model import effects
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
-from warploom.observe.sanitize.multiplications import Multiplications
-from warploom.observe.sanitize.optimistic_loads import optimistic_loads
+from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.sparse_metadata import MetadataCheck
-from warploom.observe.sanitize.tensor_maps import TensorMaps
-from warploom.observe.sanitize.transfers import Transfers, issue_handler
+from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
 Array = NDArray[Any]
@@ -65,10 +47,10 @@ class _Synchronisation:
     aligned: bool
 
 
-class Sanitizer(Observer):
+class Sanitizer(events.Observer):
     """Observer that sanitizes one launch."""
 
-    launch: Launch
+    launch: events.Launch
     context: Context
     clocks: Clocks
     shadow: SharedShadow
@@ -84,7 +66,7 @@ class Sanitizer(Observer):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, launch: Launch) -> None:
+    def attach(self, launch: events.Launch) -> None:
         """Analyse the program of a launch, and set the handlers of events."""
         self.launch = launch
         forms = [step.binding.form for step in launch.program.steps]
@@ -100,26 +82,26 @@ class Sanitizer(Observer):
         self.multiplications = Multiplications(launch)
         self.metadata = MetadataCheck(launch)
         self.unwritten = UnwrittenRegisters(launch)
-        self.ordered = OrderedAccesses(launch, optimistic_loads(launch))
+        self.ordered = OrderedAccesses(launch)
         self.instructions = {
             pc: handler for pc in range(len(forms)) if (handler := self._instruction_handler(pc)) is not None
         }
         self.guards = self.unwritten.guard_handlers()
         self.handlers = {
-            Resident: self._start,
-            Access: self._access,
-            Fence: self._fence,
-            Barrier: self._barrier,
-            PhaseComplete: self._phase_complete,
-            Arrive: self._arrive,
-            PhaseWait: self._phase_wait,
-            CopyIssue: self._copy_issue,
-            Commit: self._commit,
-            Wait: self._wait,
-            Exit: self._exit,
+            events.Resident: self._start,
+            events.Access: self._access,
+            events.Fence: self._fence,
+            events.Barrier: self._barrier,
+            events.PhaseComplete: self._phase_complete,
+            events.Arrive: self._arrive,
+            events.PhaseWait: self._phase_wait,
+            events.CopyIssue: self._copy_issue,
+            events.Commit: self._commit,
+            events.Wait: self._wait,
+            events.Exit: self._exit,
         }
 
-    def _instruction_handler(self, pc: int) -> Callable[[Execute], None] | None:
+    def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
         """Return the handler of an instruction, or None if no check observes it."""
         found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
         if (issue := issue_handler(self.launch, pc)) is not None:
@@ -129,7 +111,7 @@ class Sanitizer(Observer):
             return next(iter(handlers), None)
         return partial(_handle_all, handlers)
 
-    def _start(self, event: Resident) -> None:
+    def _start(self, event: events.Resident) -> None:
         self._close()
         self._started = True
         launch, report = self.launch, self.report
@@ -139,6 +121,7 @@ class Sanitizer(Observer):
         self.global_shadow.start(context)
         self.shadow = SharedShadow(context, self._asynchronous)
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
+        self.aliasing = self.mbarriers.aliasing
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.unwritten.start(context)
@@ -179,7 +162,7 @@ class Sanitizer(Observer):
 
     # Accesses ---------------------------------------------------------------------------------------------
 
-    def _access(self, event: Access) -> None:
+    def _access(self, event: events.Access) -> None:
         """Check loads, stores and atomics of lanes. Asynchronous accesses are checked when they are issued."""
         if event.space == "local" or event.location.asynchronous:
             return
@@ -187,8 +170,8 @@ class Sanitizer(Observer):
         update = event.kind == "update"
         strong = update or self.ordered.is_strong(pc)
         reads = event.kind != "write"
-        if strong and reads:
-            self.mbarriers.acquire_all(warps)
+        if strong and reads and self.aliasing is not None:
+            self.aliasing.acquire_all(warps)
         if strong:
             self.ordered.access(event)
         if event.space == "global":
@@ -202,12 +185,12 @@ class Sanitizer(Observer):
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
             self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
 
-    def _copy_issue(self, event: CopyIssue) -> None:
+    def _copy_issue(self, event: events.CopyIssue) -> None:
         self.transfers.bulk(event)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 
-    def _commit(self, event: Commit) -> None:
+    def _commit(self, event: events.Commit) -> None:
         batch = event.batch
         if event.group == "copy":
             self.clocks.commit_copies(batch.warp_index)
@@ -217,10 +200,11 @@ class Sanitizer(Observer):
         elif event.group == "multiplication":
             groups = batch.warp_index[batch.warpgroups()]
             numbers = self.clocks.multiplication_groups[groups[:, 0]]
-            self.mbarriers.commit_multiplications(groups, numbers)
+            if self.aliasing is not None:
+                self.aliasing.commit_multiplications(groups, numbers)
             self.clocks.commit_multiplications(groups)
 
-    def _wait(self, event: Wait) -> None:
+    def _wait(self, event: events.Wait) -> None:
         batch = event.batch
         if event.group == "copy":
             self.clocks.wait_copies(batch.warp_index, event.pending)
@@ -232,12 +216,13 @@ class Sanitizer(Observer):
             groups, pending = batch.warp_index[batch.warpgroups()], min(event.pending, _MOST_GROUPS)
             if pending < GROUPS:
                 numbers = self.clocks.multiplication_groups[groups[:, 0]] - pending
-                self.mbarriers.complete_multiplications(groups, numbers)
+                if self.aliasing is not None:
+                    self.aliasing.complete_multiplications(groups, numbers)
             self.clocks.wait_multiplications(groups, pending)
 
     # Fences and barriers ----------------------------------------------------------------------------------
 
-    def _fence(self, event: Fence) -> None:
+    def _fence(self, event: events.Fence) -> None:
         batch, effect = event.batch, event.effect
         slots = self.launch.program.steps[event.pc].binding.slots
         if effect.kind == "registers":
@@ -252,7 +237,7 @@ class Sanitizer(Observer):
         elif effects.word(effect.proxy, slots) != _UNORDERED_PROXY:
             self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
 
-    def _barrier(self, event: Barrier) -> None:
+    def _barrier(self, event: events.Barrier) -> None:
         if event.level == "warp":
             self.clocks.synchronise(event.batch.warp_index)
         elif event.level == "cta":
@@ -262,19 +247,20 @@ class Sanitizer(Observer):
         else:
             self._wait_for_cluster(event)
 
-    def _arrive_at_cta(self, event: Barrier) -> None:
+    def _arrive_at_cta(self, event: events.Barrier) -> None:
         """Release the clocks of warps to the CTA barriers at which they arrive."""
         self._check_aligned(event)
         batch, keys = event.batch, event.keys
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
-        self.mbarriers.join_barrier(warps, keys)
+        if self.aliasing is not None:
+            self.aliasing.join_barrier(warps, keys)
         if event.waits.any():
             self._barrier_of[warps] = keys
             self._lanes_at[warps] |= bits
 
-    def _check_aligned(self, event: Barrier) -> None:
+    def _check_aligned(self, event: events.Barrier) -> None:
         """Report aligned barriers that only some lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
@@ -301,12 +287,14 @@ class Sanitizer(Observer):
             full = bits == to_bits(self.context.splits.live[warps])
             clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
             clocks.synchronise(warps[full])
-            self.mbarriers.leave_barrier(warps, self._barrier_of[warps])
+            if self.aliasing is not None:
+                self.aliasing.leave_barrier(warps, self._barrier_of[warps])
             self._barrier_of[warps], self._lanes_at[warps] = -1, 0
         clocks.clear(clocks.barrier(keys))
-        self.mbarriers.end_barrier(keys)
+        if self.aliasing is not None:
+            self.aliasing.end_barrier(keys)
 
-    def _arrive_at_cluster(self, event: Barrier) -> None:
+    def _arrive_at_cluster(self, event: events.Barrier) -> None:
         """Release the clocks of warps to the cluster barriers at which they arrive."""
         self._check_aligned(event)
         batch, clocks = event.batch, self.clocks
@@ -318,7 +306,7 @@ class Sanitizer(Observer):
         else:
             clocks.release(warps, bits, full, rows)
 
-    def _wait_for_cluster(self, event: Barrier) -> None:
+    def _wait_for_cluster(self, event: events.Barrier) -> None:
         """Let warps acquire the clock of a complete phase. Keep the others until their phase is complete."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
@@ -333,7 +321,8 @@ class Sanitizer(Observer):
         where = np.array([cluster])
         self._cluster_phase[cluster] += 1
         self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
-        self.mbarriers.pass_cluster(cluster)
+        if self.aliasing is not None:
+            self.aliasing.pass_cluster(cluster)
         for warps, bits in self._cluster_waiting.pop(cluster, ()):
             self._pass_cluster(cluster, warps, bits)
 
@@ -347,14 +336,14 @@ class Sanitizer(Observer):
 
     # mbarriers --------------------------------------------------------------------------------------------
 
-    def _arrive(self, event: Arrive) -> None:
+    def _arrive(self, event: events.Arrive) -> None:
         """Check operations on mbarriers. Those of asynchronous operations are checked at their issue."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]
         self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
 
-    def _phase_wait(self, event: PhaseWait) -> None:
+    def _phase_wait(self, event: events.PhaseWait) -> None:
         batch, pc = event.batch, event.pc
         self.mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
         warps = batch.location.warp
@@ -363,9 +352,10 @@ class Sanitizer(Observer):
             self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
         synchronisation = self._synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
-        self.mbarriers.know(warps, event.index, event.complete)
+        if self.aliasing is not None:
+            self.aliasing.know(warps, self.mbarriers.of(event.index), event.complete)
 
-    def _phase_complete(self, event: PhaseComplete) -> None:
+    def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "cta":
             self._complete_cta(event.keys)
         elif event.level == "cluster":
@@ -374,12 +364,12 @@ class Sanitizer(Observer):
         else:
             self.mbarriers.complete(event.keys)
 
-    def _exit(self, event: Exit) -> None:
+    def _exit(self, event: events.Exit) -> None:
         self.multiplications.exit(event.warps)
         self.lifetimes.exit(event.warps)
 
 
-def _handle_all(handlers: Sequence[Callable[[Execute], None]], event: Execute) -> None:
+def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: events.Execute) -> None:
     for each in handlers:
         each(event)
 
