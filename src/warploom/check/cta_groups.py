@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warploom.check.body import Body
-from warploom.check.findings import error
+from warploom.check.report import error
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.form import Form, forms
 from warploom.ptx import Function, Instruction, Name

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from warploom.check.findings import error, warning
 from warploom.check.names import Names
+from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.registers import DECLARABLE

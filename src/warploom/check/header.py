@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from warploom.check.findings import error, warning
+from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.isa.model.availability import (
     Target,

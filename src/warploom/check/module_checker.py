@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from warploom.check import declarations
 from warploom.check.body import Body, Step
 from warploom.check.cta_groups import CtaGroups, FunctionUse, function_use
-from warploom.check.findings import error
 from warploom.check.header import HEADER_ITEMS, check_header
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.names import Names
 from warploom.check.register_count import register_counts
+from warploom.check.report import error
 from warploom.check.warpgroup_order import warpgroup_order
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
-from warploom.check.findings import warning
 from warploom.check.operand_checker import names_in
+from warploom.check.report import warning
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.binding.operands import BoundOperand, Problem
 from warploom.isa.model.effects import Commit, Fence, Wait

@@ -4,4 +4,3 @@ from __future__ import annotations
 
 from warploom.check.ptxas import forms as forms
 from warploom.check.ptxas import memory_forms as memory_forms
-from warploom.check.ptxas import tensor_memory_forms as tensor_memory_forms

@@ -1,4 +1,7 @@
-"""Loads, stores, moves and atomics that ptxas accepts and the manual does not have.
+"""Loads, stores, moves, atomics and multiplications in tensor memory beyond the manual.
+
+ptxas accepts these Forms. Its multiplications in tensor memory take a predicate in place of the lane masks, and a scale
+for integers.
 
 Source: answers of ptxas 12.9 to 13.5
 """
@@ -6,6 +9,7 @@ Source: answers of ptxas 12.9 to 13.5
 from __future__ import annotations
 
 from warploom.check.ptxas.extension import ExtensionForm
+from warploom.isa.instructions.tcgen05_mma import GROUPS, INTEGER, KEPT, SHIFTED, SOURCE, multiplication_operands
 from warploom.isa.model.operands import address, bits_as_unsigned, inout, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
@@ -189,4 +193,34 @@ VECTOR_MOVE = ExtensionForm(
     """,
     operands={"d": out("type", "vec", allows=("integers",)), "a": inp("type", "vec", allows=("integers",))},
     source="PTX ISA 9.7.9.3",
+)
+
+# Multiplications in tensor memory ------------------------------------------------------------------------------
+
+_REASONS = {"lane": "lanes", "scale": "scale-input-d"}
+
+_VARIANTS = (
+    ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
+    ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", INTEGER),
+    ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", INTEGER),
+    ("scale", "disable-output-lane, enable-input-d, any-scale", "-", "kind::i8", INTEGER),
+    ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", INTEGER),
+)
+
+TENSOR_MEMORY_FORMS = tuple(
+    ExtensionForm(
+        reason=_REASONS[what],
+        name=f"ptxas.{what}_{k}{a.strip('[]')[1:]}",
+        syntax=f"tcgen05.mma{{.sp}}.cta_group.kind{{.ashift}}{{.collector_usage}}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, {last};",
+        rows=f"""
+            sp    cta_group  kind     ashift      collector_usage  ptx  target
+            {sp}  {GROUPS}  {kinds}  -           {KEPT}          8.6  {targets}
+        """
+        + (f"{sp} {GROUPS} {kinds} ashift {SHIFTED} 8.6 {targets}" if a == "[a-tmem]" else ""),
+        operands=multiplication_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
+        source=f"{SOURCE}.1",
+    )
+    for k, (what, last, sp, kinds, targets) in enumerate(_VARIANTS)
+    for a in ("a-desc", "[a-tmem]")
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from warploom.check.ptxas import forms, memory_forms, tensor_memory_forms
+from warploom.check.ptxas import forms, memory_forms
 from warploom.check.ptxas import fragment_registers as registers
 from warploom.check.ptxas.fragment_registers import FragmentRule
 from warploom.isa.instructions import (
@@ -245,7 +245,7 @@ _extend(
         **dict.fromkeys((*_LOADS, memory.ST_ASYNC_RELEASE, memory.CREATEPOLICY_RANGE), "a"),
         **{
             form: "disable_output_lane"
-            for form in (tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR, *tensor_memory_forms.FORMS)
+            for form in (tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR, *memory_forms.TENSOR_MEMORY_FORMS)
             if "disable_output_lane" in form.operands
         },
     },
@@ -294,7 +294,7 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 # Operands without sinks, predicates and addresses of variables ---------------------------------------------
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
-_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.FORMS)
+_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *memory_forms.TENSOR_MEMORY_FORMS)
 _REGISTERS_ONLY.update((form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands)
 _REGISTERS_ONLY.update((form, "r") for form in forms_of("tcgen05") if "r" in form.operands)
 _REGISTERS_ONLY.update([(mbarrier.TEST_WAIT, "phase"), (mbarrier.TRY_WAIT, "phase")])

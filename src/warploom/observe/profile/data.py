@@ -12,21 +12,8 @@ from warploom.emulator.program import Program
 
 Extents = tuple[int, int, int]
 
-ROW = np.dtype(
-    [
-        ("executions", "i8"),
-        ("lanes", "i8"),
-        ("shared", "i8"),
-        ("ideal_wavefronts", "i8"),
-        ("wavefronts", "i8"),
-        ("ways", "i8"),
-        ("global", "i8"),
-        ("ideal_sectors", "i8"),
-        ("sectors", "i8"),
-        ("lines", "i8"),
-        ("bytes", "i8"),
-    ]
-)
+_COLUMNS = "executions lanes shared ideal_wavefronts wavefronts ways global ideal_sectors sectors lines bytes"
+ROW = np.dtype([(name, "i8") for name in _COLUMNS.split()])
 """Columns of an instruction in a profile.
 
 - executions: warps that executed the instruction with at least one lane; lanes: all these lanes.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from warploom.observe.trace.chrome import Trace
 from warploom.observe.trace.data import Cta, Kind
 from warploom.observe.trace.recorder import EVENTS, Recorder
-from warploom.observe.trace.trace import Trace
 
 __all__ = ["EVENTS", "Cta", "Kind", "Recorder", "Trace"]

@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,19 @@ from warploom.observe.trace.tracks import FINEST, Tracks
 Event = dict[str, Any]
 
 
-def save(trace: TraceData, path: Path) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace(TraceData):
+    """Trace of a run: the events of some of its CTAs."""
+
+    def save(self, path: str | Path) -> None:
+        """Write a file for Perfetto (https://ui.perfetto.dev) and chrome://tracing.
+
+        A failure leaves no partial file. Errors: UsageError launch.trace
+        """
+        _save(self, Path(path))
+
+
+def _save(trace: TraceData, path: Path) -> None:
     """Write a trace to a file. A failure leaves no partial file. Errors: UsageError launch.trace."""
     temporary = ""
     try:

@@ -37,20 +37,10 @@ WAITS = frozenset(kind for kind in Kind if kind.name.startswith("WAIT"))
 
 EVENT = np.dtype(
     [
-        ("kind", "u1"),
-        ("cta", "i4"),
-        ("warp", "i4"),
-        ("split", "i4"),
-        ("begin", "i8"),
-        ("end", "i8"),
-        ("step", "i4"),
-        ("last", "i4"),
-        ("number", "i8"),
-        ("phase", "i4"),
-        ("amount", "i8"),
-        ("count", "i4"),
+        ("kind", "u1"), ("cta", "i4"), ("warp", "i4"), ("split", "i4"), ("begin", "i8"), ("end", "i8"), ("step", "i4"),
+        ("last", "i4"), ("number", "i8"), ("phase", "i4"), ("amount", "i8"), ("count", "i4"),
     ]
-)
+)  # fmt: skip
 """Columns of a trace event.
 
 - cta: position in `Trace.ctas`. A copy has the CTA that issued it, a phase the CTA that owns the mbarrier.

@@ -13,9 +13,8 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, PhaseWait
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.operations import Operations
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import NOWHERE, OPEN, Ids, Recording
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import NOWHERE, OPEN, Ids
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]

@@ -14,9 +14,8 @@ from warploom.isa.model.effects import Access
 from warploom.isa.model.records import BulkCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import OPEN, Ids, Recording
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import OPEN, Ids
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]

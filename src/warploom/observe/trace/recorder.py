@@ -9,36 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.emulator import events
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import (
-    Allocate,
-    Arrive,
-    Barrier,
-    BlockEnd,
-    BlockStart,
-    Complete,
-    CopyIssue,
-    Event,
-    Execute,
-    Issue,
-    Launch,
-    Observer,
-    PhaseComplete,
-    PhaseWait,
-    Resident,
-    Suspend,
-    Wait,
-)
 from warploom.emulator.grid import Grid
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
+from warploom.observe.trace.chrome import Trace
 from warploom.observe.trace.data import Cta, Kind
 from warploom.observe.trace.mbarriers import Mbarriers
 from warploom.observe.trace.operations import Operations
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import NOWHERE, Recording, Table
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import NOWHERE, Table
-from warploom.observe.trace.trace import Trace
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -49,7 +30,7 @@ EVENTS = 200_000
 _BARRIERS = 16
 
 
-class Recorder(Observer):
+class Recorder(events.Observer):
     """Observer that records the trace of one launch.
 
     It records the CTAs with the given numbers (x varies fastest), by default the CTAs of the first cluster. Its clock
@@ -73,7 +54,7 @@ class Recorder(Observer):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, launch: Launch) -> None:
+    def attach(self, launch: events.Launch) -> None:
         """Select the CTAs of a launch to record, and set the handlers of events."""
         self.launch = launch
         self.recording = Recording(launch, self.table)
@@ -84,22 +65,22 @@ class Recorder(Observer):
             if step.binding.form.multiplies and not step.binding.form.is_asynchronous
         }
         # These events matter only while CTAs are recorded.
-        timed: dict[type[Event], Callable[[Any], None]] = {
-            Suspend: self._suspend,
-            Barrier: self._barrier,
-            Allocate: self._allocate,
-            PhaseComplete: self._phase_complete,
-            Arrive: self._arrive,
-            Issue: self._issue,
-            CopyIssue: self._copy_issue,
-            Complete: self._complete,
-            Wait: self._wait,
+        timed: dict[type[events.Event], Callable[[Any], None]] = {
+            events.Suspend: self._suspend,
+            events.Barrier: self._barrier,
+            events.Allocate: self._allocate,
+            events.PhaseComplete: self._phase_complete,
+            events.Arrive: self._arrive,
+            events.Issue: self._issue,
+            events.CopyIssue: self._copy_issue,
+            events.Complete: self._complete,
+            events.Wait: self._wait,
         }
         self.handlers = {kind: self._timed(handler) for kind, handler in timed.items()} | {
-            Resident: self._start,
-            BlockStart: self._start_block,
-            BlockEnd: self._end_block,
-            PhaseWait: self._phase_wait,
+            events.Resident: self._start,
+            events.BlockStart: self._start_block,
+            events.BlockEnd: self._end_block,
+            events.PhaseWait: self._phase_wait,
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -113,7 +94,7 @@ class Recorder(Observer):
 
         return handle
 
-    def _start(self, event: Resident) -> None:
+    def _start(self, event: events.Resident) -> None:
         """Start a wave of CTAs: the set that the emulator runs at the same time."""
         self.table.close(self.recording.base)
         grid, topology = self.launch.grid, self.launch.topology
@@ -152,7 +133,7 @@ class Recorder(Observer):
 
     # Blocks -----------------------------------------------------------------------------------------------
 
-    def _start_block(self, event: BlockStart) -> None:
+    def _start_block(self, event: events.BlockStart) -> None:
         recording = self.recording
         recording.pc = event.pc
         if not recording.any_recorded:
@@ -164,7 +145,7 @@ class Recorder(Observer):
             self._block += 1
             self.spans.begin(rows)
 
-    def _end_block(self, event: BlockEnd) -> None:
+    def _end_block(self, event: events.BlockEnd) -> None:
         recording = self.recording
         recording.pc = event.pc
         if recording.in_block:
@@ -178,7 +159,7 @@ class Recorder(Observer):
             return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
-    def _suspend(self, event: Suspend) -> None:
+    def _suspend(self, event: events.Suspend) -> None:
         """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
         if event.status == Status.READY:
             return
@@ -197,7 +178,7 @@ class Recorder(Observer):
 
     # Barriers ---------------------------------------------------------------------------------------------
 
-    def _barrier(self, event: Barrier) -> None:
+    def _barrier(self, event: events.Barrier) -> None:
         positions = self._positions(event.batch)
         if not len(positions) or event.level == "warp":
             return
@@ -230,7 +211,7 @@ class Recorder(Observer):
             if (source := self._completed.get(cluster, NOWHERE)) != NOWHERE:
                 self.table.arrow(source, wait)
 
-    def _phase_complete(self, event: PhaseComplete) -> None:
+    def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "mbarrier":
             self.mbarriers.complete(event.keys)
         elif event.level == "cta":
@@ -254,7 +235,7 @@ class Recorder(Observer):
             for wait in ids[(begins[ids] < now) & (ids != NOWHERE)].tolist():
                 self.table.arrow(last, wait)
 
-    def _allocate(self, event: Allocate) -> None:
+    def _allocate(self, event: events.Allocate) -> None:
         """Record waits of warp splits for registers."""
         positions = np.flatnonzero(event.waits & self.recording.recorded[event.batch.warp_index])
         rows = event.batch.rows[positions]
@@ -265,31 +246,31 @@ class Recorder(Observer):
 
     # Asynchronous operations ------------------------------------------------------------------------------
 
-    def _phase_wait(self, event: PhaseWait) -> None:
+    def _phase_wait(self, event: events.PhaseWait) -> None:
         self.recording.pc = event.pc
         self.mbarriers.test(event)
 
-    def _arrive(self, event: Arrive) -> None:
+    def _arrive(self, event: events.Arrive) -> None:
         self.mbarriers.act(event)
 
-    def _issue(self, event: Issue) -> None:
+    def _issue(self, event: events.Issue) -> None:
         positions = self._positions(event.batch)
         if len(positions):
             self.operations.issue(event, positions)
 
-    def _copy_issue(self, event: CopyIssue) -> None:
+    def _copy_issue(self, event: events.CopyIssue) -> None:
         self.mbarriers.expect_copies(*self.operations.issue_copies(event))
 
-    def _complete(self, event: Complete) -> None:
+    def _complete(self, event: events.Complete) -> None:
         self.mbarriers.start_completion()
         self.operations.complete(event)
 
-    def _wait(self, event: Wait) -> None:
+    def _wait(self, event: events.Wait) -> None:
         positions = self._positions(event.batch)
         if len(positions):
             self.operations.wait(event, positions)
 
-    def _multiply(self, event: Execute) -> None:
+    def _multiply(self, event: events.Execute) -> None:
         """Record synchronous multiplications: one event for each CTA and basic block."""
         recording = self.recording
         if event.pc != event.first or not recording.any_recorded:
@@ -301,7 +282,6 @@ class Recorder(Observer):
         warps, now, pc = event.batch.warp_index[positions], recording.now(), event.pc
         of_warps = recording.cta_of_warp[warps]
         ctas, first, counts = np.unique(of_warps, return_index=True, return_counts=True)
-        events = self.table.rows
         for cta, at, count in zip(ctas.tolist(), first.tolist(), counts.tolist(), strict=True):
             found, block = self._multiplications.get(cta, (NOWHERE, -1))
             if block != self._block:
@@ -311,10 +291,10 @@ class Recorder(Observer):
                 )  # fmt: skip
                 found = int(added[0])
                 self._multiplications[cta] = found, self._block
-                events = self.table.rows
-            events["end"][found] = now + 1
-            events["last"][found] = pc
-            events["count"][found] += count * event.length
+            rows = self.table.rows
+            rows["end"][found] = now + 1
+            rows["last"][found] = pc
+            rows["count"][found] += count * event.length
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.warp_splits import Status
 from warploom.observe.trace.data import Kind
-from warploom.observe.trace.recording import Recording
-from warploom.observe.trace.table import OPEN, Ids
+from warploom.observe.trace.recording import OPEN, Ids, Recording
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
