@@ -85,53 +85,14 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
         _FRAGMENTS.update({(form, name): rule(name) for name in names.split()})
 
 
-def _of_bf16(words: frozenset[str]) -> Extensions:
-    """Return extensions that apply only to conversions from or to bf16."""
-    return lambda slots, target: words if any(word.startswith("bf16") for word in slots.values()) else ()
+def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Extensions:
+    """Return extensions that apply only if a condition on the modifiers and the target number holds."""
+    return lambda slots, target: words if condition(slots, target) else ()
 
 
-def _from_target(number: int, words: frozenset[str]) -> Extensions:
-    """Return extensions that apply from a target number on."""
-    return lambda slots, target: words if target >= number else ()
-
-
-def _vote(words: frozenset[str]) -> Extensions:
-    """Return extensions that apply to votes whose result is a predicate."""
-    return lambda slots, target: words if target >= 90 and slots["type"] == "pred" else ()
-
-
-def _division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions. ptxas replaces divisions by routines, except in 32 bits."""
-    return FUNCTION | PACKED if TYPES[slots["type"]].bits == 32 else ()
-
-
-def _rounded_division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions and roots.
-
-    ptxas replaces them by routines unless they round to nearest.
-    """
-    is_routine = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
-    return () if is_routine else FUNCTION | PACKED
-
-
-def _narrowed_pair(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of conversions of pairs, except for that from bf16x2 to e2m1x2."""
-    return () if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else FUNCTION
-
-
-def _unscaled(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of fixed-point conversions without a scale."""
-    return () if slots["scaling"] else frozenset({"vector"})
-
-
-def _half_word(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of asynchronous stores of 16 bits."""
-    return FUNCTION if TYPES[slots["type"]].bits == 16 else ()
-
-
-def _scaled_source(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of scaled conversions from bf16x2."""
-    return FUNCTION if slots["atype"] == "bf16x2" else ()
+def _is_routine(slots: Slots, target: int) -> bool:
+    """Return True for a division or root that ptxas replaces by a routine: it does not round to nearest."""
+    return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
 
 # Extensions -----------------------------------------------------------------------------------------------
@@ -255,18 +216,24 @@ _extend(frozenset({"bare"}), {**dict.fromkeys(_TENSOR_LOADS, "dstMem mbar"), **d
 _extend(frozenset({"untyped"}), dict.fromkeys((*_TENSOR_LOADS, *_TENSOR_STORES, *_TENSOR_PREFETCHES), "tensorMap"))
 _extend(frozenset({"base"}), {barrier.FENCE_PROXY_TENSORMAP: "addr"})
 _extend(
-    _of_bf16(FUNCTION),
+    _if(FUNCTION, lambda slots, _: any(word.startswith("bf16") for word in slots.values())),
     {convert.CVT: "d a", convert.HALF: "d a", convert.HALVES: "d a", convert.HALVES_STOCHASTIC: "d a"},
 )
-_extend(_narrowed_pair, {convert.NARROW_HALVES: "a"})
-_extend(_unscaled, {convert.FIXED: "d"})
-_extend(_rounded_division, {floating.DIV: "a b", floating.ROOT: "a"})
-_extend(_division, {integer.DIV: "a b"})
-_extend(_half_word, {memory.ST_ASYNC_RELEASE: "b"})
-_extend(_scaled_source, {forms.WITH_SCALE: "a"})
-_extend(_from_target(90, FUNCTION), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"})
-_extend(_vote(PACKED), {warp.VOTE_SYNC: "d"})
-_extend(_vote(FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
+_extend(
+    _if(FUNCTION, lambda slots, _: (slots["dtype"], slots["atype"]) != ("e2m1x2", "bf16x2")),
+    {convert.NARROW_HALVES: "a"},
+)
+_extend(_if(frozenset({"vector"}), lambda slots, _: not slots["scaling"]), {convert.FIXED: "d"})
+_extend(_if(FUNCTION | PACKED, lambda *at: not _is_routine(*at)), {floating.DIV: "a b", floating.ROOT: "a"})
+# ptxas replaces integer divisions by routines, except in 32 bits.
+_extend(_if(FUNCTION | PACKED, lambda slots, _: TYPES[slots["type"]].bits == 32), {integer.DIV: "a b"})
+_extend(_if(FUNCTION, lambda slots, _: TYPES[slots["type"]].bits == 16), {memory.ST_ASYNC_RELEASE: "b"})
+_extend(_if(FUNCTION, lambda slots, _: slots["atype"] == "bf16x2"), {forms.WITH_SCALE: "a"})
+_extend(
+    _if(FUNCTION, lambda _, target: target >= 90), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"}
+)
+_extend(_if(PACKED, lambda slots, target: target >= 90 and slots["type"] == "pred"), {warp.VOTE_SYNC: "d"})
+_extend(_if(FUNCTION | PACKED, lambda slots, target: target >= 90 and slots["type"] == "pred"), {warp.VOTE_SYNC: "a"})
 
 
 # Fragments ------------------------------------------------------------------------------------------------

@@ -54,3 +54,8 @@ class Context:
         A number below 0 is omitted.
         """
         return self.resident.placement.describe(warp, lane)
+
+    def describe_cta(self, cta: int) -> str:
+        """Return a phrase that names the kernel and a resident CTA."""
+        placement = self.resident.placement
+        return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"

@@ -43,12 +43,12 @@ class GlobalCopies:
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))
         if request.destination_space == "global":
-            starts = _values(request.destination, event, every) - GLOBAL_BASE
+            starts = copy_values(event, request.destination, every) - GLOBAL_BASE
             good = self._inside(starts, sizes)
             self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]))
         if request.source_space == "global":
-            first, sizes = (_values(each, event, every) for each in request.source_range())
-            starts = _values(request.source, event, every) + first - GLOBAL_BASE
+            first, sizes = (copy_values(event, each, every) for each in request.source_range())
+            starts = copy_values(event, request.source, every) + first - GLOBAL_BASE
             heads = self._heads(event.warps, objects)
             for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
                 at = slice(copy, copy + 1)
@@ -57,10 +57,10 @@ class GlobalCopies:
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
         """Record the accesses of tensor copies to their boxes, or in im2col mode to their pixel columns."""
         request: TensorCopy = event.request
-        coordinates = np.stack([_values(part, event, copies) for part in request.coordinates])
+        coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
         offsets = np.zeros((0, len(copies)), np.int64)
         if request.offsets is not None:
-            offsets = np.stack([_values(part, event, copies) for part in request.offsets])
+            offsets = np.stack([copy_values(event, part, copies) for part in request.offsets])
         if request.direction == "store":
             self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True))
             return
@@ -162,5 +162,6 @@ class GlobalCopies:
         return (starts >= 0) & (starts + sizes <= len(self.arena.bytes))
 
 
-def _values(array: Array, event: CopyIssue, copies: Array) -> Array:
+def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
+    """Return the elements of a request's array for some of the issued copies. Shapes: (copies,)."""
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

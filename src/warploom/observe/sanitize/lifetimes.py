@@ -94,18 +94,12 @@ class Lifetimes:
         first = int(topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
         knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
+        place = f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}"
+        here = self.context.describe(warp, lane)
         if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
-            message = (
-                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing "
-                f"shows that it has started; {self.context.describe(warp, lane)}"
-            )
-            report.add("sanitize.cluster/start", pc, -1, message)
+            report.add("sanitize.cluster/start", pc, -1, f"{place}, and nothing shows that it has started; {here}")
         if not self.live[topology.cta_of == owner].any():
-            message = (
-                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, which has "
-                f"exited; {self.context.describe(warp, lane)}"
-            )
-            report.add("sanitize.cluster/exit", pc, -1, message)
+            report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
     # Cluster barrier --------------------------------------------------------------------------------
 
@@ -136,17 +130,10 @@ class Lifetimes:
             knows = clocks.vectors[own][:, (KNOWN, SOME)].max(axis=(0, 1))
             knows = np.maximum(knows, clocks.vectors[own + topology.warps][:, KNOWN].max(axis=0))
             passed = int(self.passed[own].max())
-            reaches = [*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()]
-            for each in reaches:
-                if knows[each.agent] >= each.clock or passed > each.arrivals:
-                    continue
-                whose = f"the shared memory of the CTA of rank {int(topology.rank[owner])}"
-                message = (
-                    f"this reaches {whose}, and nothing keeps that CTA from exiting first; "
-                    f"{self._describe_cta(owner)} exits"
-                )
-                report.add("sanitize.cluster/exit", each.pc, -1, message)
-
-    def _describe_cta(self, cta: int) -> str:
-        placement = self.context.resident.placement
-        return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"
+            message = (
+                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing keeps "
+                f"that CTA from exiting first; {self.context.describe_cta(owner)} exits"
+            )
+            for each in (*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()):
+                if knows[each.agent] < each.clock and passed <= each.arrivals:
+                    report.add("sanitize.cluster/exit", each.pc, -1, message)

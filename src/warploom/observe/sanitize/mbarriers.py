@@ -268,10 +268,9 @@ class Mbarriers:
         """Report a finding on the object at a word of shared memory."""
         if self.report.is_known(code, pc, other):
             return
-        placement = self.context.resident.placement
-        cta = f"kernel {placement.kernel}, {placement.describe_cta(word * 8 // self.shared.stride)}"
-        where = placement.describe(warp, lane) if warp >= 0 else cta
-        message = f"the mbarrier at shared address {self.shared.address(word * 8):#x} {text}; {where}"
+        context, byte = self.context, word * 8
+        where = context.describe(warp, lane) if warp >= 0 else context.describe_cta(byte // self.shared.stride)
+        message = f"the mbarrier at shared address {self.shared.address(byte):#x} {text}; {where}"
         self.report.add(code, pc, other, message)
 
 

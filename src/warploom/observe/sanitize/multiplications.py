@@ -69,13 +69,8 @@ class Multiplications:
                 accumulators |= registers_of(value)
             elif isinstance(value, VectorValue):
                 sources |= registers_of(value)
-        return _Multiplication(
-            pc,
-            frozenset(accumulators),
-            frozenset(sources),
-            frozenset() if record.metadata is None else registers_of(record.metadata.registers),
-            record.shared,
-        )
+        metadata = frozenset() if record.metadata is None else registers_of(record.metadata.registers)
+        return _Multiplication(pc, frozenset(accumulators), frozenset(sources), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
         """Return, for each other instruction, the multiplications whose registers it uses, in two arrays.
@@ -231,12 +226,10 @@ class Multiplications:
         report = self.context.report
         for index, position in zip(*np.nonzero(groups > complete), strict=True):
             pc, where = self.sites[int(index)].pc, self.context.describe(int(warps[position]))
+            code, what = "sanitize.wgmma/wait", "no wait covers this multiplication"
             if groups[index, position] > committed[position]:
-                message = "no group is committed for this multiplication before the warp exits"
-                report.add("sanitize.wgmma/commit", pc, -1, f"{message}; {where}")
-            else:
-                message = "no wait covers this multiplication before the warp exits"
-                report.add("sanitize.wgmma/wait", pc, -1, f"{message}; {where}")
+                code, what = "sanitize.wgmma/commit", "no group is committed for this multiplication"
+            report.add(code, pc, -1, f"{what} before the warp exits; {where}")
 
 
 class MetadataCheck:

@@ -24,7 +24,7 @@ from warploom.isa.model.types import TYPES
 from warploom.layout.tile import shared_bytes
 from warploom.observe.sanitize.clocks import THREAD_COPIES
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_copies import GlobalCopies
+from warploom.observe.sanitize.global_copies import GlobalCopies, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
@@ -171,15 +171,15 @@ class Transfers:
         request = event.request
         if isinstance(request, BulkCopy):
             every = np.arange(len(event.warps))
-            sizes = self._values(event, request.bytes, every)
+            sizes = copy_values(event, request.bytes, every)
             if request.source_space != "global":
-                first, read = (self._values(event, each, every) for each in request.source_range())
-                source = self._values(event, request.source, every) + first
+                first, read = (copy_values(event, each, every) for each in request.source_range())
+                source = copy_values(event, request.source, every) + first
                 self._read(event, every, source, read, group=request.completion == "group")
             objects = self._completing(event, every, request.destination)
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
-                target = self._values(event, request.destination, every)
+                target = copy_values(event, request.destination, every)
                 self._write(event, every, target, sizes, -1)
             return
         maps = lane_values(request.tensor_map, event.positions, event.lanes)
@@ -191,15 +191,11 @@ class Transfers:
             sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
             objects = self._completing(event, copies, request.shared)
             self.global_copies.boxes(event, fields, copies, objects)
-            shared = self._values(event, request.shared, copies)
+            shared = copy_values(event, request.shared, copies)
             if request.direction == "load":
                 self._write(event, copies, shared, sizes, fields.swizzle_span)
             else:
                 self._read(event, copies, shared, sizes, group=True)
-
-    @staticmethod
-    def _values(event: CopyIssue, array: Array, copies: Array) -> Array:
-        return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)
 
     def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
@@ -215,11 +211,11 @@ class Transfers:
         low, rank = addresses & 0xFF_FFFF, addresses >> 24
         copy = np.arange(len(copies))
         if request.multicast is not None:
-            masks = self._values(event, request.multicast, copies)
+            masks = copy_values(event, request.multicast, copies)
             copy, rank = np.nonzero(masks[:, None] >> np.arange(self.topology.cluster_size) & 1)
         good = self._inside(low, sizes)[copy] & (rank < self.topology.cluster_size)
         copy, rank = copy[good], rank[good]
-        barrier = self._values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
+        barrier = copy_values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
         starts = self._starts(warps[copy], rank, low[copy])
         words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
         found = mbarriers.of(np.minimum(words, len(self.shared.bytes) - 8))
@@ -236,11 +232,11 @@ class Transfers:
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
-        rank = self._values(event, target, copies) >> 24
+        rank = copy_values(event, target, copies) >> 24
         if request.multicast is not None:
-            masks = self._values(event, request.multicast, copies)
+            masks = copy_values(event, request.multicast, copies)
             rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
-        low = self._values(event, request.mbarrier, copies) & 0xFF_FFFF
+        low = copy_values(event, request.mbarrier, copies) & 0xFF_FFFF
         words = self._starts(event.warps[copies], rank, low)
         return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
 

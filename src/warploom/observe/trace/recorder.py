@@ -97,9 +97,7 @@ class Recorder(events.Observer):
     def _start(self, event: events.Resident) -> None:
         """Start a wave of CTAs: the set that the emulator runs at the same time."""
         self.table.close(self.recording.base)
-        grid, topology = self.launch.grid, self.launch.topology
-        x, y, z = event.placement.coordinates.T
-        numbers = x + grid.grid[0] * (y + grid.grid[1] * z)
+        topology, numbers = self.launch.topology, _numbers(self.launch.grid, event.placement.coordinates)
         chosen = {cta.number: k for k, cta in enumerate(self._ctas)}
         of_cta = np.full(topology.ctas, -1, np.int64)
         of_cta[: len(numbers)] = [chosen.get(number, -1) for number in numbers.tolist()]
@@ -299,28 +297,20 @@ class Recorder(events.Observer):
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
     """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
-    if requested is None:
-        return tuple(_cta(grid, _split(rank, grid.cluster)) for rank in range(grid.cluster_size))
-    for number in requested:
+    for number in requested or ():
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"
             raise UsageError(message, code="launch.trace")
-    found = [_cta(grid, _split(number, grid.grid)) for number in sorted(set(requested))]
-    return tuple(sorted(found, key=lambda cta: (cta.cluster, cta.rank)))
-
-
-def _split(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
-    x, y, _ = extents
-    return number % x, number // x % y, number // (x * y)
-
-
-def _cta(grid: Grid, at: tuple[int, int, int]) -> Cta:
-    counts = [extent // size for extent, size in zip(grid.grid, grid.cluster, strict=True)]
-    x, y, z = (each // size for each, size in zip(at, grid.cluster, strict=True))
-    i, j, k = (each % size for each, size in zip(at, grid.cluster, strict=True))
-    return Cta(
-        number=at[0] + grid.grid[0] * (at[1] + grid.grid[1] * at[2]),
-        coordinates=at,
-        cluster=x + counts[0] * (y + counts[1] * z),
-        rank=i + grid.cluster[0] * (j + grid.cluster[1] * k),
+    coordinates = grid.clusters().reshape(-1, 3)
+    numbers = _numbers(grid, coordinates)
+    first = np.arange(grid.cluster_size)
+    return tuple(
+        Cta(int(numbers[k]), tuple(coordinates[k].tolist()), *divmod(k, grid.cluster_size))
+        for k in (first if requested is None else np.flatnonzero(np.isin(numbers, list(requested)))).tolist()
     )
+
+
+def _numbers(grid: Grid, coordinates: Array) -> Array:
+    """Return the positions of CTAs in the grid, counted with x fastest. Shapes: coordinates (CTAs, 3)."""
+    x, y, z = coordinates.T
+    return x + grid.grid[0] * (y + grid.grid[1] * z)
