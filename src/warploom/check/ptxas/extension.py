@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from warploom.isa.model.form import Form, Match, Registry
+from warploom.isa.model.operands import OperandSpec
 
 
 class ExtensionForm(Form):
-    """Form that ptxas accepts beyond the manual. `reason` is the name of the tolerance that explains it."""
+    """Form that ptxas accepts beyond the manual. Its name begins with `ptxas.`.
+
+    `reason` is the name of the tolerance that explains the Form. `section` is the section of the PTX ISA that the Form
+    extends.
+    """
 
     registry = Registry()
 
-    def __init__(self, *, reason: str, **declaration: Any) -> None:
-        super().__init__(**declaration)
+    def __init__(
+        self, reason: str, name: str, section: str, syntax: str, rows: str,
+        operands: Mapping[str, OperandSpec] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            name=f"ptxas.{name}", syntax=syntax, operands=operands or {}, rows=rows, source=f"PTX ISA {section}"
+        )
         self.reason = reason
 
 
