@@ -18,7 +18,6 @@ _GROUP = "cta_group"
 
 
 def _names_group(form: Form) -> bool:
-    """Return True if every opcode of a Form names a CTA group."""
     return any(word.slot == _GROUP and not word.optional for word in form.syntax.words)
 
 

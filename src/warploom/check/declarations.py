@@ -92,7 +92,6 @@ def _type(declared: Variable) -> Iterator[Diagnostic]:
 
 
 def _bits(declared: Variable) -> int:
-    """Return the number of bits of a variable, or of one element of an array."""
     return (128 if declared.type == "b128" else TYPES[declared.type].bits) * declared.vector
 
 

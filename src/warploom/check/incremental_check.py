@@ -212,7 +212,6 @@ class _ReusingChecker(ModuleChecker):
 
 
 def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
-    """Return True if an earlier version of a body has the same declarations."""
     return len(earlier.declarations) == len(declarations) and all(map(operator.is_, earlier.declarations, declarations))
 
 

@@ -62,7 +62,6 @@ class InstructionChecker:
         return problems
 
     def _number(self, operand: ptx.Operand, names: Names, shapes: dict[int, int]) -> int:
-        """Return the number of an operand's shape."""
         number = shapes.get(id(operand))
         if number is None:
             shape = _shape(operand, names)

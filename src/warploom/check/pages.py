@@ -46,8 +46,6 @@ def forms_called(query: str) -> list[Form]:
 
 
 def _begins(form: Form, words: list[str]) -> bool:
-    """Return True if an opcode of a Form can begin with some words."""
-
     def walk(p: int, w: int) -> bool:
         if w == len(words):
             return True

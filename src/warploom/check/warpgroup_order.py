@@ -199,7 +199,6 @@ class _Analysis:
         return _bits(self.bits[register] for register in registers if register in self.bits)
 
     def _groups_left(self, index: int) -> int:
-        """Return the number of groups that a wait leaves in flight."""
         operand: Operand | None = next(iter(self.body.steps[index].instruction.operands), None)
         return min(operand.value, _MOST_GROUPS) if isinstance(operand, Integer) else _MOST_GROUPS
 
@@ -272,7 +271,6 @@ class _Analysis:
 
 
 def _register_names(bound: BoundOperand | None) -> frozenset[str]:
-    """Return the names in a vector of registers."""
     if bound is None or not isinstance(bound.operand, Vector):
         return frozenset()
     return frozenset(item.text for item in bound.operand.items if isinstance(item, Name))

@@ -90,7 +90,7 @@ def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Exten
     return lambda slots, target: words if condition(slots, target) else ()
 
 
-def _is_routine(slots: Slots, target: int) -> bool:
+def _is_routine(slots: Slots) -> bool:
     """Return True for a division or root that ptxas replaces by a routine: it does not round to nearest."""
     return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
@@ -224,7 +224,7 @@ _extend(
     {convert.NARROW_HALVES: "a"},
 )
 _extend(_if(frozenset({"vector"}), lambda slots, _: not slots["scaling"]), {convert.FIXED: "d"})
-_extend(_if(FUNCTION | PACKED, lambda *at: not _is_routine(*at)), {floating.DIV: "a b", floating.ROOT: "a"})
+_extend(_if(FUNCTION | PACKED, lambda slots, _: not _is_routine(slots)), {floating.DIV: "a b", floating.ROOT: "a"})
 # ptxas replaces integer divisions by routines, except in 32 bits.
 _extend(_if(FUNCTION | PACKED, lambda slots, _: TYPES[slots["type"]].bits == 32), {integer.DIV: "a b"})
 _extend(_if(FUNCTION, lambda slots, _: TYPES[slots["type"]].bits == 16), {memory.ST_ASYNC_RELEASE: "b"})

@@ -82,6 +82,24 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 
 
 @njit
+def _may_conflict(
+    c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
+) -> bool:  # fmt: skip
+    """Return False if every read of a granule of CTA `cta` happens before a write of warp `w`. This test is quick."""
+    for slot in range(len(s.reads)):
+        reader = c.own[slot * c.ctas + cta]
+        entry = s.reads[slot, granule]
+        if entry and (entry >> 32) > c.vectors[w, part, reader]:
+            return True
+        if asynchronous:
+            entry = s.async_reads[slot, granule >> 2]
+            agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
+            if entry and (entry >> 32) > c.vectors[w, KNOWN, agent]:
+                return True
+    return False
+
+
+@njit
 def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
     proxy: bool, position: int, found: int,
@@ -207,7 +225,7 @@ def write_lanes(
 
     Each warp's writes are accesses of an agent at a time: `agents` and `clocks`. The first conflicts are in `out`.
     """
-    V, own, records, sites, reads = c.vectors, c.own, s.records, s.sites, s.reads
+    V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
     strong = kind == STRONG
     for i in range(len(warps)):
@@ -241,17 +259,7 @@ def write_lanes(
                             pass
                         elif not (covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g):
                             found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
-                doubtful = False
-                for slot in range(len(reads)):
-                    entry = reads[slot, granule]
-                    if entry and (entry >> 32) > V[w, KNOWN, own[slot * c.ctas + cta]]:
-                        doubtful = True
-                    if s.asynchronous:
-                        entry = s.async_reads[slot, granule >> 2]
-                        agent = own[slot * c.ctas + cta] + (3 if (entry >> 31) & 1 else 2) * c.per_cta
-                        if entry and (entry >> 32) > V[w, KNOWN, agent]:
-                            doubtful = True
-                if doubtful:
+                if _may_conflict(c, s, w, KNOWN, granule, cta, s.asynchronous):
                     found = _check_readers(c, s, w, lane, covered, strong, granule, s.asynchronous, False, i, found)
                 for row in range(len(s.far)):
                     entry = s.far[row, granule]
@@ -316,7 +324,7 @@ def write_rows(
     Each write is an access of an agent at a time: `agents` and `clocks`. The written chunks of 16 bytes get `tag`,
     which identifies the swizzle. Shapes: all (rows,).
     """
-    V, own, records, reads = c.vectors, c.own, s.records, s.reads
+    records = s.records
     found = 0
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
@@ -328,17 +336,7 @@ def write_rows(
             if record and record != good:
                 found = _check_async(c, s, w, lane, granule, WRITE_WRITE, i, found)
                 good = record
-            doubtful = False
-            for slot in range(len(reads)):
-                entry = reads[slot, granule]
-                if entry and (entry >> 32) > V[w, FENCED, own[slot * c.ctas + cta]]:
-                    doubtful = True
-                if granule & 3 == 0:
-                    entry = s.async_reads[slot, granule >> 2]
-                    agent = own[slot * c.ctas + cta] + (3 if (entry >> 31) & 1 else 2) * c.per_cta
-                    if entry and (entry >> 32) > V[w, KNOWN, agent]:
-                        doubtful = True
-            if doubtful:
+            if _may_conflict(c, s, w, FENCED, granule, cta, granule & 3 == 0):
                 found = _check_readers(c, s, w, lane, 15, False, granule, granule & 3 == 0, True, i, found)
             for row in range(len(s.far)):
                 if s.far[row, granule]:

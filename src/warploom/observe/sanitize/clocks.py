@@ -322,24 +322,21 @@ class Clocks:
         """Return the rows that warps acquire when their phase of a cluster barrier is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
-    def arriving(self, objects: Array) -> Array:
+    def arriving(self, objects: Array, local: bool = False) -> Array:
         """Return the rows to which arrivals at mbarriers release. Object -1 gives NOWHERE.
 
-        An object is cta * mbarriers + the slot of the mbarrier in its CTA.
+        An object is cta * mbarriers + the slot of the mbarrier in its CTA. With `local`, the rows are those to which
+        only arrivals from the mbarriers' own CTAs release.
         """
-        return self._mbarrier_rows(objects, 0)
+        return self._mbarrier_rows(objects, 2 if local else 0)
 
-    def arrived(self, objects: Array) -> Array:
-        """Return the rows that waits acquire when a phase of the mbarriers is complete."""
-        return self._mbarrier_rows(objects, 1)
+    def arrived(self, objects: Array, local: bool = False) -> Array:
+        """Return the rows that waits acquire when a phase of the mbarriers is complete.
 
-    def arriving_locally(self, objects: Array) -> Array:
-        """Return the rows to which arrivals from the mbarriers' own CTAs release."""
-        return self._mbarrier_rows(objects, 2)
-
-    def arrived_locally(self, objects: Array) -> Array:
-        """Return the rows that waits of CTA scope acquire. Only arrivals from the own CTA released to them."""
-        return self._mbarrier_rows(objects, 3 if self.kinds > 2 else 1)
+        With `local`, the rows have only what arrivals from the mbarriers' own CTAs released. Waits of CTA scope acquire
+        these.
+        """
+        return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
         first = self.first_mbarrier + kind * self.ctas * self.mbarriers
@@ -408,7 +405,6 @@ def join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    """Join the clocks of lanes of warps into rows (-1: none), and advance the time of these warps."""
     V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
     total = len(clock)
     for i in range(len(warps)):
@@ -435,7 +431,6 @@ def _release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Arra
 
 @njit
 def _acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    """Join rows (-1: none) into the clocks of lanes of warps."""
     V, few, total = c.vectors, c.few, len(c.few)
     for i in range(len(warps)):
         w = warps[i]
@@ -450,7 +445,6 @@ def _acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Arra
 
 @njit
 def _synchronise(c: ClockArrays, warps: Array) -> None:
-    """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
     V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
     total = len(clock)
     for i in range(len(warps)):
@@ -471,7 +465,6 @@ def _synchronise(c: ClockArrays, warps: Array) -> None:
 
 @njit
 def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> None:
-    """Order what happens before a proxy fence of lanes before later accesses of the asynchronous proxy."""
     V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
     total, n = len(clock), V.shape[2]
     for i in range(len(warps)):

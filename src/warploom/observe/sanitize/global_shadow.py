@@ -222,13 +222,10 @@ class GlobalShadow:
         line = self.launch.program.line_of(site)
         why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
         here = self.context.describe(warp, lane)
-        place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({self._buffer(address)})"
+        segment = self.arena.segments[self._segment(granule * 4)]
+        buffer = f"{segment.name}, byte {address - segment.start}"
+        place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
-
-    def _buffer(self, address: int) -> str:
-        arena = self.arena
-        segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
-        return f"{segment.name}, byte {address - segment.start}"
 
 
 @njit
@@ -417,7 +414,6 @@ def _remember(s: GlobalArrays, granule: int, entry: Any, pc: Any) -> None:
 
 @njit
 def _remember_rows(s: GlobalArrays, starts: Array, sizes: Array, entry: int, pc: int) -> None:
-    """Record that a bulk copy with a given entry has read rows of bytes. Shapes: starts and sizes (rows,)."""
     for i in range(len(starts)):
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
             _remember(s, granule, entry, pc)

@@ -75,8 +75,8 @@ class Mbarriers:
 
     def _rows(self, objects: Array) -> list[Array]:
         clocks = self.clocks
-        near = [clocks.arriving(objects), clocks.arrived(objects)]
-        return near if clocks.kinds == 2 else [*near, clocks.arriving_locally(objects), clocks.arrived_locally(objects)]
+        sorts = (False,) if clocks.kinds == 2 else (False, True)
+        return [rows(objects, local) for local in sorts for rows in (clocks.arriving, clocks.arrived)]
 
     def _grow(self) -> None:
         before = self.clocks.mbarriers

@@ -69,7 +69,7 @@ class Multiplications:
                 accumulators |= registers_of(value)
             elif isinstance(value, VectorValue):
                 sources |= registers_of(value)
-        metadata = frozenset() if record.metadata is None else registers_of(record.metadata.registers)
+        metadata: Registers = frozenset() if record.metadata is None else registers_of(record.metadata.registers)
         return _Multiplication(pc, frozenset(accumulators), frozenset(sources), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
@@ -104,7 +104,6 @@ class Multiplications:
         return found
 
     def _used(self, pc: int) -> tuple[Registers, Registers]:
-        """Return the registers that an instruction reads and those that it writes."""
         each = self.launch.instructions[pc]
         read: set[tuple[int, int]] = set()
         written: set[tuple[int, int]] = set()

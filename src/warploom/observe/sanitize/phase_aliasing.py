@@ -234,7 +234,6 @@ def _join(V: Array, target: int, source: int) -> None:
 def _arrive(
     V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array, site: Array, pc: int
 ) -> None:  # fmt: skip
-    """Record arrivals of lanes at mbarriers (-1: none)."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
@@ -288,7 +287,6 @@ def _look(
 def _know(
     V: Array, first: int, warps: Array, found: Array, lanes: Array, count: Array, column: Array
 ) -> None:  # fmt: skip
-    """Record that lanes found phases of mbarriers complete."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(32):

@@ -291,7 +291,7 @@ class Transfers:
                 clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
             if self.topology.cluster_size > 1:
                 for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
-                    clocks.arrive(warps, bits, full, clocks.arriving_locally(which), relaxed)
+                    clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
@@ -303,7 +303,7 @@ class Transfers:
         warps = batch.location.warp
         self.shadow.read(warps, event.index, lanes, 8, event.pc, True, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
-            rows = clocks.arrived_locally(which) if narrow else clocks.arrived(which)
+            rows = clocks.arrived(which, local=narrow)
             if relaxed:
                 clocks.copy(np.where(rows < 0, -1, clocks.seen(warps, int(clocks.kinds > 2))), rows)
             else:

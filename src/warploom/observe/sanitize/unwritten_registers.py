@@ -233,7 +233,6 @@ class UnwrittenRegisters:
     def _check(
         self, batch: Batch, pc: int, rows: Array, lanes: Array, accumulators: Array | None = None, operands: Any = None
     ) -> None:
-        """Report required registers that are unwritten in active lanes."""
         found = self._unwritten[np.ix_(rows, batch.warp_index)] & lanes
         if not found.any():
             return

@@ -95,7 +95,6 @@ class Recorder(events.Observer):
         return handle
 
     def _start(self, event: events.Resident) -> None:
-        """Start a wave of CTAs: the set that the emulator runs at the same time."""
         self.table.close(self.recording.base)
         topology, numbers = self.launch.topology, _numbers(self.launch.grid, event.placement.coordinates)
         chosen = {cta.number: k for k, cta in enumerate(self._ctas)}
@@ -152,7 +151,6 @@ class Recorder(events.Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        """Return the positions of the recorded warps in a batch."""
         if not len(batch.rows):
             return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
@@ -234,7 +232,6 @@ class Recorder(events.Observer):
                 self.table.arrow(last, wait)
 
     def _allocate(self, event: events.Allocate) -> None:
-        """Record waits of warp splits for registers."""
         positions = np.flatnonzero(event.waits & self.recording.recorded[event.batch.warp_index])
         rows = event.batch.rows[positions]
         rows = rows[self.spans.wait[rows] < 0]
