@@ -9,9 +9,8 @@ from functools import lru_cache
 from warploom import ptx
 from warploom.check.names import Names, Part, Referent
 from warploom.check.operand_checker import OperandChecker, names_in
-from warploom.check.ptxas.extension import match_extensions
 from warploom.check.ptxas.ignored_words import without_suffixes
-from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
+from warploom.check.ptxas.tolerated import TOLERATED, ExtensionForm, Tolerance
 from warploom.diagnostics import Severity
 from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged
 from warploom.isa.binding.nearest import has_same_name, reordered
@@ -234,7 +233,7 @@ def _readings(
     return tuple(
         (reading, reasons, match)
         for reading, reasons in _combined(instruction)
-        for match in (*match_opcode(reading.opcode), *match_extensions(reading.opcode))
+        for match in (*match_opcode(reading.opcode), *ExtensionForm.registry.match(reading.opcode))
         if has_same_name(match.form, without_suffixes(instruction.words), reading.words)
     )
 

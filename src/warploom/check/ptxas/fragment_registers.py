@@ -62,7 +62,10 @@ def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare:
 
 
 def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
-    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with documented fragments."""
+    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with documented fragments.
+
+    With `sparse`, A is sparse.
+    """
 
     def rule(slots: Slots, target: int) -> FragmentRegisters:
         if slots["atype"] == "f64":
@@ -74,11 +77,6 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
         return replace(whole, group=1) if _is_split(letter, slots, target, sparse) else whole
 
     return rule
-
-
-def sparse_multiplication(letter: str) -> FragmentRule:
-    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with a sparse A."""
-    return multiplication(letter, sparse=True)
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:

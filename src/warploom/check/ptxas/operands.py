@@ -244,7 +244,7 @@ _DENSE = (
 )  # fmt: skip
 
 _hold_fragments(registers.multiplication, dict.fromkeys(_DENSE, "a b c d"))
-_hold_fragments(registers.sparse_multiplication, dict.fromkeys(_SPARSE, "a b c d"))
+_hold_fragments(lambda letter: registers.multiplication(letter, sparse=True), dict.fromkeys(_SPARSE, "a b c d"))
 _hold_fragments(lambda _: registers.metadata, dict.fromkeys(_SPARSE, "e"))
 _hold_fragments(
     registers.opaque_multiplication, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d")

@@ -1,20 +1,38 @@
 """Tolerances: violations of the manual that ptxas accepts, reported as warnings.
 
-ptxas accepts such an instruction because it ignores or moves a word, or because the instruction matches an extension
-Form.
+ptxas accepts such an instruction because it ignores or moves a word, or because an extension Form matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from warploom.check.ptxas.extension import ExtensionForm, extensions_of
 from warploom.check.ptxas.ignored_words import MAY_STATE_LENGTH, without_ignored
 from warploom.isa.binding.nearest import reordered
-from warploom.isa.model.form import Form
+from warploom.isa.model.form import Form, Registry
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Instruction, Integer, Vector
+
+
+class ExtensionForm(Form):
+    """Form that ptxas accepts and the manual does not have. The emulator refuses such instructions.
+
+    Its name begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section` is the
+    section of the PTX ISA on the instruction.
+    """
+
+    registry = Registry()
+
+    def __init__(
+        self, reason: str, name: str, section: str, syntax: str, rows: str,
+        operands: Mapping[str, OperandSpec] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            name=f"ptxas.{name}", syntax=syntax, operands=operands or {}, rows=rows, source=f"PTX ISA {section}"
+        )
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +56,7 @@ class Tolerance:
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for opcode, _ in reordered(instruction.opcode, extensions_of):
+    for opcode, _ in reordered(instruction.opcode, ExtensionForm.registry.forms_of):
         yield replace(instruction, opcode=opcode)
 
 
