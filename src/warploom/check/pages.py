@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
 from warploom.check.rules import Rule
@@ -63,7 +63,9 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 def form_section(form: Form) -> str:
     """Return the page section of a Form: syntax, table, operands, registers of fragments, and source."""
-    parts = [f"## {form.name}\n", f"```\n{_syntax(form)}\n```\n"]
+    opcode, _, operands = form.syntax_line.partition(" ")
+    syntax = f"{opcode} {operands.strip()}".strip()
+    parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`.\n")
     if form.columns:
@@ -74,15 +76,10 @@ def form_section(form: Form) -> str:
     if fragments:
         parts.append(_registers_table(form, fragments))
     if form.multiply is not None:
-        parts.append(_result(form))
+        parts.append(_SUMS.format((form.multiply.__doc__ or "").removeprefix("Return ").rstrip(".")))
         parts.append(_sums_table(form))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
-
-
-def _syntax(form: Form) -> str:
-    opcode, _, operands = form.syntax_line.partition(" ")
-    return f"{opcode} {operands.strip()}".strip()
 
 
 def _rows_table(form: Form) -> str:
@@ -184,11 +181,6 @@ _SUMS = """Result: `{}`. The types and the architecture select the sum. `warploo
 """
 
 
-def _result(form: Form) -> str:
-    formula = form.multiply.__doc__ if form.multiply is not None else None
-    return _SUMS.format((formula or "").removeprefix("Return ").rstrip("."))
-
-
 def _sums_table(form: Form) -> str:
     """Return the table of the sums: element types, architectures, formula, rounding and evidence."""
     found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
@@ -208,13 +200,11 @@ def _sums_table(form: Form) -> str:
         for (formula, rounding, letters), archs in sums.items():
             key = (slots.get("ctype") or d, d, " ".join(archs), f"`{formula}`", rounding, letters)
             found.setdefault(key, []).append((a, b, k_of(slots["shape"])))
-    lines = [[*(_listed(column) for column in zip(*types, strict=True)), *key] for key, types in found.items()]
+    lines = [
+        [*(", ".join(map(str, dict.fromkeys(column))) for column in zip(*types, strict=True)), *key]
+        for key, types in found.items()
+    ]
     return _table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
-
-
-def _listed(values: Iterable[object]) -> str:
-    """Return values as text, without repetitions."""
-    return ", ".join(map(str, dict.fromkeys(values)))
 
 
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -223,7 +223,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    Each warp's writes are accesses of an agent at a time: `agents` and `clocks`. The first conflicts are in `out`.
+    The writes of a warp count as accesses of its agent in `agents` at its time in `clocks`. The first conflicts are in
+    `out`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -321,8 +322,8 @@ def write_rows(
 ) -> int:  # fmt: skip
     """Record writes by bulk copies, each of a row of bytes. Return the number of conflicts.
 
-    Each write is an access of an agent at a time: `agents` and `clocks`. The written chunks of 16 bytes get `tag`,
-    which identifies the swizzle. Shapes: all (rows,).
+    A write counts as an access of its agent in `agents` at its time in `clocks`. The written chunks of 16 bytes get
+    `tag`, which identifies the swizzle. Shapes: all (rows,).
     """
     records = s.records
     found = 0

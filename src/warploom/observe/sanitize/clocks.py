@@ -80,10 +80,10 @@ def scope_level(scope: str) -> int:
 class Clocks:
     """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    Agents are numbered within a cluster, CTA after CTA in the order of ranks. A CTA has its warps, then their
-    asynchronous operations, sort by sort, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or
-    ordered accesses, which order accesses of different clusters. Each clock then has further components, one for each
-    resident warp.
+    A wave is the set of CTAs that the emulator runs at the same time. Agents are numbered within a cluster, CTA after
+    CTA in the order of ranks. In a CTA, the warps come first, then their asynchronous operations, one sort after the
+    other, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which order
+    accesses of different clusters. Each clock then has further components, one for each resident warp.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -187,7 +187,11 @@ class Clocks:
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Make rows usable in other clusters: clear the components of agents that one cluster numbers."""
+        """Prepare the clocks of rows for warps of other clusters.
+
+        Agents are numbered within a cluster, so that their components are cleared. The components of resident warps
+        remain.
+        """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 

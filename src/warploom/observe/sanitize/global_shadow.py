@@ -58,9 +58,9 @@ class GlobalArrays(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Bulk copy that has read global memory: its entry, its program counter, and the rows that it read.
+    """Bulk copy that has read global memory: the record of its read, and its program counter.
 
-    `rows` returns the starts and sizes of the rows.
+    `rows` returns the starts and sizes of the rows of bytes that it read.
     """
 
     head: int
@@ -93,7 +93,7 @@ class GlobalShadow:
         self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs, which has vector clocks of its own."""
+        """Prepare for the next wave of CTAs, which has vector clocks of its own."""
         self.context = context
         self.clocks = context.clocks
         self.wave += 1
@@ -134,9 +134,9 @@ class GlobalShadow:
                     _remember_rows(self.arrays, starts, sizes, load.head, load.pc)
 
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
-        """Return the entries of copies whose reads complete with phases of mbarriers; -1 without an mbarrier.
+        """Return the records of reads by copies that phases of mbarriers complete; -1 without an mbarrier.
 
-        An entry is a record of kind LOAD. Shapes: all (copies,).
+        The records have the kind LOAD. Shapes: all (copies,).
         """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)

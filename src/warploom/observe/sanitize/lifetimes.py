@@ -55,7 +55,7 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record operations of lanes on mbarriers. The CTA that owns an mbarrier must not exit before.
+        """Record operations of lanes on mbarriers. The CTA of an mbarrier must not exit before an operation.
 
         `objects` are the mbarriers of the lanes, and `phase` the number of complete phases of each mbarrier.
         """

@@ -118,7 +118,7 @@ class Mbarriers:
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete the open phases at words. Later waits acquire what their arrivals released."""
+        """Complete the open phases of the mbarriers at words. Later waits acquire what arrivals released."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):

@@ -118,7 +118,7 @@ class Multiplications:
         return frozenset(read), frozenset(written)
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
-        """Start a wave of CTAs, in which no multiplication is in flight and no fence has been executed."""
+        """Prepare for the next wave of CTAs. No multiplication is in flight, and no fence was executed."""
         self.context = context
         self.shadow = shadow
         shape = (len(self.sites), self.topology.warps)
@@ -166,14 +166,11 @@ class Multiplications:
             after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its own"
             state = f"is in flight: {after} and no wait covers it"
         line = self.context.program.line_of(site)
-        what = f"this touches {self._used_operand(pc, index)} of the multiplication in line {line}, which {state}"
-        report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
-
-    def _used_operand(self, pc: int, index: int) -> str:
         read, written = self._used(pc)
-        if (read | written) & self.sites[index].accumulators:
-            return "accumulators"
-        return "registers of A" if written & self.sites[index].sources else "metadata"
+        operand = "registers of A" if written & self.sites[index].sources else "metadata"
+        operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
+        what = f"this touches {operand} of the multiplication in line {line}, which {state}"
+        report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
         """Order earlier accesses of warps to registers before later multiplications."""
@@ -243,7 +240,7 @@ class MetadataCheck:
         self.launch = launch
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs."""
+        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
         self.context = context
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:

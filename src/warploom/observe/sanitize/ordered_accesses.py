@@ -52,7 +52,7 @@ class OrderedAccesses:
         self._waves = 0
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs."""
+        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
         if self._waves:
             self._earlier |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
         self._waves += 1
@@ -91,7 +91,7 @@ class OrderedAccesses:
                         self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Join the clock of a location into that of lanes of a warp, unless the clock is unchanged since then."""
+        """Join the clock of a location into that of lanes, unless it is unchanged since their last acquire."""
         clocks = self.clocks
         if key not in clocks.locations:
             return

@@ -265,7 +265,10 @@ class Transfers:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive, relaxed: bool, narrow: bool) -> None:
-        """Record operations of lanes on mbarriers. `narrow` is set for CTA scope."""
+        """Record operations of lanes on mbarriers, such as initialisations and arrivals.
+
+        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        """
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         mbarriers, clocks, shadow = self.mbarriers, self.clocks, self.shadow
         warps = batch.location.warp
@@ -295,7 +298,10 @@ class Transfers:
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
-        """Record waits that found their phase of an mbarrier complete. `narrow` is set for CTA scope."""
+        """Record waits of lanes that found their phase of an mbarrier complete.
+
+        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        """
         lanes = event.complete
         if not lanes.any():
             return

@@ -163,7 +163,7 @@ class UnwrittenRegisters:
     # Handlers ---------------------------------------------------------------------------------------------
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs, in which no register is written yet."""
+        """Prepare for the next wave of CTAs, in which no register is written yet."""
         self.context = context
         self._unwritten = np.full((len(self._slot), self.launch.topology.warps), -1, np.int32)
         self._final: dict[int, Array] = {}

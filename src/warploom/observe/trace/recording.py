@@ -91,7 +91,7 @@ class Recording:
     in_block: bool = False
 
     def start(self, event: Resident, cta_of_cta: Array) -> None:
-        """Start a wave of CTAs."""
+        """Prepare for the next wave of CTAs, whose positions in `Trace.ctas` are `cta_of_cta`."""
         self.resident = event
         self.cta_of_cta = cta_of_cta
         self.cta_of_warp = cta_of_cta[self.launch.topology.cta_of]
