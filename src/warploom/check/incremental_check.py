@@ -156,7 +156,7 @@ class _ReusingChecker(ModuleChecker):
         return results.use
 
     def new_body(self, function: Function) -> Body:
-        """Return an empty body for the checks of a function, with the facts of its earlier version."""
+        """Return an empty body for the checks of a function, with the results of its earlier version."""
         earlier = Facts() if self._reused is None else self._reused.facts
         return Body(function, self.target, self.ptx, earlier, self._current.facts)
 

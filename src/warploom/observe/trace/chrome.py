@@ -32,29 +32,25 @@ class Trace(TraceData):
 
         A failure leaves no partial file. Errors: UsageError launch.trace
         """
-        _save(self, Path(path))
-
-
-def _save(trace: TraceData, path: Path) -> None:
-    """Write a trace to a file. A failure leaves no partial file. Errors: UsageError launch.trace."""
-    temporary = ""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            file.write('{"displayTimeUnit": "ns",\n')
-            file.write(f'"otherData": {json.dumps(_about(trace))},\n"traceEvents": [\n')
-            file.write(",\n".join(json.dumps(event) for event in events(trace)))
-            file.write("\n]}\n")
-        _set_usual_mode(temporary)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"trace: {path} cannot be written: {reason}", code="launch.trace") from None
+        target = Path(path)
+        temporary = ""
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
+            ) as file:
+                temporary = file.name
+                file.write('{"displayTimeUnit": "ns",\n')
+                file.write(f'"otherData": {json.dumps(_about(self))},\n"traceEvents": [\n')
+                file.write(",\n".join(json.dumps(event) for event in events(self)))
+                file.write("\n]}\n")
+            _set_usual_mode(temporary)
+            Path(temporary).replace(target)
+        except OSError as error:
+            if temporary:
+                with suppress(OSError):
+                    Path(temporary).unlink()
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"trace: {target} cannot be written: {reason}", code="launch.trace") from None
 
 
 def _set_usual_mode(path: str) -> None:
