@@ -72,21 +72,6 @@ def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
     return NARROW if is_last else _loads_into_cluster(slots, target)
 
 
-def _narrow_if_generic(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for generic addresses, to which ptxas widens the register."""
-    return () if slots.get("ss", slots.get("space")) else NARROW
-
-
-def _object(slots: Slots, target: int) -> Collection[int]:
-    """Refuse 32 bits for generic addresses of mbarrier objects."""
-    return () if slots["space"] else (32,)
-
-
-def _prefetched(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for tensor maps, and 32 bits for other prefetches except of local memory."""
-    return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
-
-
 _ASYNC_STORES = (memory_forms.ASYNC_STORE, memory_forms.ASYNC_STORE_ONE, memory_forms.ASYNC_STORE_MANY)
 _LOADS = (memory.LD, memory.LD_ORDERED, memory.LD_VOLATILE, memory.LD_MMIO, memory.LD_NC, memory.LDU)
 _STORES = (memory.ST, memory.ST_ORDERED, memory.ST_VOLATILE, memory.ST_MMIO)
@@ -103,7 +88,8 @@ _WIDE_LOADS = (multimem.LD_REDUCE, multimem.LD_REDUCE_FLOAT, forms.ROW_PREDICATE
 _CACHE_HINTS = (memory.PREFETCHU, memory.APPLYPRIORITY, memory.DISCARD)
 
 _refuse_bases(
-    _narrow_if_generic,
+    # ptxas widens a register to a generic address.
+    lambda slots, _: () if slots.get("ss", slots.get("space")) else NARROW,
     {
         **dict.fromkeys((memory.ST_ASYNC, *_ASYNC_STORES), "mbar"),
         **dict.fromkeys((*_MATRICES, *_MANY_MATRICES), "p"),
@@ -131,7 +117,14 @@ _refuse_bases(
     },
 )
 _refuse_bases(_barrier_of_load, {bulk.LOAD: "mbar"})
-_refuse_bases(_object, {form: "addr" for form in forms_of("mbarrier") if "addr" in form.operands})
-_refuse_bases(_prefetched, {memory.PREFETCH: "a"})
+# Generic addresses of mbarrier objects have 64 bits.
+_refuse_bases(
+    lambda slots, _: () if slots["space"] else (32,),
+    {form: "addr" for form in forms_of("mbarrier") if "addr" in form.operands},
+)
+_refuse_bases(
+    lambda slots, _: NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else (),
+    {memory.PREFETCH: "a"},
+)
 _refuse_bases((32,), dict.fromkeys((*_CACHE_HINTS, *_WIDE_LOADS, multimem.ST, multimem.ST_FLOAT), "a"))
 _refuse_bases((8, 16, 32), {multimem.RED: "a", forms.ROW_MULTIMEM: "a"})

@@ -89,17 +89,9 @@ class Multiplications:
             read, written = self._used(pc)
             used = {index for register in read | written for index in by_register.get(register, ())}
             if used:
-                busy = [
-                    index
-                    for index in used
-                    if (read | written) & self.sites[index].accumulators
-                    or written & (self.sites[index].sources | self.sites[index].metadata)
-                ]
-                changed = [
-                    index
-                    for index in used
-                    if (read | written) & (self.sites[index].accumulators | self.sites[index].sources)
-                ]
+                both, sites = read | written, [(index, self.sites[index]) for index in used]
+                busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
+                changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
                 found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
         return found
 
