@@ -105,12 +105,9 @@ class _ReusingChecker(ModuleChecker):
     """Checker of a module that reuses results for an earlier version, and stores its own in `results`."""
 
     def __init__(
-        self,
-        module: Module,
-        instructions: InstructionChecker,
-        before: Mapping[int, _Results],
+        self, module: Module, instructions: InstructionChecker, before: Mapping[int, _Results],
         results: dict[int, _Results],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(module, instructions.target, instructions.ptx)
         self.instructions = instructions
         self._before = before

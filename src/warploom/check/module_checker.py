@@ -196,12 +196,9 @@ class ModuleChecker:
 
 
 def check_parsed(
-    module: Module | None,
-    syntax_errors: Sequence[Diagnostic],
-    target: Target | None,
-    ptx: Version | None,
+    module: Module | None, syntax_errors: Sequence[Diagnostic], target: Target | None, ptx: Version | None,
     make_checker: Callable[[Module, Target, Version], ModuleChecker],
-) -> list[Diagnostic]:
+) -> list[Diagnostic]:  # fmt: skip
     """Return the syntax errors of a text, followed by the diagnostics for the rest of the module.
 
     Statements with syntax errors are not in `module`. Names are not reported as undeclared if a syntax error may hide

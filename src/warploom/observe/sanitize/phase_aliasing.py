@@ -16,7 +16,7 @@ and the clock that a complete phase lets warps acquire.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,26 @@ class Ambiguity:
     lane: int = -1
 
 
+class MbarrierState(NamedTuple):
+    """State of every mbarrier, in the form in which compiled functions take it.
+
+    `complete` is the number of complete phases, `start` that number at the initialisation, and `site` the instruction
+    of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp of the cluster:
+    the phase that the warp looked for, its tick, and the instruction. Shapes: (mbarriers,), and (mbarriers, warps) for
+    the last three.
+    """
+
+    complete: Array
+    start: Array
+    site: Array
+    seen_phase: Array
+    seen_tick: Array
+    seen_site: Array
+
+
+_UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initialised
+
+
 class PhaseAliasing:
     """Vector clocks of warps, barriers and mbarriers, and the last test of each mbarrier by each warp.
 
@@ -61,13 +81,9 @@ class PhaseAliasing:
         self._first = topology.warps + topology.ctas * BARRIERS  # row of the first mbarrier
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
-        self._count = self._start = np.zeros(0, np.int64)
-        self._site = np.zeros(0, np.int32)  # instruction of the last arrival
-        self._seen_phase = np.zeros((0, size * per_cta), np.int64)
-        self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
-        self._ends = np.zeros(
-            (topology.warps, GROUPS), np.int32
-        )  # ticks at which groups of multiplications were committed
+        none, tests = np.zeros(0, np.int64), np.zeros((0, size * per_cta), np.int32)
+        self._state = MbarrierState(none, none, none.astype(np.int32), tests.astype(np.int64), tests, tests)
+        self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # ticks at the commits of multiplication groups
         self._out = np.zeros((_ROOM, _COLUMNS), np.int64)
         self.grow(mbarriers)
 
@@ -84,15 +100,11 @@ class PhaseAliasing:
         V[rows[:, None], columns // old * wide + columns % old] = self._happened
         self._happened = V
 
-        def spread(held: Array, fill: int) -> Array:
-            made = np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype)
-            made[moved] = held
-            return made
-
-        self._count, self._start = spread(self._count, 0), spread(self._start, 0)
-        self._site = spread(self._site, -1)
-        self._seen_phase = spread(self._seen_phase, _NEVER)
-        self._seen_tick, self._seen_site = spread(self._seen_tick, 0), spread(self._seen_site, -1)
+        state: list[Array] = []
+        for held, fill in zip(self._state, _UNUSED, strict=True):
+            state.append(np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype))
+            state[-1][moved] = held
+        self._state = MbarrierState(*state)
         self._room = mbarriers
         every = np.arange(ctas * mbarriers)
         self._agents = wide
@@ -101,10 +113,9 @@ class PhaseAliasing:
 
     def renew(self, found: int) -> None:
         """Start an mbarrier with phase 0 after its initialisation."""
-        self._start[found] = self._count[found]
-        self._seen_phase[found] = _NEVER
-        for row in (self._first + found, self._first + len(self._count) + found):
-            self._happened[row] = 0
+        self._state.start[found] = self._state.complete[found]
+        self._state.seen_phase[found] = _NEVER
+        self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
 
     # Order of warps ------------------------------------------------------------------------------------
 
@@ -145,7 +156,7 @@ class PhaseAliasing:
             here = warps[clusters[warps] == cluster, None]
             objects = slice(cluster * width, (cluster + 1) * width)
             self._happened[here, self._own[of]] = self._tick[of]
-            self._happened[here, self._column[objects]] = self._count[objects]
+            self._happened[here, self._column[objects]] = self._state.complete[objects]
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
@@ -172,13 +183,13 @@ class PhaseAliasing:
 
         Shapes: found and lanes (warps, lanes).
         """
-        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
+        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._state.site, pc)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
         wrong = _look(
-            self._happened, self._tick, warps, found, lanes, parity, self._count, self._start, self._column,
-            self._place, self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
+            self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
+            self._out,
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
         for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
@@ -192,8 +203,8 @@ class PhaseAliasing:
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
         """Record that lanes found phases of mbarriers complete. Shapes: (warps, 32)."""
-        first = self._first + len(self._count)
-        _know(self._happened, first, warps, found, lanes, self._count, self._column)
+        first = self._first + len(self._column)
+        _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
     def known(self, warps: Array, found: Array) -> Array:
         """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
@@ -206,8 +217,7 @@ class PhaseAliasing:
         """
         topology = self.topology
         wrong = _complete(
-            self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
-            self._column, topology.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
+            self._happened, self._first, self._column, self._state, objects, topology.warps_per_cta, self._agents,
             self._out,
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
@@ -220,7 +230,7 @@ class PhaseAliasing:
                 f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{{site}} come "
                 "after this wait: it may find the parity changed again"
             )
-            ambiguities.append(Ambiguity(pc, int(self._site[which]), which, text, warp))
+            ambiguities.append(Ambiguity(pc, int(self._state.site[which]), which, text, warp))
         return ambiguities
 
 
@@ -249,8 +259,8 @@ def _arrive(
 
 @njit
 def _look(
-    V: Array, tick: Array, warps: Array, found: Array, lanes: Array, asked: Array, count: Array, start: Array,
-    column: Array, place: Array, seen_phase: Array, seen_tick: Array, seen_site: Array, pc: int, out: Array,
+    V: Array, tick: Array, place: Array, column: Array, s: MbarrierState, warps: Array, found: Array, lanes: Array,
+    asked: Array, pc: int, out: Array,
 ) -> int:  # fmt: skip
     """Record tests of mbarriers by parity. Return the number of ambiguous tests.
 
@@ -264,8 +274,8 @@ def _look(
             if not lanes[i, lane] or which < 0 or which == last:
                 continue
             last = which
-            complete = count[which] - start[which]
-            known = max(V[w, column[which]] - start[which], 0)
+            complete = s.complete[which] - s.start[which]
+            known = max(V[w, column[which]] - s.start[which], 0)
             parity = np.int64(asked[i, lane]) & 1
             phase = known if (known & 1) == parity else known - 1
             if complete > phase + 1:
@@ -277,15 +287,15 @@ def _look(
                     out[found_wrong, 4] = complete
                 found_wrong += 1
             if (complete & 1) != parity:
-                seen_phase[which, place[w]] = complete - 1
-                seen_tick[which, place[w]] = tick[w]
-                seen_site[which, place[w]] = pc
+                s.seen_phase[which, place[w]] = complete - 1
+                s.seen_tick[which, place[w]] = tick[w]
+                s.seen_site[which, place[w]] = pc
     return found_wrong
 
 
 @njit
 def _know(
-    V: Array, first: int, warps: Array, found: Array, lanes: Array, count: Array, column: Array
+    V: Array, first: int, column: Array, count: Array, warps: Array, found: Array, lanes: Array
 ) -> None:  # fmt: skip
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
@@ -299,29 +309,28 @@ def _know(
 
 @njit
 def _complete(
-    V: Array, arriving: int, arrived: int, objects: Array, count: Array, start: Array, column: Array, per_cta: int,
-    agents: int, seen_phase: Array, seen_tick: Array, seen_site: Array, out: Array,
+    V: Array, arriving: int, column: Array, s: MbarrierState, objects: Array, per_cta: int, agents: int, out: Array
 ) -> int:  # fmt: skip
     """Complete phases of mbarriers. Return the number of tests that may come too late.
 
     Such a test looks for the previous phase, and nothing orders it before the completion of this one. The first of them
     are in `out`.
     """
-    found = 0
+    found, arrived = 0, arriving + len(column)
     for k in range(len(objects)):
         which = objects[k]
-        phase = count[which] - start[which]
-        for c in range(seen_phase.shape[1]):
+        phase = s.complete[which] - s.start[which]
+        for c in range(s.seen_phase.shape[1]):
             at = c // per_cta * agents + c % per_cta
-            if seen_phase[which, c] == phase - 1 and V[arriving + which, at] < seen_tick[which, c]:
+            if s.seen_phase[which, c] == phase - 1 and V[arriving + which, at] < s.seen_tick[which, c]:
                 if found < len(out):
                     out[found, 0] = c
-                    out[found, 1] = seen_site[which, c]
+                    out[found, 1] = s.seen_site[which, c]
                     out[found, 2] = which
                     out[found, 3] = phase - 1
                     out[found, 4] = phase
                 found += 1
-        count[which] += 1
+        s.complete[which] += 1
         _join(V, arrived + which, arriving + which)
-        V[arrived + which, column[which]] = count[which]
+        V[arrived + which, column[which]] = s.complete[which]
     return found

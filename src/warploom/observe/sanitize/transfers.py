@@ -86,14 +86,9 @@ class Transfers:
     """Recorder of the asynchronous copies and stores of one wave of CTAs, and of mbarrier operations."""
 
     def __init__(
-        self,
-        context: Context,
-        shadow: SharedShadow,
-        global_shadow: GlobalShadow,
-        mbarriers: Mbarriers,
-        lifetimes: Lifetimes,
-        tensor_maps: TensorMaps,
-    ) -> None:
+        self, context: Context, shadow: SharedShadow, global_shadow: GlobalShadow, mbarriers: Mbarriers,
+        lifetimes: Lifetimes, tensor_maps: TensorMaps,
+    ) -> None:  # fmt: skip
         self.context = context
         self.topology = context.topology
         self.shared = context.shared
