@@ -85,7 +85,10 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
 ) -> bool:  # fmt: skip
-    """Return False if every read of a granule of CTA `cta` happens before a write of warp `w`. This test is quick."""
+    """Return False if every read of a granule of CTA `cta` happens before a write of warp `w`.
+
+    The test is quick. If the result is True, `_check_readers` finds the conflicts.
+    """
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
         entry = s.reads[slot, granule]
@@ -104,7 +107,7 @@ def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
     proxy: bool, position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note the reads of a granule, from its own CTA, that are not ordered before a write of a lane of warp `w`.
+    """Note the reads of a granule by its own CTA that are not ordered before a write of a lane of `w`.
 
     With `proxy`, a proxy fence must be between the two accesses.
     """
@@ -303,9 +306,9 @@ def read_rows(
 def _check_async(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the write of a granule if it is not ordered before an asynchronous access of a lane (-1: all lanes).
+    """Note the write of a granule if it is not ordered before an asynchronous access of a lane.
 
-    `what` is the kind of the conflict if nothing orders the two.
+    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two.
     """
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):

@@ -44,7 +44,10 @@ SWIZZLES = (0, 32, 64, 128)
 
 
 Store = tuple[Array, Array, int, Array]
-"""Store of lanes: byte offsets, active lanes, size, and values. Shapes: (warps, 32), values (elements, warps, 32)."""
+"""Store of lanes: byte offsets, active lanes, size in bytes, and values.
+
+Shapes: byte offsets and active lanes (warps, 32), values (elements, warps, 32).
+"""
 
 
 def is_unchanged(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
