@@ -3,8 +3,8 @@
 
 A granule is 4 bytes. `records` has its last write (see `clocks`), and `sites` the program counter of that write.
 `reads` has the last read of a granule by each warp of its own CTA, and `async_reads` the last asynchronous read of a
-chunk of 16 bytes. `far` has the last read of a granule from each other CTA of the cluster, as a record. The entries of
-`reads` and `async_reads`:
+chunk of 16 bytes. `tags` has the swizzle of the last bulk write to a chunk. `far` has the last read of a granule from
+each other CTA of the cluster, as a record. The entries of `reads` and `async_reads`:
 
     reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
     async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4

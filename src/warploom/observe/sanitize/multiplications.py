@@ -24,6 +24,7 @@ from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
 Registers = frozenset[tuple[int, int]]
+_NONE: Registers = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,11 @@ class Multiplications:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
         operands, record = each.operands, each.multiplication
         assert record is not None
-        accumulators: set[tuple[int, int]] = set()
-        sources: set[tuple[int, int]] = set()
-        for name, spec in form.operands.items():
-            value = getattr(operands, name)
-            if spec.access != "read":
-                accumulators |= registers_of(value)
-            elif isinstance(value, VectorValue):
-                sources |= registers_of(value)
-        metadata: Registers = frozenset() if record.metadata is None else registers_of(record.metadata.registers)
-        return _Multiplication(pc, frozenset(accumulators), frozenset(sources), metadata, record.shared)
+        used = [(spec.access, getattr(operands, name)) for name, spec in form.operands.items()]
+        vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
+        accumulators = _NONE.union(*(registers_of(value) for access, value in used if access != "read"))
+        metadata = _NONE if record.metadata is None else registers_of(record.metadata.registers)
+        return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
         """Return, for each other instruction, the multiplications whose registers it uses, in two arrays.
@@ -96,18 +92,11 @@ class Multiplications:
         return found
 
     def _used(self, pc: int) -> tuple[Registers, Registers]:
-        each = self.launch.instructions[pc]
-        read: set[tuple[int, int]] = set()
-        written: set[tuple[int, int]] = set()
-        for name, spec in self.launch.program.steps[pc].binding.form.operands.items():
-            registers = registers_of(getattr(each.operands, name))
-            if spec.access != "write":
-                read |= registers
-            if spec.access != "read":
-                written |= registers
-        if each.guard is not None:
-            read |= registers_of(each.guard)
-        return frozenset(read), frozenset(written)
+        each, specs = self.launch.instructions[pc], self.launch.program.steps[pc].binding.form.operands
+        used = [(spec.access, registers_of(getattr(each.operands, name))) for name, spec in specs.items()]
+        guard = _NONE if each.guard is None else registers_of(each.guard)
+        read = guard.union(*(registers for access, registers in used if access != "write"))
+        return read, _NONE.union(*(registers for access, registers in used if access != "read"))
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
         """Prepare for the next wave of CTAs. No multiplication is in flight, and no fence was executed."""
