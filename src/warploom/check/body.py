@@ -54,12 +54,13 @@ class Uses(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
-    """Results about single instructions that the check of the next version of a body can reuse.
+class FlowResults:
+    """Results on single instructions from checks that follow the control flow.
 
-    The keys are identities of instructions. The results stay valid while all names keep their declarations. `used` and
-    `uses` describe asynchronous multiplications. `mentions` describes the other instructions: the registers in
-    `watched` that each of them mentions. `watched_names` are the names of these registers.
+    The check of the next version of a body can reuse them while all names keep their declarations. The keys are
+    identities of instructions. `used` and `uses` describe asynchronous multiplications. `mentions` describes the other
+    instructions: the registers in `watched` that each of them mentions. `watched_names` are the names of these
+    registers.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
@@ -73,15 +74,15 @@ class Facts:
 class Body:
     """Instructions of a function in order.
 
-    `labels` maps the identity of a label to the index of the instruction after it. `facts` are the results that later
-    versions of the body can reuse, and `earlier` are those of an earlier version.
+    `labels` maps the identity of a label to the index of the instruction after it. Checks that follow the control flow
+    store their results on instructions in `results`, and reuse those of an earlier version of the body in `earlier`.
     """
 
     function: Function
     target: Target
     ptx: Version
-    earlier: Facts = field(default_factory=Facts)
-    facts: Facts = field(default_factory=Facts)
+    earlier: FlowResults = field(default_factory=FlowResults)
+    results: FlowResults = field(default_factory=FlowResults)
     steps: list[Step] = field(default_factory=list[Step])
     labels: dict[int, int] = field(default_factory=dict[int, int])
     _registers: dict[tuple[int, str], Register | None] = field(default_factory=dict[tuple[int, str], Register | None])

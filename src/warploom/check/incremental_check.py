@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
-from warploom.check.body import Body, Facts, Step
+from warploom.check.body import Body, FlowResults, Step
 from warploom.check.cta_groups import FunctionUse
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.module_checker import TABLES, ModuleChecker, check_parsed
@@ -44,9 +44,9 @@ class _Results:
     of the body that its `words` refer to. `suggested` holds the similar names that were searched for undeclared names.
 
     The results for instructions are kept by the identity of the instruction. `correct` are the instructions without
-    diagnostics. `instruction_findings` holds the diagnostics for each of the others and its offset in the text. These
-    results depend on `outside` and on the `declarations` of the body, and so do `facts`, the results of the checks that
-    follow the control flow.
+    diagnostics. `instruction_findings` holds the diagnostics for each of the others and its offset in the text. `flow`
+    are the results of checks that follow the control flow. All of these depend on `outside` and on the `declarations`
+    of the body.
     """
 
     function: Function
@@ -61,7 +61,7 @@ class _Results:
     instruction_findings: dict[int, tuple[int, Sequence[Diagnostic]]] = field(
         default_factory=dict[int, tuple[int, Sequence[Diagnostic]]]
     )
-    facts: Facts = field(default_factory=Facts)
+    flow: FlowResults = field(default_factory=FlowResults)
 
 
 class IncrementalChecker:
@@ -154,8 +154,8 @@ class _ReusingChecker(ModuleChecker):
 
     def new_body(self, function: Function) -> Body:
         """Return an empty body for the checks of a function, with the results of its earlier version."""
-        earlier = Facts() if self._reused is None else self._reused.facts
-        return Body(function, self.target, self.ptx, earlier, self._current.facts)
+        earlier = FlowResults() if self._reused is None else self._reused.flow
+        return Body(function, self.target, self.ptx, earlier, self._current.flow)
 
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body

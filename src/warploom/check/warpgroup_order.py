@@ -83,8 +83,8 @@ class _Analysis:
         self.multiplications = [index for index, form in forms.items() if form in _MULTIPLICATIONS]
         self.numbers = {index: number for number, index in enumerate(self.multiplications)}
         self.used = [self._used(index) for index in self.multiplications]
-        body.facts.uses = _uses(self.used, body.earlier.uses)
-        _, self.bits, self.users = body.facts.uses
+        body.results.uses = _uses(self.used, body.earlier.uses)
+        _, self.bits, self.users = body.results.uses
         self.mentions = self._all_mentions()
         self.branches = body.branches()
         targets = (target for following in self.branches.values() for target in following if target != EXIT)
@@ -100,7 +100,7 @@ class _Analysis:
             vectors = [_register_names(operands.get(name)) for name in "da"]
             accumulators, multiplicand = (self._registers(index, names) for names in vectors)
             used = UsedRegisters(accumulators, accumulators | multiplicand, frozenset[str]().union(*vectors))
-        body.facts.used[id(instruction)] = used
+        body.results.used[id(instruction)] = used
         return used
 
     def _registers(self, index: int, names: Iterable[str]) -> frozenset[Register]:
@@ -113,12 +113,12 @@ class _Analysis:
         Results for an earlier version of the body are reused. They may contain registers that only multiplications of
         that version used, which does no harm.
         """
-        earlier, facts = self.body.earlier, self.body.facts
+        earlier, results = self.body.earlier, self.body.results
         reusable = self.bits.keys() <= earlier.watched
         names = frozenset[str]().union(*{used.names for used in self.used})
         reusable = reusable and names <= earlier.watched_names
-        facts.watched = earlier.watched if reusable else frozenset(self.bits)
-        facts.watched_names = earlier.watched_names if reusable else names
+        results.watched = earlier.watched if reusable else frozenset(self.bits)
+        results.watched_names = earlier.watched_names if reusable else names
         known = earlier.mentions if reusable else {}
         cache: dict[tuple[int, int], tuple[Register, ...]] = {}
         found: dict[int, Mentioned] = {}
@@ -128,7 +128,7 @@ class _Analysis:
                 mentioned = known[key]
             else:
                 mentioned = None if index in self.forms else self._mentioned(index, cache)
-            facts.mentions[key] = mentioned
+            results.mentions[key] = mentioned
             if mentioned is not None:
                 found[index] = mentioned
         return found
@@ -139,7 +139,7 @@ class _Analysis:
         `cache` holds the watched registers of operands by the identities of scope and operand.
         """
         body = self.body
-        names = body.facts.watched_names
+        names = body.results.watched_names
         step = body.steps[index]
         scope = id(step.names)
         mentioned: dict[Register, int] = {}
@@ -147,7 +147,7 @@ class _Analysis:
             registers = cache.get((scope, id(operand)))
             if registers is None:
                 named = [body.register(index, name) for name in names_in(operand) if name in names]
-                registers = cache[scope, id(operand)] = tuple([each for each in named if each in body.facts.watched])
+                registers = cache[scope, id(operand)] = tuple([each for each in named if each in body.results.watched])
             for register in registers:
                 mentioned[register] = k
         if not mentioned:
