@@ -121,10 +121,8 @@ class PhaseAliasing:
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
         """Release the clocks of warps to the CTA barriers at which they arrive."""
-        rows = self.topology.warps + keys
-        np.maximum.at(self._happened, rows, self._happened[warps])
-        self._happened[rows, self._own[warps]] = self._tick[warps]
-        self._tick[warps] += 1
+        lanes = np.ones((len(warps), 1), np.bool_)
+        _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
         """Join the clocks of complete CTA barriers into those of the warps that waited there."""
@@ -183,7 +181,8 @@ class PhaseAliasing:
 
         Shapes: found and lanes (warps, lanes).
         """
-        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._state.site, pc)
+        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
+        self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
@@ -241,9 +240,8 @@ def _join(V: Array, target: int, source: int) -> None:
 
 
 @njit
-def _arrive(
-    V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array, site: Array, pc: int
-) -> None:  # fmt: skip
+def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
+    """Release the clocks of warps to barriers (-1: none), whose rows begin at `first`. Shapes: (warps, lanes)."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
@@ -252,7 +250,6 @@ def _arrive(
                 last = which
                 _join(V, first + which, w)
                 V[first + which, own[w]] = tick[w]
-                site[which] = pc
     for i in range(len(warps)):
         tick[warps[i]] += 1
 
