@@ -241,7 +241,10 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
-    """Release the clocks of warps to barriers (-1: none), whose rows begin at `first`. Shapes: (warps, lanes)."""
+    """Release the clocks of warps to barriers (-1: none), whose rows begin at `first`.
+
+    Shapes: found and lanes (warps, lanes).
+    """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
