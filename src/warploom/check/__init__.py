@@ -1,4 +1,4 @@
-"""Legality of PTX: illegal instructions with locations, reasons and legal alternatives."""
+"""Legality of PTX: diagnostics for illegal instructions, with the reason and the legal alternatives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Report", "check"]
 def check(
     ptx: str | Path | Module, target: str | None = None, ptx_version: str | tuple[int, int] | None = None
 ) -> Report:
-    """Check a PTX text, file or module, and return a report in the order of the text.
+    """Check a PTX text, file or module. Return a report with the diagnostics in the order of the text.
 
-    `target` and `ptx_version` replace those that the text states.
+    `target` and `ptx_version` replace the target and the PTX version that the text states.
 
-    Errors: UsageError for an unknown file, target or version; findings have every rule code
+    Errors: UsageError for an unknown file, target or version. The report may contain every rule code of the checker.
     """
     chosen_target = None if target is None else find_target(target)
     chosen_version = None if ptx_version is None else find_version(ptx_version)

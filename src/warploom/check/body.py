@@ -1,4 +1,4 @@
-"""Body of a function for the checks: its instructions as a list, and their successors."""
+"""Body of a function for checks that follow its control flow: the instructions and their successors."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _NAME = re.compile(r"(?!_\b)[A-Za-z_%$][\w$.]*")
 _NUMBER = re.compile(r"\d[\w.]*")
 
 Register = tuple[int, int]
-"""Register: the identity of its declaration, and its number in the declared range."""
+"""Identity of a register's declaration, and the number of the register in the declared range."""
 
 Mentioned = tuple[dict[Register, int], frozenset[Register]]
-"""Registers that an instruction mentions, with operand indices, and those of them that it writes."""
+"""Registers that an instruction mentions, each with an operand index, and those that it writes."""
 
 
 @dataclass(slots=True)
 class Step:
-    """Instruction and its scope."""
+    """Instruction of a body, and the scope of its names."""
 
     instruction: Instruction
     names: Names
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication: its accumulators, all of them, and the names of all."""
+    """Registers of one asynchronous multiplication: the accumulators, all registers, and all their names."""
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
@@ -45,8 +45,8 @@ class UsedRegisters(NamedTuple):
 class Uses(NamedTuple):
     """Registers of all asynchronous multiplications of a body.
 
-    `bits` numbers the registers. `users` maps each register to two bit sets: the multiplications that accumulate in
-    it, and those that use it.
+    `bits` numbers the registers. `users` maps each register to two sets of multiplications, as the bits of integers:
+    those that accumulate in the register, and all that use it.
     """
 
     used: list[UsedRegisters]
@@ -55,11 +55,13 @@ class Uses(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
-    """Results for single instructions, by their identity.
+class FlowResults:
+    """Results on single instructions from checks that follow the control flow.
 
-    They stay valid while all names keep their declarations. `used` and `uses` describe asynchronous multiplications.
-    `mentions` holds what the other instructions mention of the registers in `watched`, whose names are `watched_names`.
+    The check of the next version of a body can reuse them while all names keep their declarations. The keys are
+    identities of instructions. `used` and `uses` describe asynchronous multiplications. `mentions` describes the other
+    instructions: the registers in `watched` that each of them mentions. `watched_names` are the names of these
+    registers.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
@@ -73,15 +75,15 @@ class Facts:
 class Body:
     """Instructions of a function in order.
 
-    `labels` maps the identity of a label to the index of the instruction after it. `earlier` holds the facts of an
-    earlier version of the body, and `facts` those of this version.
+    `labels` maps the identity of a label to the index of the instruction after it. Checks that follow the control flow
+    store their results on instructions in `results`, and reuse those of an earlier version of the body in `earlier`.
     """
 
     function: Function
     target: Target
     ptx: Version
-    earlier: Facts = field(default_factory=Facts)
-    facts: Facts = field(default_factory=Facts)
+    earlier: FlowResults = field(default_factory=FlowResults)
+    results: FlowResults = field(default_factory=FlowResults)
     steps: list[Step] = field(default_factory=list[Step])
     labels: dict[int, int] = field(default_factory=dict[int, int])
     _registers: dict[tuple[int, str], Register | None] = field(default_factory=dict[tuple[int, str], Register | None])
@@ -90,11 +92,11 @@ class Body:
     )
 
     def label(self, label: Label) -> None:
-        """Add a label in front of the next instruction."""
+        """Add a label before the next instruction."""
         self.labels[id(label)] = len(self.steps)
 
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
-        """Return the indices of the instructions that match some Forms, with their Forms."""
+        """Return the Forms of the instructions that match a Form in `wanted`, by instruction index."""
         opcodes = [step.instruction.opcode for step in self.steps]
         forms = {opcode: form for opcode in set(opcodes) if (form := _form_among(opcode, wanted)) is not None}
         if not forms:
@@ -102,12 +104,12 @@ class Body:
         return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
 
     def bound(self, index: int) -> tuple[Match, dict[str, BoundOperand]] | None:
-        """Return the match that takes the operands of an instruction, and the operands by name."""
+        """Return the first match of an instruction that takes its operands, and the operands by name."""
         instruction = self.steps[index].instruction
         return _bound(instruction.opcode, instruction.operands)
 
     def written(self, index: int) -> list[Operand]:
-        """Return the operands, or parts of operands, that an instruction writes."""
+        """Return the operands that an instruction writes, or the written items of pairs and vectors."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
         # Names and numbers do not decide which operands are written.
@@ -121,7 +123,7 @@ class Body:
         return [_part(operands[k], *rest) for k, *rest in positions]
 
     def register(self, index: int, name: str) -> Register | None:
-        """Return the register that a name refers to at an instruction."""
+        """Return the register that a name refers to at an instruction, or None for a name of anything else."""
         names = self.steps[index].names
         key = (id(names), name)
         if key not in self._registers:
@@ -130,9 +132,9 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return the successors of each instruction that has others than the next one.
+        """Return the successors of each instruction that does not simply continue with the next one.
 
-        EXIT among the successors leaves the function.
+        The successor EXIT means that the instruction leaves the function.
         """
         end = len(self.steps)
         opcodes = [step.instruction.opcode for step in self.steps]
@@ -181,7 +183,7 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
-    """Return an operand, or one item of a pair or vector."""
+    """Return item `item` of a pair or vector; the whole operand for -1."""
     match operand:
         case Pair(first, second) if item >= 0:
             return second if item else first

@@ -1,4 +1,4 @@
-"""Calls and indirect branches: the names of their operands, and arguments against parameters.
+"""Calls and indirect branches: the names in their operands, and arguments compared with parameters.
 
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
@@ -23,7 +23,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield the problems of function and table names in an instruction, and of the arguments of a call."""
+    """Yield a problem for each illegal name of a function or table, and each illegal argument of a call."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -57,7 +57,7 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
 
 
 def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
-    """Describe an illegal name of a called function; empty for a legal or undeclared name."""
+    """Describe the illegal name of a called function. Return "" for a legal or undeclared name."""
     if text == "_":
         return "the sink '_'; expected a function"
     found = names.find(text)
@@ -73,7 +73,7 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe an illegal name of a table; empty for a legal or undeclared name."""
+    """Describe the illegal name of a table. Return "" for a legal or undeclared name."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -83,7 +83,7 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the signatures of a prototype, or of the functions in a table of call targets."""
+    """Return the signatures that a table declares: its prototypes, and the functions that it lists."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]
@@ -113,7 +113,7 @@ def _wrong_arguments(
 
 
 def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
-    """Return a description of an illegal argument, and of a legal one."""
+    """Describe an illegal argument, and a legal one. Return None if the argument is legal."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)
@@ -147,6 +147,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the bytes of an array parameter (0 for a scalar), and the alignment."""
+    """Return the bytes of an array parameter (0 for a scalar), and its alignment in bytes."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

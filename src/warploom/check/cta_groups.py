@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warploom.check.body import Body
-from warploom.check.findings import error
+from warploom.check.report import error
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.form import Form, forms
 from warploom.ptx import Function, Instruction, Name
@@ -18,7 +18,6 @@ _GROUP = "cta_group"
 
 
 def _names_group(form: Form) -> bool:
-    """Return True if every opcode of a form names a CTA group."""
     return any(word.slot == _GROUP and not word.optional for word in form.syntax.words)
 
 
@@ -28,14 +27,14 @@ _FORMS = _CALLS | frozenset(filter(_names_group, forms()))
 
 @dataclass(slots=True)
 class FunctionUse:
-    """CTA groups of one function, each with its first instruction, and the names of the callees."""
+    """CTA groups that a function uses, each with its first instruction, and the names of the callees."""
 
     groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     callees: set[str] = field(default_factory=set[str])
 
 
 def function_use(body: Body) -> FunctionUse:
-    """Return the CTA groups and callees of a body."""
+    """Return the CTA groups and the callees of the instructions in a body."""
     use = FunctionUse()
     for index, form in body.with_forms(_FORMS).items():
         instruction = body.steps[index].instruction
@@ -49,19 +48,19 @@ def function_use(body: Body) -> FunctionUse:
 
 @dataclass(slots=True)
 class CtaGroups:
-    """CTA groups of the functions of a module."""
+    """CTA groups of all functions of a module."""
 
     functions: dict[str, FunctionUse] = field(default_factory=dict[str, FunctionUse])
     kernels: list[str] = field(default_factory=list[str])
 
     def add(self, function: Function, use: FunctionUse) -> None:
-        """Add the next function of the module."""
+        """Add a function of the module."""
         self.functions[function.name] = use
         if function.kind == "entry":
             self.kernels.append(function.name)
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield the findings on kernels that use two CTA groups.
+        """Yield a diagnostic for each kernel that uses two CTA groups, itself or through its callees.
 
         Errors: kernel/granularity
         """
@@ -76,7 +75,7 @@ class CtaGroups:
                 yield error("kernel/granularity", message, other, section="PTX ISA 9.7.16.7.1")
 
     def _reached(self, kernel: str) -> list[str]:
-        """Return a kernel and the functions that it calls, directly and through others."""
+        """Return the names of a kernel and of all functions that it calls, directly or through others."""
         reached = [kernel]
         for name in reached:
             reached += sorted((self.functions[name].callees & self.functions.keys()) - {*reached})

@@ -1,4 +1,4 @@
-"""Variables, initial values, parameters, directives of functions, repeated declarations, and aliases.
+"""Checks of variables, initial values, parameters, directives of functions, and aliases.
 
 Source: PTX ISA 5.2, 5.4, 7.1, 11.2, 11.4, 11.6
 """
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from warploom.check.findings import error, warning
 from warploom.check.names import Names
+from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.registers import DECLARABLE
@@ -27,14 +27,17 @@ _INTEGER_KINDS = frozenset({"bits", "unsigned", "signed"})
 _FIRST_ALIAS: Version = (6, 3)
 _UNKNOWN_ATTRIBUTE = re.compile(r"\.(?!ptr$|managed$)\w+")
 _FIRST_SUPPORT: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": (53, (4, 2)), "b128": (70, (8, 3))}
-"""First target and PTX version of types that the first targets lack."""
+"""First target and PTX version of the types that the oldest targets lack."""
 
 
 # Variables --------------------------------------------------------------------------------------------------
 
 
 def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) -> Iterator[Diagnostic]:
-    """Yield the findings on a variable, at module scope or in a function."""
+    """Yield the diagnostics for a variable, which is declared in the module or in a function.
+
+    Errors: variable/type, variable/align, variable/space, variable/linkage, variable/size, variable/attribute
+    """
     yield from _type(declared)
     yield from _type_support(declared, target, ptx)
     space, name, linkage = declared.space, declared.name, declared.linkage
@@ -89,12 +92,14 @@ def _type(declared: Variable) -> Iterator[Diagnostic]:
 
 
 def _bits(declared: Variable) -> int:
-    """Return the bits of a variable or array element of a declarable type."""
     return (128 if declared.type == "b128" else TYPES[declared.type].bits) * declared.vector
 
 
 def as_declared(declared: Variable) -> Variable:
-    """Return a variable for use by instructions: a register of an unknown type becomes one of bits."""
+    """Return a variable in the form in which instructions are checked against it.
+
+    A register of an unknown type becomes a register of untyped bits, so that its uses give no further diagnostics.
+    """
     if declared.space != "reg" or declared.type in DECLARABLE:
         return declared
     bits = TYPES[declared.type].bits if declared.type in TYPES else _UNKNOWN_BITS
@@ -112,7 +117,10 @@ def _type_support(declared: Variable, target: Target, ptx: Version) -> Iterator[
 
 
 def parameters(function: Function) -> Iterator[Diagnostic]:
-    """Yield the findings on the parameters of a function."""
+    """Yield the diagnostics for the parameters of a function.
+
+    Errors: variable/type, variable/align, function/parameter
+    """
     end = 0
     for declared in (*function.returns, *function.params):
         yield from _type(declared)
@@ -141,7 +149,10 @@ def parameters(function: Function) -> Iterator[Diagnostic]:
 
 
 def initial_value(declared: Variable, names: Names) -> Iterator[Diagnostic]:
-    """Yield the finding on the initial value of a variable, except for undeclared names."""
+    """Yield the diagnostic for the initial value of a variable, if any. Undeclared names are ignored.
+
+    Errors: variable/initial
+    """
     wrong = next(_faults(declared, names), None)
     if wrong is not None:
         yield error("variable/initial", f"'{declared.name}' {wrong}", declared, section="PTX ISA 5.4.4")
@@ -187,7 +198,7 @@ def _faults(declared: Variable, names: Names) -> Iterator[str]:
 
 
 def _shape_faults(value: Initializer, extents: Sequence[int]) -> Iterator[str]:
-    """Yield the faults in the nesting of braces, which must follow the dimensions."""
+    """Yield the faults in the nesting of braces, which must follow the dimensions of the variable."""
     if not extents:
         if isinstance(value, tuple):
             yield "has an initial value in more braces than it has dimensions"
@@ -224,7 +235,7 @@ def _leaves(value: Initializer | None) -> Iterator[Initializer]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Rule of a directive: its numbers of integers, their least value, first target and PTX version."""
+    """Rule of a directive: its legal numbers of integers, their least value, first target and PTX version."""
 
     counts: range
     least: int = 0
@@ -253,7 +264,11 @@ _IN_BODIES = (".loc", ".pragma")
 
 
 def directives(function: Function, target: Target, ptx: Version) -> Iterator[Diagnostic]:
-    """Yield the findings on the directives between the signature and the body of a function."""
+    """Yield the diagnostics for the directives between the signature and the body of a function.
+
+    Errors: directive/unknown, directive/arguments, directive/target, directive/ptx, directive/conflict,
+    directive/no-effect
+    """
     allowed = _ENTRY if function.kind == "entry" else _FUNCTION
     given: dict[str, Directive] = {}
     for directive in function.directives:
@@ -274,7 +289,10 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Dia
 
 
 def statement(directive: Directive) -> Iterator[Diagnostic]:
-    """Yield the findings on a directive among the statements of a body."""
+    """Yield the diagnostics for a directive among the statements of a body.
+
+    Errors: directive/unknown, directive/arguments
+    """
     if directive.name not in _IN_BODIES:
         message = f"{directive.name} does not belong in a body; expected {', '.join(_IN_BODIES)}"
         yield error("directive/unknown", message, directive, section="PTX ISA 11.5")
@@ -313,13 +331,16 @@ def _directive(
 
 
 def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagnostic]:
-    """Yield the findings on a variable that the module also declares `.extern`."""
+    """Yield the diagnostics for a variable of the module that an earlier declaration declares `.extern`.
+
+    Errors: variable/linkage
+    """
     name = variable.name
     same_shape = len(earlier.shape) == len(variable.shape) and all(
         one == other or None in (one, other) for one, other in zip(earlier.shape, variable.shape, strict=True)
     )
     if (earlier.type, earlier.vector) != (variable.type, variable.vector) or not same_shape:
-        message = f"'{name}' is declared before with another type"
+        message = f"'{name}' is declared with another type before; expected the same type"
         yield error("variable/linkage", message, variable, section="PTX ISA 11.6.1")
     elif not variable.linkage:
         message = f"'{name}' is declared .extern before and has no linkage here; expected .visible"
@@ -327,9 +348,12 @@ def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagn
 
 
 def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagnostic]:
-    """Yield the findings on a function that is declared before."""
+    """Yield the diagnostics for a function that is declared before.
+
+    Errors: function/prototype, function/linkage
+    """
     if not _same_prototype(earlier, function):
-        message = f"'{function.name}' is declared before with other parameters"
+        message = f"'{function.name}' is declared with other parameters before; expected the same parameters"
         yield error("function/prototype", message, function, section="PTX ISA 11.2")
     if "extern" in earlier.linkage and function.body is not None and "extern" not in function.linkage:
         message = f"'{function.name}' is declared .extern before and has a body here"
@@ -337,7 +361,10 @@ def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagn
 
 
 def alias(directive: Directive, functions: Mapping[str, Function], ptx: Version) -> Iterator[Diagnostic]:
-    """Yield the findings on an alias and its target, except for undeclared names."""
+    """Yield the diagnostics for an alias and its target. Undeclared names are ignored.
+
+    Errors: directive/ptx, function/linkage, function/prototype
+    """
     if ptx < _FIRST_ALIAS:
         message = f".alias needs PTX {_FIRST_ALIAS[0]}.{_FIRST_ALIAS[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
         yield error("directive/ptx", message, directive, section="PTX ISA 11.7.2")

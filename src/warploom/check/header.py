@@ -1,4 +1,4 @@
-"""Header of a module: its PTX version, target and address size.
+"""Check of the header of a module: its PTX version, target and address size.
 
 Source: PTX ISA 11.1
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from warploom.check.findings import error, warning
+from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.isa.model.availability import (
     Target,
@@ -22,21 +22,21 @@ from warploom.isa.model.availability import (
 from warploom.ptx import Directive, Module
 
 HEADER_ITEMS = 2
-"""Items at the start of a module without which it cannot be checked: `.version` and `.target`."""
+"""Number of items that a module must begin with to be checked: `.version` and `.target`."""
 
 _MODES = frozenset({"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"})
 _DEFAULT_TARGET = "sm_90a"
 
 
 def find_target(name: str) -> Target:
-    """Return the target of a name.
+    """Return the target that has a name such as "sm_90a".
 
     Errors: UsageError for an unknown target
     """
     target = read_target(name)
     if target is None:
         like = similar_target(name)
-        hint = f"did you mean {like}?" if like else "targets are named sm_90a and the like"
+        hint = f"did you mean {like}?" if like else "expected a name such as sm_90a"
         raise UsageError(f"unknown target {name!r}", code="check.target", hint=hint)
     return target
 
@@ -60,9 +60,9 @@ def find_version(version: str | tuple[int, int]) -> Version:
 def check_header(
     module: Module, target: Target | None, ptx: Version | None
 ) -> tuple[Target, Version, list[Diagnostic]]:
-    """Return the target and PTX version for which a module is checked, and the findings on its header.
+    """Return the target and PTX version for which a module is checked, and the diagnostics for its header.
 
-    `target` and `ptx` replace those that the module states.
+    `target` and `ptx` replace the target and the PTX version that the module states.
     """
     directives = {item.name: item for item in module.items[:3] if isinstance(item, Directive)}
     found: list[Diagnostic] = []
@@ -92,7 +92,7 @@ def _check_target(directive: Directive | None, ptx: Version) -> tuple[Target, li
             found.append(fault("module/target", f"unknown target '{word}'", hint=hint))
     if target is None:
         if not found:
-            found.append(fault("module/target", "no architecture is named; expected one such as sm_90a"))
+            found.append(fault("module/target", "no target architecture is given; expected one such as sm_90a"))
         target = read_target(_DEFAULT_TARGET)
         assert target is not None
         return target, found

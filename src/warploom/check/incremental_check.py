@@ -1,8 +1,9 @@
-"""Incremental checking: after an edit, only what may have other findings is checked again.
+"""Incremental check: after an edit, only code that may have other diagnostics is checked again.
 
-The findings of a body depend on its text, the target, the PTX version, and the declarations outside that its names
-refer to. They are stored with these declarations. The findings of one instruction depend on the instruction and on
-what its names refer to. In a changed body, they are reused if all declarations in the body are the same.
+The diagnostics for a body depend on its text, the target, the PTX version, and the declarations outside of the body
+that its names refer to. They are stored with these declarations. The diagnostics for one instruction depend on the
+instruction and on what its names refer to. They are reused in a changed body if all declarations in the body are the
+same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
-from warploom.check.body import Body, Facts, Step
+from warploom.check.body import Body, FlowResults, Step
 from warploom.check.cta_groups import FunctionUse
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.module_checker import TABLES, ModuleChecker, check_parsed
@@ -27,10 +28,10 @@ from warploom.ptx.incremental_parse import ParsedText, moved
 
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _MOST_CORRECT = 200_000
-"""Correct instructions that are remembered."""
+"""Number of remembered correct instructions after which the checker forgets all of them."""
 
 _REGISTERS, _PARAMETERS, _SIMILAR, _LINE = "(registers)", "(parameters)", "(similar)", "(line)"
-"""Keys that are not words of a text."""
+"""Keys of contexts that cannot be words of a text."""
 
 _UNDECLARED = "name/undeclared"
 
@@ -39,12 +40,13 @@ _UNDECLARED = "name/undeclared"
 class _Results:
     """Results for the body of a function.
 
-    The results of the body are `found` and `use`. They depend on `context` and `outside`, the objects outside of the
-    body that its `words` refer to. `suggested` holds the similar names that were searched for.
+    `found` and `use` are the results for the whole body. They depend on `context` and on `outside`, the objects outside
+    of the body that its `words` refer to. `suggested` holds the similar names that were searched for undeclared names.
 
-    The results of instructions are kept by their identity: `correct` are those without findings, and
-    `instruction_findings` holds the findings of the others and their offsets. They depend on `outside` and on the
-    `declarations` of the body, as the `facts` of the body checks do.
+    The results for instructions are kept by the identity of the instruction. `correct` are the instructions without
+    diagnostics. `instruction_findings` holds the diagnostics for each of the others and its offset in the text. `flow`
+    are the results of checks that follow the control flow. All of these depend on `outside` and on the `declarations`
+    of the body.
     """
 
     function: Function
@@ -59,11 +61,11 @@ class _Results:
     instruction_findings: dict[int, tuple[int, Sequence[Diagnostic]]] = field(
         default_factory=dict[int, tuple[int, Sequence[Diagnostic]]]
     )
-    facts: Facts = field(default_factory=Facts)
+    flow: FlowResults = field(default_factory=FlowResults)
 
 
 class IncrementalChecker:
-    """Checker of the versions of one text. Each report equals that of `check`."""
+    """Checker of successive versions of one text. Each report equals that of `check`."""
 
     def __init__(self, name: str = "<ptx>") -> None:
         self.name = name
@@ -71,7 +73,7 @@ class IncrementalChecker:
         self._results: dict[int, _Results] = {}
 
     def report(self, parsed: ParsedText) -> Report:
-        """Check the next version of the text."""
+        """Check the next version of the text. Return its report."""
         whole = Source(self.name, parsed.text)
         syntax_errors = sorted(
             (replace(error, source=whole) for error in parsed.errors),
@@ -100,15 +102,12 @@ class IncrementalChecker:
 
 
 class _ReusingChecker(ModuleChecker):
-    """Checker of a module that reuses results of an earlier version, and stores its own in `results`."""
+    """Checker of a module that reuses results for an earlier version, and stores its own in `results`."""
 
     def __init__(
-        self,
-        module: Module,
-        instructions: InstructionChecker,
-        before: Mapping[int, _Results],
+        self, module: Module, instructions: InstructionChecker, before: Mapping[int, _Results],
         results: dict[int, _Results],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(module, instructions.target, instructions.ptx)
         self.instructions = instructions
         self._before = before
@@ -118,7 +117,7 @@ class _ReusingChecker(ModuleChecker):
         self._new: list[Instruction] = []
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check a body, or reuse its earlier results if its context is the same."""
+        """Check a body, or reuse its earlier results if it is the same and its context is the same."""
         known = self._before.get(id(function))
         earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
@@ -154,14 +153,14 @@ class _ReusingChecker(ModuleChecker):
         return results.use
 
     def new_body(self, function: Function) -> Body:
-        """Return the body of a function with the facts of its earlier version."""
-        earlier = Facts() if self._reused is None else self._reused.facts
-        return Body(function, self.target, self.ptx, earlier, self._current.facts)
+        """Return an empty body for the checks of a function, with the results of its earlier version."""
+        earlier = FlowResults() if self._reused is None else self._reused.flow
+        return Body(function, self.target, self.ptx, earlier, self._current.flow)
 
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
     ) -> Sequence[Diagnostic]:
-        """Check an instruction, or reuse its earlier findings."""
+        """Check an instruction, or reuse its earlier diagnostics."""
         key = id(instruction)
         start = 0 if instruction.origin is None else instruction.origin[1]
         known = None if self._reused is None else self._reused.instruction_findings.get(key)
@@ -182,7 +181,7 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _outside(self, words: frozenset[str], parameters: Mapping[str, object]) -> dict[str, object]:
-        """Return the objects outside of a body that words refer to."""
+        """Return the objects outside of a body that some words refer to."""
         names = self.names
         found: dict[str, object] = {word: names.variables[word] for word in words & names.variables.keys()}
         for word in words & self.functions.keys():
@@ -194,10 +193,10 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _context(self, found: Iterable[Diagnostic], function: Function, searched: int) -> dict[str, object]:
-        """Return the context on which the findings of a body depend.
+        """Return the context on which the diagnostics for a body depend.
 
-        An undeclared name depends on the visible names and on the similar names that were `searched` before. Other
-        messages contain line numbers, which depend on the first line of the function.
+        The diagnostic for an undeclared name depends on the visible names, and on the similar names that were
+        `searched` for before. Other messages contain line numbers, which depend on the first line of the function.
         """
         context: dict[str, object] = {}
         for each in found:
@@ -210,12 +209,11 @@ class _ReusingChecker(ModuleChecker):
 
 
 def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
-    """Return True if an earlier version of a body has the same declarations."""
     return len(earlier.declarations) == len(declarations) and all(map(operator.is_, earlier.declarations, declarations))
 
 
 def _declarations(block: Block) -> list[object]:
-    """Return the declarations of a block in order: braces, variables, labels, tables with labels."""
+    """Return the declarations of a block in order: braces, variables, labels, and tables with labels."""
     found: list[object] = ["{"]
     label = ""
     for statement in block.statements:
@@ -237,6 +235,6 @@ def _declarations(block: Block) -> list[object]:
 
 
 def _placed(found: Diagnostic, starts: Mapping[int, int], whole: Source) -> Diagnostic:
-    """Return a finding in a piece as a finding in the whole text."""
+    """Move a diagnostic for a part of the text to its place in the whole text."""
     start = starts.get(id(found.source))
     return found if start is None else moved(found, whole, start)

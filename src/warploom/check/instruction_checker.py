@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from warploom import ptx
 from warploom.check.names import Names, Part, Referent
 from warploom.check.operand_checker import OperandChecker, names_in
-from warploom.check.ptxas.extension import match_extensions
 from warploom.check.ptxas.ignored_words import without_suffixes
-from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
+from warploom.check.ptxas.tolerated import TOLERATED, ExtensionForm, Tolerance
 from warploom.diagnostics import Severity
 from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged
 from warploom.isa.binding.nearest import has_same_name, reordered
@@ -19,24 +19,6 @@ from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.model.availability import EVER, Target, Version, unmet_by_rows, unmet_by_words
 from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
 from warploom.isa.model.special_registers import SpecialRegister
-from warploom.ptx import (
-    Address,
-    Element,
-    Float,
-    Function,
-    Guard,
-    Instruction,
-    Integer,
-    Label,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Symbol,
-    Tuple,
-    Variable,
-    Vector,
-)
 
 Shape = tuple[object, ...]
 
@@ -44,10 +26,10 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of instructions for one target and PTX version, for any number of modules.
+    """Checker of the instructions of any number of modules, for one target and PTX version.
 
-    A correct instruction is remembered by its opcode and the shapes of its operands. Two operands have the same shape
-    if no rule distinguishes them.
+    The checker remembers a correct instruction by its opcode and the shapes of its operands. Two operands have the same
+    shape if no rule distinguishes them.
     """
 
     def __init__(self, target: Target, ptx: Version) -> None:
@@ -61,10 +43,10 @@ class InstructionChecker:
         """Number of remembered correct instructions."""
         return len(self._correct)
 
-    def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
-        """Return the problems of an instruction.
+    def check(self, instruction: ptx.Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
+        """Return the problems of an instruction, except for those of its guard.
 
-        `shapes` holds the shapes of operands by identity, for all instructions of one scope. A module holds equal
+        `shapes` caches the shapes of operands by identity, for all instructions of one scope. A module holds equal
         operands only once.
         """
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
@@ -78,26 +60,25 @@ class InstructionChecker:
             self._correct.add(known)
         return problems
 
-    def _number(self, operand: Operand, names: Names, shapes: dict[int, int]) -> int:
-        """Return the number of the shape of an operand."""
+    def _number(self, operand: ptx.Operand, names: Names, shapes: dict[int, int]) -> int:
         number = shapes.get(id(operand))
         if number is None:
             shape = _shape(operand, names)
             number = shapes[id(operand)] = self._numbers.setdefault(shape, len(self._numbers))
         return number
 
-    def check_guard(self, guard: Guard, names: Names) -> Problem | None:
-        """Return the problem of the predicate in front of an instruction."""
+    def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
+        """Return the problem of the predicate that guards an instruction, or None for a legal one."""
         found = names.find(guard.name)
-        if isinstance(found, Variable) and found.space == "reg" and found.type == "pred":
+        if isinstance(found, ptx.Variable) and found.space == "reg" and found.type == "pred":
             return None
         if found is None:
             return names.undeclared(guard.name, ("guard",))
-        kind = f"of .{found.type}" if isinstance(found, Variable) else "not a register"
+        kind = f"of .{found.type}" if isinstance(found, ptx.Variable) else "not a register"
         message = f"the guard '{guard.name}' is {kind}; expected a predicate"
         return Problem("statement/guard", message, ("guard",))
 
-    def _problems(self, instruction: Instruction, names: Names) -> list[Problem]:
+    def _problems(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
         whole = expand_vectors(instruction, names.members)
         if whole is not instruction:
             problems = self._problems(whole, names)
@@ -128,19 +109,21 @@ class InstructionChecker:
             problems = self.with_hint(match, instruction, names, problems)
         return [*problems, *unknown]
 
-    def explain(self, instruction: Instruction, names: Names) -> Problem:
-        """Return the problem of an opcode that matches no Form."""
+    def explain(self, instruction: ptx.Instruction, names: Names) -> Problem:
+        """Return the problem of an instruction whose opcode matches no Form."""
         checker = OperandChecker(names, self.target, self.ptx)
 
         def misfits(match: Match) -> int:
-            """Return a number that is larger the worse the operands fit a match."""
+            """Return a number that is larger the worse the operands of the instruction fit a match."""
             stage, problems, _ = self._verdict(match, instruction, checker)
             return stage << 16 | len(problems)
 
         return explain_opcode(instruction, misfits)
 
-    def with_hint(self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]) -> list[Problem]:
-        """Return the problems, with a hint if the change of one word makes the operands legal."""
+    def with_hint(
+        self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
+    ) -> list[Problem]:
+        """Add a hint to problems if the change of one word of the opcode makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -158,16 +141,16 @@ class InstructionChecker:
         return problems
 
     def _best(
-        self, matches: tuple[Match, ...], instruction: Instruction, names: Names
+        self, matches: tuple[Match, ...], instruction: ptx.Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
         checker = OperandChecker(names, self.target, self.ptx)
         verdicts = [self._verdict(match, instruction, checker) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
-    def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
-        """Return the warnings for an instruction that assemblers accept although the manual does not.
+    def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
+        """Return the warnings for an instruction that violates the manual but that ptxas accepts.
 
-        The fewest reasons that explain it together are given. The list is empty if no reasons do.
+        They are the fewest tolerances that together explain the instruction. The list is empty if ptxas refuses it.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
@@ -183,12 +166,12 @@ class InstructionChecker:
         return []
 
     def _verdict(
-        self, match: Match, instruction: Instruction, checker: OperandChecker
+        self, match: Match, instruction: ptx.Instruction, checker: OperandChecker
     ) -> tuple[int, list[Problem], Match]:
-        """Return a stage, the problems, and the match.
+        """Return how badly an instruction fits a match (a stage), the problems, and the match.
 
-        The stage is 0 if the match is legal, 1 if it is not available, 2 if operands are wrong, 3 if operands do not
-        fit the syntax, and 4 if their number does not.
+        The stage is 0 if the instruction is legal, 1 if the target or PTX version lacks it, 2 if operands are wrong, 3
+        if operands do not fit the syntax, and 4 if their number does not.
         """
         bound = place_operands(match, instruction.operands, checker.extensions(match))
         lack = self._lack(match, instruction)
@@ -198,7 +181,7 @@ class InstructionChecker:
         problems = wrong_constants(match, bound) + checker.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
-    def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
+    def _lack(self, match: Match, instruction: ptx.Instruction) -> Problem | None:
         gated = [word for word in instruction.words if word not in match.form.early]
         lack = unmet_by_rows(match.rows, self.target, self.ptx) or unmet_by_words(gated, self.target, self.ptx)
         if lack is None:
@@ -210,8 +193,8 @@ class InstructionChecker:
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
-    def _since(self, match: Match, instruction: Instruction, since: Version) -> Problem | None:
-        """Return the problem of a removed row if the change of one word leads to an available row."""
+    def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
+        """Return the problem of an opcode that PTX removed, if the change of one word makes it available."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -230,7 +213,7 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for some operands; empty if some of them are absent or optional."""
+    """Return the requirements for some operands, or an empty list if an operand is absent or optional."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -243,21 +226,21 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 
 @lru_cache(maxsize=1024)
 def _readings(
-    opcode: str, operands: tuple[Operand, ...]
-) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the instructions that an assembler may read instead, with the reasons and the matches."""
-    instruction = Instruction(None, opcode, operands)
+    opcode: str, operands: tuple[ptx.Operand, ...]
+) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
+    """Return the instructions that ptxas may read instead, with the tolerances and the matches."""
+    instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
         for reading, reasons in _combined(instruction)
-        for match in (*match_opcode(reading.opcode), *match_extensions(reading.opcode))
+        for match in (*match_opcode(reading.opcode), *ExtensionForm.registry.match(reading.opcode))
         if has_same_name(match.form, without_suffixes(instruction.words), reading.words)
     )
 
 
-def _combined(instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
-    """Yield an instruction as it is, as single tolerances change it, and as several change it."""
-    level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
+def _combined(instruction: ptx.Instruction) -> Iterator[tuple[ptx.Instruction, tuple[Tolerance, ...]]]:
+    """Yield an instruction unchanged, then as rewritten by one tolerance, by two, and by three."""
+    level: list[tuple[ptx.Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
     for count in range(_REASONS + 1):
         yield from ((reading, reasons) for reading, reasons, _ in level)
         if count < _REASONS:
@@ -270,33 +253,33 @@ def _combined(instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tol
             ]
 
 
-def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
+def _warning(instruction: ptx.Instruction, tolerance: Tolerance, match: Match) -> Problem:
     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
-def _shape(operand: Operand, names: Names) -> Shape:
-    """Return the properties of an operand that rules look at."""
+def _shape(operand: ptx.Operand, names: Names) -> Shape:
+    """Return the properties of an operand that rules distinguish."""
     match operand:
-        case Name(text):
+        case ptx.Name(text):
             return _name_shape(text, names)
-        case Integer(value):
+        case ptx.Integer(value):
             return ("integer", value)
-        case Float(_, width):
+        case ptx.Float(_, width):
             return ("float", width)
-        case Negated(name, sign):
+        case ptx.Negated(name, sign):
             return ("negated", sign, _name_shape(name, names))
-        case Symbol(name, _, generic, mask, minus):
+        case ptx.Symbol(name, _, generic, mask, minus):
             return ("symbol", generic, mask is None, minus == "", _name_shape(name, names))
-        case Address(base, offset, extra, unified):
+        case ptx.Address(base, offset, extra, unified):
             inner = ("none",) if base is None else _shape(base, names)
             return ("address", offset == 0, unified, inner, *(_shape(item, names) for item in extra))
-        case Vector(items) | Tuple(items):
+        case ptx.Vector(items) | ptx.Tuple(items):
             return (type(operand).__name__, *(_shape(item, names) for item in items))
-        case Pair(first, second):
+        case ptx.Pair(first, second):
             return ("pair", _shape(first, names), _shape(second, names))
-        case Element(name, index):
+        case ptx.Element(name, index):
             return ("element", _name_shape(name, names), _shape(index, names))
 
 
@@ -305,7 +288,7 @@ def _name_shape(text: str, names: Names) -> Shape:
         return ("sink",)
     found = names.find(text)
     match found:
-        case Variable():
+        case ptx.Variable():
             if found.space != "param":
                 return (found.space, found.type, found.vector)
             return ("param", names.role(text), found.type, found.vector, found.shape, found.align)
@@ -313,9 +296,9 @@ def _name_shape(text: str, names: Names) -> Shape:
             return ("part", found.register.type, found.selector)
         case SpecialRegister():
             return ("special", text)
-        case Function():
+        case ptx.Function():
             return _signature(found)
-        case Label() | None:
+        case ptx.Label() | None:
             table = names.table(text)
             if table is None:
                 return ("label",) if found is not None else ("undeclared", text)
@@ -323,6 +306,6 @@ def _name_shape(text: str, names: Names) -> Shape:
 
 
 def _signature(found: Referent) -> Shape:
-    if not isinstance(found, Function):
+    if not isinstance(found, ptx.Function):
         return ("no function",)
     return ("function", found.kind, found.returns, found.params)

@@ -1,4 +1,4 @@
-"""Check of a module: declarations in the order of the text, and every statement of every function."""
+"""Check of a module: its declarations in the order of the text, and every statement of every function."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from warploom.check import declarations
 from warploom.check.body import Body, Step
 from warploom.check.cta_groups import CtaGroups, FunctionUse, function_use
-from warploom.check.findings import error
 from warploom.check.header import HEADER_ITEMS, check_header
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.names import Names
 from warploom.check.register_count import register_counts
+from warploom.check.report import error
 from warploom.check.warpgroup_order import warpgroup_order
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
@@ -21,7 +21,7 @@ TABLES = (".branchtargets", ".callprototype", ".calltargets")
 
 
 class ModuleChecker:
-    """Checker of one module, item by item. `diagnostics` holds the findings so far.
+    """Checker of one module. `diagnostics` holds all diagnostics so far.
 
     `correct` holds the identities of instructions that are known to be correct and need no check.
     """
@@ -38,14 +38,14 @@ class ModuleChecker:
         self.correct: set[int] = set()
 
     def check_module(self) -> list[Diagnostic]:
-        """Check every item of the module, and return all findings."""
+        """Check every item of the module. Return all diagnostics."""
         for item in self.module.items:
             self.check_item(item)
         self.diagnostics.extend(self.cta_groups.findings())
         return self.diagnostics
 
     def check_item(self, item: TopLevel) -> None:
-        """Check one item of the module, and declare its names for the items behind it."""
+        """Check one item of the module, and declare its names for the following items."""
         if isinstance(item, Function):
             self._function(item)
         elif isinstance(item, Variable):
@@ -119,7 +119,7 @@ class ModuleChecker:
         return function_use(body)
 
     def new_body(self, function: Function) -> Body:
-        """Return the body of a function, without its instructions."""
+        """Return an empty body, to which the instructions of a function are added as they are checked."""
         return Body(function, self.target, self.ptx)
 
     def check_block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
@@ -156,11 +156,11 @@ class ModuleChecker:
     def _table(self, directive: Directive, names: Names, label: str | None) -> None:
         kind = directive.name
         if label is None:
-            self._table_fault(directive, f"the {kind} has no label to be named by")
+            self._table_fault(directive, f"the {kind} has no label; expected a label before it")
         else:
             names.tables[label] = directive
         if not directive.args:
-            self._table_fault(directive, f"the {kind} is empty")
+            self._table_fault(directive, f"the {kind} is empty; expected at least one entry")
         for name in directive.names:
             found = names.find(name)
             if kind == ".branchtargets":
@@ -178,9 +178,9 @@ class ModuleChecker:
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
     ) -> Sequence[Diagnostic]:
-        """Check an instruction, add it to the body, and return its findings.
+        """Check an instruction, add it to the body, and return the diagnostics for it.
 
-        `shapes` holds the shapes of operands by identity, for all instructions of one scope.
+        `shapes` caches the shapes of operands by identity, for all instructions of one scope.
         """
         body.steps.append(Step(instruction, names))
         problems = self.instructions.check(instruction, names, shapes)
@@ -196,16 +196,13 @@ class ModuleChecker:
 
 
 def check_parsed(
-    module: Module | None,
-    syntax_errors: Sequence[Diagnostic],
-    target: Target | None,
-    ptx: Version | None,
+    module: Module | None, syntax_errors: Sequence[Diagnostic], target: Target | None, ptx: Version | None,
     make_checker: Callable[[Module, Target, Version], ModuleChecker],
-) -> list[Diagnostic]:
-    """Return the syntax errors of a text and the findings on the module without these statements.
+) -> list[Diagnostic]:  # fmt: skip
+    """Return the syntax errors of a text, followed by the diagnostics for the rest of the module.
 
-    Names are not reported as undeclared if a syntax error may hide their declaration. The checker that
-    `make_checker` returns checks the items behind the header.
+    Statements with syntax errors are not in `module`. Names are not reported as undeclared if a syntax error may hide
+    their declaration. `make_checker` returns the checker for the items after the header.
     """
     if module is None or len(module.items) < HEADER_ITEMS:
         return list(syntax_errors)

@@ -1,4 +1,4 @@
-"""Names in a text: registers, variables, functions, labels and special registers."""
+"""Names in a module: registers, variables, functions, labels and special registers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from warploom.isa.model.special_registers import SPECIAL_REGISTERS, SpecialRegis
 from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 
-_SUGGESTIONS = 100  # undeclared names for which similar names are searched; a search among many names is slow
+_SUGGESTIONS = 100  # undeclared names for which a similar name is searched, because the search is slow
 _LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Register with a selector of its parts: `%r1.b0`."""
+    """Register with a selector of some of its bits or elements, such as `%r1.b0`."""
 
     register: Variable
     selector: str
@@ -28,10 +28,10 @@ Referent = Variable | Part | Function | Label | SpecialRegister | None
 
 
 class Names(Scope[Variable, Variable, Label]):
-    """Names between two braces.
+    """Scope: the names that are declared between two braces, or at module level.
 
-    `functions` holds the functions declared so far. `suggested` holds the similar names that were searched for
-    undeclared names. All scopes of a module share both. `roles` holds the roles of parameters.
+    `functions` holds the functions declared so far. `suggested` maps undeclared names to the similar names that were
+    found. All scopes of a module share both. `roles` holds the roles of parameters.
     """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
@@ -42,7 +42,7 @@ class Names(Scope[Variable, Variable, Label]):
         self.suggested: dict[str, str] = {} if parent is None else parent.suggested
 
     def declare(self, variable: Variable) -> bool:
-        """Add a variable or registers. Return False if these braces already declare the name."""
+        """Add a variable or a range of registers. Return False if this scope already declares the name."""
         name = variable.name
         self._found.clear()
         if variable.space == "reg" and variable.count is not None:
@@ -56,7 +56,10 @@ class Names(Scope[Variable, Variable, Label]):
         return True
 
     def role(self, name: str) -> str:
-        """Return the role of a parameter: "entry", "input" or "output" of the function, or "call"."""
+        """Return the role of a parameter: "entry", "input" or "output" of the function, or "call".
+
+        "call" means a parameter that the body declares for a call.
+        """
         for scope in self.enclosing():
             if name in scope.variables:
                 return scope.roles.get(name, "call") if isinstance(scope, Names) else "call"
@@ -68,12 +71,12 @@ class Names(Scope[Variable, Variable, Label]):
         return digits != name and digits.isdecimal() and len(digits) < 10 and int(digits) < count
 
     def members(self, name: str) -> int:
-        """Return the number of members of a register: 1 for a scalar, 0 for a name of anything else."""
+        """Return the number of members of a register: 1 for a scalar, 0 for a name that is no register."""
         found = self.register(name)
         return found[0].vector if found is not None else 0
 
     def find(self, name: str) -> Referent:
-        """Return the object that a name refers to, from these braces outwards."""
+        """Return the object that a name refers to, searching this scope first and then the enclosing ones."""
         if self.parent is None:
             return self._find(name)
         if name not in self._found:
@@ -93,7 +96,7 @@ class Names(Scope[Variable, Variable, Label]):
         )
 
     def _part(self, name: str) -> Referent:
-        """Return a member of a vector register, or a register and a selector."""
+        """Return a member of a vector register as a register, or a register with a selector."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:
@@ -104,7 +107,7 @@ class Names(Scope[Variable, Variable, Label]):
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
-        """Return the problem of an undeclared name, with a similar name as its hint."""
+        """Return the problem of an undeclared name. A similar name is its hint."""
         stem = name.rstrip("0123456789")
         ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
         count = next(ranges, None) if stem != name else None

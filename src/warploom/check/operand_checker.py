@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeGuard
 
+from warploom import ptx
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part, Referent
 from warploom.check.operand_rule import COORDINATE, PREDICATE, Rule
@@ -19,51 +20,35 @@ from warploom.isa.model.form import Match
 from warploom.isa.model.registers import DECLARABLE, inferred_type, register_types, takes_floats, takes_integers
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Address,
-    Element,
-    Float,
-    Function,
-    Integer,
-    Label,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Symbol,
-    Tuple,
-    Variable,
-    Vector,
-)
 
 _Fault = tuple[str, str]
 """Description of an illegal operand, and of a legal one."""
 
 _ItemFault = tuple[str, str, int | None]
-"""Fault, and the index of the item in a vector."""
+"""Description of an illegal operand, of a legal one, and the index of the illegal item in a vector."""
 
 _GENERIC = frozenset({"global", "shared", "local"})
 _INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
 
 
-def names_in(operand: Operand) -> Iterator[str]:
-    """Yield every name in an operand, except for the sink."""
+def names_in(operand: ptx.Operand) -> Iterator[str]:
+    """Yield every name in an operand, except for the sink `_`."""
     match operand:
-        case Name(text):
+        case ptx.Name(text):
             if text != "_":
                 yield text
-        case Negated(name) | Symbol(name):
+        case ptx.Negated(name) | ptx.Symbol(name):
             yield name
-        case Element(name, index):
+        case ptx.Element(name, index):
             yield name
             yield from names_in(index)
-        case Pair(first, second):
+        case ptx.Pair(first, second):
             yield from names_in(first)
             yield from names_in(second)
-        case Vector(items) | Tuple(items):
+        case ptx.Vector(items) | ptx.Tuple(items):
             for item in items:
                 yield from names_in(item)
-        case Address(base, _, extra):
+        case ptx.Address(base, _, extra):
             for part in (base, *extra):
                 if part is not None:
                     yield from names_in(part)
@@ -74,8 +59,8 @@ def names_in(operand: Operand) -> Iterator[str]:
 class OperandChecker:
     """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
 
-    With `with_extensions`, operands are also legal that only ptxas accepts. `used_extensions` names the extensions
-    that were needed.
+    With `with_extensions`, operands that only ptxas accepts are also legal. `used_extensions` names the extensions that
+    were needed.
     """
 
     def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
@@ -86,7 +71,7 @@ class OperandChecker:
         self.used_extensions: set[str] = set()
 
     def extensions(self, match: Match) -> Extensions:
-        """Return the syntax beyond the manual that operands may use when they are bound."""
+        """Return a function from operand names to the syntax beyond the manual that binding may accept."""
         if not self.with_extensions:
             return no_extensions
 
@@ -99,7 +84,7 @@ class OperandChecker:
         return found
 
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
-        """Return the problems of the operands."""
+        """Return the problems of the operands of a matched instruction."""
         problems: list[Problem] = []
         valid = self._valid_parts(match, operands)
         for name, bound in operands.items():
@@ -113,7 +98,7 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the operands that are parts of a vector whose registers have a legal type together."""
+        """Return the operands that are items of one vector whose registers have a legal type together."""
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}
@@ -143,7 +128,7 @@ class OperandChecker:
             wrong = self._label(operand)
         elif rule.kind not in ("register", "predicate", "any"):
             return
-        elif not isinstance(operand, Vector):
+        elif not isinstance(operand, ptx.Vector):
             wrong = self._scalar(match, bound, rule)
         elif bound.registers == 0 and not self._allows(rule, "vector", "vectors"):
             wrong = f"is {describe(operand)}", _expected_type(rule, bound.type)
@@ -156,39 +141,39 @@ class OperandChecker:
 
     def _scalar(self, match: Match, bound: BoundOperand, rule: Rule) -> _Fault | None:
         operand = bound.operand
-        if bound.registers != 0 and operand != Name("_") and not self._allows(rule, "bare"):
+        if bound.registers != 0 and operand != ptx.Name("_") and not self._allows(rule, "bare"):
             return f"is {describe(operand)}", "a vector"
         type_word = "pred" if rule.kind == "any" and self._is_predicate(operand) else bound.type
         operand = self._without_selector(operand, rule.selector)
         space = bound.spec.space_word(match.slots)
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
-    def _without_selector(self, operand: Operand, parts: str) -> Operand:
-        """Return an operand without its selector, if the selector is legal."""
-        if not parts or not isinstance(operand, (Name, Negated)):
+    def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
+        """Remove a legal selector from an operand. `parts` is the pattern of legal selectors."""
+        if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
-        text = operand.text if isinstance(operand, Name) else operand.name
+        text = operand.text if isinstance(operand, ptx.Name) else operand.name
         referent = self.names.find(text)
         if not isinstance(referent, Part) or re.fullmatch(parts, referent.selector) is None:
             return operand
         register = text.rpartition(".")[0]
-        return Name(register) if isinstance(operand, Name) else Negated(register, operand.sign)
+        return ptx.Name(register) if isinstance(operand, ptx.Name) else ptx.Negated(register, operand.sign)
 
-    def _is_predicate(self, operand: Operand) -> bool:
+    def _is_predicate(self, operand: ptx.Operand) -> bool:
         register = self._register(operand)
-        return isinstance(operand, Negated) or (register is not None and register.type == "pred")
+        return isinstance(operand, ptx.Negated) or (register is not None and register.type == "pred")
 
-    def _referent(self, operand: Operand | None) -> Referent:
-        """Return the object that a name refers to; None for other operands."""
-        return self.names.find(operand.text) if isinstance(operand, Name) else None
+    def _referent(self, operand: ptx.Operand | None) -> Referent:
+        """Return the object that a name refers to; None for operands of other kinds."""
+        return self.names.find(operand.text) if isinstance(operand, ptx.Name) else None
 
-    def _register(self, operand: Operand | None) -> Variable | None:
+    def _register(self, operand: ptx.Operand | None) -> ptx.Variable | None:
         """Return the register that a name refers to; None for other operands."""
         referent = self._referent(operand)
         return referent if _is_register(referent) else None
 
     def _has(self, target: str) -> bool:
-        """Return True if the target has everything that a named target has. The name may be empty."""
+        """Return True if the checked target has every feature of a named target. An empty name gives True."""
         needed = read_target(target) if target else None
         return needed is None or self.target.has(needed)
 
@@ -202,7 +187,7 @@ class OperandChecker:
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, type_word: str, rule: Rule) -> Iterator[_ItemFault]:
+    def _vector(self, operand: ptx.Vector, type_word: str, rule: Rule) -> Iterator[_ItemFault]:
         declared = [self._declared(item, rule) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type(declared, constants)
@@ -217,7 +202,7 @@ class OperandChecker:
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
             if accepted and (name or (constant and rule.access == "read" and not rule.registers_only)):
                 continue  # these items determine the type of the vector, which is legal
-            if item == Name("_") and "gap" in rule.allows:
+            if item == ptx.Name("_") and "gap" in rule.allows:
                 continue
             wrong = self._value(item, rule, type_word, in_vector=True)
             if wrong is not None:
@@ -229,11 +214,11 @@ class OperandChecker:
             yield f"mixes {mixed} {shown}", "one type", None
         if clean and rule.registers_only and not any(declared) and "s64" in constants:
             yield "has constants only", "at least one register", None
-        sinks = [item for item in operand.items if item == Name("_")]
+        sinks = [item for item in operand.items if item == ptx.Name("_")]
         if clean and len(sinks) == len(operand.items):
             yield "has sinks only", "at least one register", None
 
-    def _unavailable(self, operand: Vector) -> Iterator[_ItemFault]:
+    def _unavailable(self, operand: ptx.Vector) -> Iterator[_ItemFault]:
         """Yield the special registers in a vector that the target or the PTX version lacks."""
         for k, item in enumerate(operand.items):
             referent = self._referent(item)
@@ -242,16 +227,16 @@ class OperandChecker:
                 yield (*lack, k)
 
     def _illegal_items(
-        self, operand: Vector, type_word: str, rule: Rule, fragment: FragmentRegisters
+        self, operand: ptx.Vector, type_word: str, rule: Rule, fragment: FragmentRegisters
     ) -> Iterator[_ItemFault]:
-        """Yield the illegal items of a vector whose operand specification lists the legal ones."""
+        """Yield the illegal items of a vector that holds a fragment."""
         expected = _expected_type(rule, type_word)
         legal_types = register_types(type_word, rule.accepts, rule.implied)
         kinds = [self._item_kind(item) for item in operand.items]
         declared = [self._declared(item, rule) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         for k, (item, kind) in enumerate(zip(operand.items, kinds, strict=True)):
-            coded = isinstance(item, Float) and item.width == 32 and "coded" in fragment.words
+            coded = isinstance(item, ptx.Float) and item.width == 32 and "coded" in fragment.words
             if kind not in ("", *fragment.words) and not coded:
                 yield f"has {describe(item)} in its vector", expected, k
         size, count = fragment.group or len(kinds), fragment.judged or len(kinds)
@@ -264,25 +249,25 @@ class OperandChecker:
         if "special" in kinds and any(constants):
             yield "mixes a special register with constants", expected, None
 
-    def _item_kind(self, item: Operand) -> str:
-        """Return the kind of a vector item in the words of `FragmentRegisters`; empty for a plain register."""
+    def _item_kind(self, item: ptx.Operand) -> str:
+        """Return the kind of a vector item in the words of `FragmentRegisters`; "" for a plain register."""
         match item:
-            case Integer():
+            case ptx.Integer():
                 return "integer"
-            case Float():
+            case ptx.Float():
                 return "float"
-            case Name("_"):
+            case ptx.Name("_"):
                 return "sink"
-            case Name(text):
+            case ptx.Name(text):
                 referent = self.names.find(text)
                 if isinstance(referent, SpecialRegister):
                     return "special"
-                return "predicate" if isinstance(referent, Variable) and referent.type == "pred" else ""
+                return "predicate" if isinstance(referent, ptx.Variable) and referent.type == "pred" else ""
             case _:
                 return ""
 
-    def _declared(self, item: Operand, rule: Rule) -> str:
-        """Return the declared type of a register in a vector; bits for a special register."""
+    def _declared(self, item: ptx.Operand, rule: Rule) -> str:
+        """Return the declared type of a register in a vector; a type of bits for a special register."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -291,28 +276,28 @@ class OperandChecker:
         register = self._register(item)
         return register.type if register is not None and register.type in DECLARABLE else ""
 
-    def _value(self, operand: Operand, rule: Rule, type_word: str, *, in_vector: bool) -> _Fault | None:
+    def _value(self, operand: ptx.Operand, rule: Rule, type_word: str, *, in_vector: bool) -> _Fault | None:
         expected = _expected_type(rule, type_word)
         match operand:
-            case Name("_"):
+            case ptx.Name("_"):
                 return self._sink(rule, in_vector)
-            case Name(text):
+            case ptx.Name(text):
                 return self._name(text, rule, type_word, in_vector)
-            case Negated(name, sign):
+            case ptx.Negated(name, sign):
                 return self._negated(name, sign, rule, type_word, in_vector)
-            case Integer() | Float() | Symbol() if rule.access != "read" or rule.accepts == "bits":
+            case ptx.Integer() | ptx.Float() | ptx.Symbol() if rule.access != "read" or rule.accepts == "bits":
                 return f"is {describe(operand)}", expected
-            case Integer():
+            case ptx.Integer():
                 if takes_integers(type_word):
                     return None
                 constants = "a constant such as 1.0 or 0f3F800000"
                 return f"is the integer {operand.text}", f"{constants}, or {expected}"
-            case Float(_, width):
+            case ptx.Float(_, width):
                 fits = rule.accepts != "coded" or width == TYPES[type_word].bits
                 if fits and takes_floats(type_word, width):
                     return None
                 return f"is the floating constant {operand.text}", expected
-            case Symbol():
+            case ptx.Symbol():
                 return self._sum(operand, rule, type_word, in_vector)
             case _:
                 return f"is {describe(operand)}", expected
@@ -325,18 +310,18 @@ class OperandChecker:
         if sign == "!" and type_word != "pred" and is_read and self._allows(rule, "predicate"):
             return self._name(name, PREDICATE, "pred", in_vector)
         is_legal = "minus" in rule.allows if sign == "-" else type_word == "pred" and is_read
-        if not is_legal or (isinstance(referent, Variable) and referent.type == "f16x2"):
+        if not is_legal or (isinstance(referent, ptx.Variable) and referent.type == "f16x2"):
             return f"is '{sign}{name}'", _expected_type(rule, type_word)
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
-    def _sum(self, symbol: Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
+    def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
         """Check the sum of a name and a number."""
         expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
             return f"is '{symbol}', which is legal in initial values only", expected
         referent = self.names.find(name)
-        if isinstance(referent, Function):
+        if isinstance(referent, ptx.Function):
             return f"is an address made from the function '{name}'", expected
         takes_address = takes_integers(type_word) and type_word != "pred"
         if _is_register(referent):
@@ -364,7 +349,7 @@ class OperandChecker:
         match referent:
             case None:
                 return None
-            case Variable() if referent.space == "reg":
+            case ptx.Variable() if referent.space == "reg":
                 is_legal = referent.vector == 1 and (
                     referent.type in register_types(type_word, rule.accepts, rule.implied)
                     or (referent.type == "pred" and not in_vector and self._allows(rule, "predicate"))
@@ -377,18 +362,18 @@ class OperandChecker:
                 return f"is '.{referent.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(referent, rule, type_word)
-            case Variable() | Function():
+            case ptx.Variable() | ptx.Function():
                 if rule.access != "read":
                     return f"is the variable '{text}'", expected
-                if isinstance(referent, Function) and not in_vector and self._allows(rule, "function"):
+                if isinstance(referent, ptx.Function) and not in_vector and self._allows(rule, "function"):
                     return None
                 if "symbol" not in rule.allows or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
-                is_parameter = isinstance(referent, Variable) and referent.space == "param"
+                is_parameter = isinstance(referent, ptx.Variable) and referent.space == "param"
                 if is_parameter and self.names.role(text) == "call":
                     return f"is the address of the parameter '{text}' of a call", expected
                 return None
-            case Label():
+            case ptx.Label():
                 return f"is the label '{text}'", expected
 
     def _special(self, register: SpecialRegister, rule: Rule, type_word: str) -> _Fault | None:
@@ -411,29 +396,29 @@ class OperandChecker:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         return None
 
-    def _symbol(self, operand: Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
+    def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
         """Check the address of a variable against the state space and the width of the operand."""
-        if "symbol" not in rule.allows or not isinstance(operand, (Name, Symbol)):
+        if "symbol" not in rule.allows or not isinstance(operand, (ptx.Name, ptx.Symbol)):
             return None
-        name = operand.text if isinstance(operand, Name) else operand.name
+        name = operand.text if isinstance(operand, ptx.Name) else operand.name
         referent = self.names.find(name)
         legal_space = space.partition("::")[0]
-        if isinstance(referent, Variable) and referent.space != "reg":
+        if isinstance(referent, ptx.Variable) and referent.space != "reg":
             if legal_space not in ("", "?", referent.space):
                 return f"is the address of '{name}' in .{referent.space}", f"a variable in .{legal_space}"
             if referent.space == "global" and TYPES[type_word].bits == 32:
                 return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
-        is_function = isinstance(referent, Function) and "function" not in self.used_extensions
+        is_function = isinstance(referent, ptx.Function) and "function" not in self.used_extensions
         if is_function and legal_space not in ("", "?"):
             return f"is the address of '{name}'", f"a variable in .{legal_space}"
         return None
 
     # Addresses and labels -------------------------------------------------------------------------------
 
-    def _label(self, operand: Operand) -> _Fault | None:
-        if operand == Name("_"):
+    def _label(self, operand: ptx.Operand) -> _Fault | None:
+        if operand == ptx.Name("_"):
             return "is the sink '_'", "a label"
-        if not isinstance(operand, Name):
+        if not isinstance(operand, ptx.Name):
             return None
         referent = self.names.find(operand.text)
         table = self.names.table(operand.text)
@@ -446,8 +431,8 @@ class OperandChecker:
     def _address(self, match: Match, bound: BoundOperand, rule: Rule) -> Iterator[_ItemFault]:
         operand, refused = bound.operand, rule.refused_bases
         space = bound.spec.space_word(match.slots)
-        if not isinstance(operand, Address):
-            if self._allows(rule, "bare") and isinstance(operand, Name):
+        if not isinstance(operand, ptx.Address):
+            if self._allows(rule, "bare") and isinstance(operand, ptx.Name):
                 wrong = self._base(operand.text, space, rule, refused)
                 if wrong is not None:
                     yield (*wrong, None)
@@ -456,9 +441,9 @@ class OperandChecker:
         if base is None:
             if space != "local" and not self._allows(rule, "base"):
                 yield "is an address without a base", "a register or a variable", None
-        elif base == Name("_"):
+        elif base == ptx.Name("_"):
             yield "has the sink as its base", "a register or a variable", 0
-        elif isinstance(base, Name):
+        elif isinstance(base, ptx.Name):
             if space == "tensor":
                 wrong = self._tensor_base(base.text, bound.type, rule)
             else:
@@ -471,7 +456,7 @@ class OperandChecker:
         if operand.extra and operand.offset:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if isinstance(vector, Vector):
+            if isinstance(vector, ptx.Vector):
                 for what, expected, _ in self._vector(vector, "s32", COORDINATE):
                     yield f"has a coordinate that {what}", expected, 1
 
@@ -500,7 +485,7 @@ class OperandChecker:
             is_whole = "." not in text and referent.type != "pred"
             if is_whole and self._allows(rule, "special"):
                 return self._lack(referent)
-        if not isinstance(referent, Variable):
+        if not isinstance(referent, ptx.Variable):
             return f"has {_described(text, referent)} as its base", "a register or a variable"
         if space == "register":
             return f"has the variable '{text}' as its base", "a register"
@@ -515,7 +500,7 @@ class OperandChecker:
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
         """Check a parameter as the base of an address.
 
-        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are not written.
+        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
         """
         role = self.names.role(text)
         if "output" in rule.allows and role in ("entry", "input"):
@@ -527,31 +512,31 @@ class OperandChecker:
         return None
 
 
-def _constant_type(item: Operand) -> str:
-    """Return the type of a constant in a vector; empty for other items."""
-    if isinstance(item, Float):
+def _constant_type(item: ptx.Operand) -> str:
+    """Return the type of a constant in a vector; "" for other items."""
+    if isinstance(item, ptx.Float):
         return f"f{item.width or 64}"
-    return "s64" if isinstance(item, Integer) else ""
+    return "s64" if isinstance(item, ptx.Integer) else ""
 
 
-def _is_register(referent: Referent) -> TypeGuard[Variable]:
-    return isinstance(referent, Variable) and referent.space == "reg"
+def _is_register(referent: Referent) -> TypeGuard[ptx.Variable]:
+    return isinstance(referent, ptx.Variable) and referent.space == "reg"
 
 
 def _integers(rule: Rule, type_word: str) -> tuple[str, ...]:
-    """Return the integer types that a vector of floats takes."""
+    """Return the integer types of registers that a vector of floats may contain."""
     takes_integers = not rule.is_fragment and ("integers" in rule.allows or type_word == "f64")
     return _INTEGERS.get(type_word, ()) if takes_integers else ()
 
 
 def _described(text: str, referent: Referent) -> str:
     match referent:
-        case Variable():
+        case ptx.Variable():
             kind = "register" if referent.space == "reg" else "variable"
             return f"the {kind} '{text}'" + (f" of .{referent.type}" if kind == "register" else "")
-        case Function():
+        case ptx.Function():
             return f"the function '{text}'"
-        case Label():
+        case ptx.Label():
             return f"the label '{text}'"
         case SpecialRegister():
             return f"the special register '{text}'"

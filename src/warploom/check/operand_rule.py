@@ -1,4 +1,4 @@
-"""Rule by which the checker judges one operand: the manual's specification and the policy of ptxas."""
+"""Rule by which the checker judges one operand: the manual's specification, and deviations of ptxas."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from warploom.isa.model.operands import OperandSpec, Slots
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule by which one operand is judged: the specification of the manual, and the policy of ptxas.
+    """Requirements for one operand: the specification of the manual, and the deviations of ptxas.
 
-    `extensions` are kinds of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths of registers
-    that cannot be the base of an address. `registers_only` excludes sinks, predicates and addresses of variables.
+    `extensions` are kinds of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths in bits of
+    registers that ptxas refuses as the base of an address. `registers_only` excludes sinks, predicates and addresses of
+    variables.
     """
 
     kind: str
@@ -49,7 +50,7 @@ class Rule:
 
     @classmethod
     def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
-        """Return the rule of an operand of a matched form, on the target of a number."""
+        """Return the rule of an operand of a matched Form, for the target with a number such as 90."""
         form, slots = match.form, match.slots
         return cls.of(
             spec,
@@ -60,7 +61,7 @@ class Rule:
         )
 
     def for_fragment(self, fragment: FragmentRegisters) -> Rule:
-        """Return the rule of a vector that holds a fragment."""
+        """Return the rule of a vector that holds a fragment of a matrix."""
         accepts = "own" if fragment.type != "u32" else "same"
         implied = accepts == "own" or self.implied
         return replace(self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
 from warploom.check.rules import Rule
@@ -37,14 +37,15 @@ _KINDS = {
 
 
 def forms_called(query: str) -> list[Form]:
-    """Return the Forms of the name of a Form or family, or of an opcode or its first words."""
+    """Return the Forms that a query names.
+
+    The query is the name of a Form or family, or an opcode or its first words.
+    """
     named = [form for form in forms() if query in (form.name, form.family)]
     return named or [form for form in forms() if _begins(form, query.removesuffix(";").split("."))]
 
 
 def _begins(form: Form, words: list[str]) -> bool:
-    """Return True if an opcode of a Form can begin with some words."""
-
     def walk(p: int, w: int) -> bool:
         if w == len(words):
             return True
@@ -61,8 +62,10 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 
 def form_section(form: Form) -> str:
-    """Return the section of a Form: syntax, rows, operands, registers of fragments, and source."""
-    parts = [f"## {form.name}\n", f"```\n{_syntax(form)}\n```\n"]
+    """Return the page section of a Form: syntax, table, operands, registers of fragments, and source."""
+    opcode, _, operands = form.syntax_line.partition(" ")
+    syntax = f"{opcode} {operands.strip()}".strip()
+    parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`.\n")
     if form.columns:
@@ -73,15 +76,10 @@ def form_section(form: Form) -> str:
     if fragments:
         parts.append(_registers_table(form, fragments))
     if form.multiply is not None:
-        parts.append(_result(form))
+        parts.append(_SUMS.format((form.multiply.__doc__ or "").removeprefix("Return ").rstrip(".")))
         parts.append(_sums_table(form))
     parts.append(f"Source: {form.source}\n")
     return "\n".join(parts)
-
-
-def _syntax(form: Form) -> str:
-    opcode, _, operands = form.syntax_line.partition(" ")
-    return f"{opcode} {operands.strip()}".strip()
 
 
 def _rows_table(form: Form) -> str:
@@ -102,7 +100,7 @@ def _cell(words: tuple[str, ...]) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Return integers as ranges with a step: 8 to 24 by 8, 32 to 256 by 16."""
+    """Return integers as text in ranges with a step, such as "8 to 24 by 8, 32 to 256 by 16"."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and (len(runs[-1]) == 1 or number - runs[-1][-1] == runs[-1][1] - runs[-1][0]):
@@ -159,7 +157,7 @@ def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
 
 
 def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
-    """Return the table of the registers and element positions of fragments, for samples of the rows."""
+    """Return the table of the registers and element positions of fragments, for sample rows of the Form."""
     keyed = [
         word
         for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "dst_fmt", "matrix", "num", "trans")
@@ -183,11 +181,6 @@ _SUMS = """Result: `{}`. The types and the architecture select the sum. `warploo
 """
 
 
-def _result(form: Form) -> str:
-    formula = form.multiply.__doc__ if form.multiply is not None else None
-    return _SUMS.format((formula or "").removeprefix("Return ").rstrip("."))
-
-
 def _sums_table(form: Form) -> str:
     """Return the table of the sums: element types, architectures, formula, rounding and evidence."""
     found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
@@ -207,17 +200,18 @@ def _sums_table(form: Form) -> str:
         for (formula, rounding, letters), archs in sums.items():
             key = (slots.get("ctype") or d, d, " ".join(archs), f"`{formula}`", rounding, letters)
             found.setdefault(key, []).append((a, b, k_of(slots["shape"])))
-    lines = [[*(_listed(column) for column in zip(*types, strict=True)), *key] for key, types in found.items()]
+    lines = [
+        [*(", ".join(map(str, dict.fromkeys(column))) for column in zip(*types, strict=True)), *key]
+        for key, types in found.items()
+    ]
     return _table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
 
 
-def _listed(values: Iterable[object]) -> str:
-    """Return values without repetitions."""
-    return ", ".join(map(str, dict.fromkeys(values)))
-
-
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the fragments of a Form for some slots: the operand, its registers and element positions."""
+    """Return the fragments of a Form for some modifiers.
+
+    Each item is the name of an operand, and a text with its registers and element positions.
+    """
     return [
         (
             name.replace("_", "-"),
@@ -229,7 +223,10 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _samples(form: Form) -> Iterator[dict[str, str]]:
-    """Yield slots of every row: combinations of its words, with a few words of long cells."""
+    """Yield the modifiers of sample opcodes: combinations of the words in every row of the Form.
+
+    Long cells contribute only a few of their words.
+    """
     for row in form.rows:
         names = list(row.cells)
         choices = [_few(row.cells[name], name in form.parts) for name in names]
@@ -251,7 +248,7 @@ def _few(words: tuple[str, ...], composite: bool) -> tuple[str, ...]:
 
 
 def rule_page(rule: Rule) -> str:
-    """Return the page of a rule."""
+    """Return the Markdown page of a checker rule."""
     bad, good = rule.bad.strip("\n"), rule.good.strip("\n")
     again = f" (repeated {rule.repeat} times)" if rule.repeat > 1 else ""
     emits = f"Code: `{rule.emits}`.\n\n" if rule.emits else ""
@@ -265,7 +262,7 @@ def rule_page(rule: Rule) -> str:
 
 
 def escaped(code: str) -> str:
-    """Return a rule code for Markdown text."""
+    """Return a rule code for use in Markdown text."""
     return code.replace("<", "\\<")
 
 

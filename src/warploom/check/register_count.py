@@ -1,4 +1,4 @@
-"""Changes of the register count: the count at entry, the limit, and the warps that must agree.
+"""Checks of changes of the register count: count at entry, limit, and agreement of warps.
 
 Source: PTX ISA 9.7.19.5
 """
@@ -21,7 +21,7 @@ _FORMS = frozenset(_CHANGES)
 
 
 def register_counts(body: Body) -> Iterator[Diagnostic]:
-    """Yield the findings on changes of the register count.
+    """Yield the diagnostics for instructions that change the register count of a warp.
 
     Errors: registers/entry, registers/count, registers/uniform
     """
@@ -33,7 +33,7 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
         ".minnctapersm" in directives and bool(directives.keys() & {".maxntid", ".reqntid"})
     )
     if body.function.kind == "entry" and not known:
-        message = "the register count at entry is not known, so that this is ignored"
+        message = "the register count at entry is unknown, so that ptxas ignores this instruction"
         hint = "give the kernel .maxnreg, or .minnctapersm with .maxntid or .reqntid"
         yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
     limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()
@@ -50,7 +50,7 @@ def _warning(body: Body, index: int, code: str, message: str, where: Where, hint
 
 
 def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Yield the findings on decreases to more registers than the kernel ever has."""
+    """Yield a diagnostic for each decrease whose count exceeds every count that the kernel can have."""
     counts: dict[int, tuple[str, int]] = {}
     for index in changes:
         bound = body.bound(index)
@@ -65,6 +65,6 @@ def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Ite
     limit = max(*entry_limit, *(count for action, count in counts.values() if action == "take"), 0)
     for index, (action, count) in counts.items():
         if action == "release" and count > limit:
-            message = f"the register count is decreased to {count}; the kernel never has more than {limit}"
+            message = f"the register count is decreased to {count}; expected at most {limit}, the kernel's limit"
             problem = Problem("registers/count", message, ("operand", 0), "", "PTX ISA 9.7.19.5")
             yield problem.at(body.steps[index].instruction)

@@ -1,4 +1,4 @@
-"""Report of a check."""
+"""Report of a check of PTX, and the diagnostics at nodes of the syntax tree."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from warploom.diagnostics import Diagnostic, Severity, render, render_json, render_sarif
 from warploom.display import Displayed
+from warploom.ptx import Node
 
 Format = Literal["text", "json", "sarif"]
 
@@ -21,7 +22,7 @@ class Report(Displayed):
 
     @classmethod
     def of(cls, reports: Iterable[Report]) -> Report:
-        """Return one report for several texts, one text after the other."""
+        """Merge the reports on several texts into one, text after text."""
         whole = cls(())
         whole.diagnostics = tuple(found for report in reports for found in report)
         return whole
@@ -65,3 +66,18 @@ class Report(Displayed):
 
 def _order(found: Diagnostic) -> tuple[int, int]:
     return (-1, 0) if found.span is None else (found.span.start, found.span.end)
+
+
+def error(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
+    """Return an error at a node of the syntax tree, or without a position if the node is None."""
+    return _finding(code, Severity.ERROR, message, node, hint, section)
+
+
+def warning(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
+    """Return a warning at a node of the syntax tree, or without a position if the node is None."""
+    return _finding(code, Severity.WARNING, message, node, hint, section)
+
+
+def _finding(code: str, severity: Severity, message: str, node: Node | None, hint: str, section: str) -> Diagnostic:
+    source, span = (None, None) if node is None else (node.source, node.span)
+    return Diagnostic(code, severity, message, source, span, hint, section)

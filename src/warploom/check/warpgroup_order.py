@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
-from warploom.check.findings import warning
 from warploom.check.operand_checker import names_in
+from warploom.check.report import warning
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.binding.operands import BoundOperand, Problem
 from warploom.isa.model.effects import Commit, Fence, Wait
@@ -33,16 +33,16 @@ _WAITS = frozenset(form for form in forms() if any(each.on == "multiplication" f
 _FORMS = _MULTIPLICATIONS | _FENCES | _COMMITS | _WAITS
 _ORDER = "PTX ISA 9.7.15.7"
 _MOST_GROUPS = 9
-"""Committed groups that are counted for a multiplication; older ones count as this many."""
+"""Number of committed groups that are counted for a multiplication; more groups count as this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """State before an instruction, for all paths to it.
+    """State before an instruction, merged over all paths that lead there.
 
     Sets are the bits of integers, because a body may have thousands of multiplications. `in_flight[n]` holds the
-    multiplications that may be in flight, where n is the least number of groups committed since their issue.
-    `written` holds the registers written since the last fence. `fenced` is False if a path has no fence.
+    multiplications that may be in flight, where n is the least number of groups committed since their issue. `written`
+    holds the registers written since the last fence. `fenced` is False if some path has no fence.
     """
 
     in_flight: tuple[int, ...]
@@ -50,7 +50,7 @@ class _State:
     fenced: bool
 
     def merged(self, other: _State) -> _State:
-        """Return the state in which two paths meet."""
+        """Return the state at the place where this path and another one meet."""
         younger, in_flight = 0, list[int]()
         for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
             in_flight.append((mine | theirs) & ~younger)
@@ -59,7 +59,7 @@ class _State:
 
 
 def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
-    """Yield the findings on asynchronous multiplications.
+    """Yield the diagnostics for the asynchronous multiplications of a body.
 
     Errors: warpgroup/fence, warpgroup/in-flight, warpgroup/commit, warpgroup/wait
     """
@@ -70,11 +70,11 @@ def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
 
 
 class _Analysis:
-    """Analysis of one body. `forms` holds the Forms of warpgroup instructions by instruction index.
+    """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
-    `used` holds the registers of the multiplications, by instruction index, and `numbers` their bit numbers.
-    `mentions` holds the other instructions that mention these registers. `next` maps each relevant instruction that
-    does not branch to the next relevant one.
+    `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
+    its bit number. `mentions` holds the other instructions that mention these registers. `next` maps each relevant
+    instruction that does not branch to the next relevant one.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
@@ -83,8 +83,8 @@ class _Analysis:
         self.multiplications = [index for index, form in forms.items() if form in _MULTIPLICATIONS]
         self.numbers = {index: number for number, index in enumerate(self.multiplications)}
         self.used = [self._used(index) for index in self.multiplications]
-        body.facts.uses = _uses(self.used, body.earlier.uses)
-        _, self.bits, self.users = body.facts.uses
+        body.results.uses = _uses(self.used, body.earlier.uses)
+        _, self.bits, self.users = body.results.uses
         self.mentions = self._all_mentions()
         self.branches = body.branches()
         targets = (target for following in self.branches.values() for target in following if target != EXIT)
@@ -100,7 +100,7 @@ class _Analysis:
             vectors = [_register_names(operands.get(name)) for name in "da"]
             accumulators, multiplicand = (self._registers(index, names) for names in vectors)
             used = UsedRegisters(accumulators, accumulators | multiplicand, frozenset[str]().union(*vectors))
-        body.facts.used[id(instruction)] = used
+        body.results.used[id(instruction)] = used
         return used
 
     def _registers(self, index: int, names: Iterable[str]) -> frozenset[Register]:
@@ -108,17 +108,17 @@ class _Analysis:
         return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:
-        """Return what the other instructions mention of the registers of multiplications.
+        """Return, by instruction index, the registers of multiplications that other instructions mention.
 
-        Results of an earlier version are reused. They may also contain registers that only multiplications of that
-        version used, which does no harm.
+        Results for an earlier version of the body are reused. They may contain registers that only multiplications of
+        that version used, which does no harm.
         """
-        earlier, facts = self.body.earlier, self.body.facts
+        earlier, results = self.body.earlier, self.body.results
         reusable = self.bits.keys() <= earlier.watched
         names = frozenset[str]().union(*{used.names for used in self.used})
         reusable = reusable and names <= earlier.watched_names
-        facts.watched = earlier.watched if reusable else frozenset(self.bits)
-        facts.watched_names = earlier.watched_names if reusable else names
+        results.watched = earlier.watched if reusable else frozenset(self.bits)
+        results.watched_names = earlier.watched_names if reusable else names
         known = earlier.mentions if reusable else {}
         names_of: dict[int, tuple[str, ...]] = {}
         found: dict[int, Mentioned] = {}
@@ -129,7 +129,7 @@ class _Analysis:
             else:
                 before = earlier.mentions.get(key)
                 mentioned = None if index in self.forms else self._mentioned(index, names_of, before)
-            facts.mentions[key] = mentioned
+            results.mentions[key] = mentioned
             if mentioned is not None:
                 found[index] = mentioned
         return found
@@ -137,18 +137,18 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return what an instruction mentions of the watched registers.
+        """Return the watched registers that an instruction mentions, or None if it mentions none.
 
         `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
         earlier version of the text.
         """
         body = self.body
-        watched = body.facts.watched
+        watched = body.results.watched
         mentioned: dict[Register, int] = {}
         for k, operand in enumerate(body.steps[index].instruction.operands):
             names = names_of.get(id(operand))
             if names is None:
-                found = (name for name in names_in(operand) if name in body.facts.watched_names)
+                found = (name for name in names_in(operand) if name in body.results.watched_names)
                 names = names_of[id(operand)] = tuple(found)
             for name in names:
                 register = body.register(index, name)
@@ -164,7 +164,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the states before all relevant instructions that can be reached."""
+        """Return the states before all relevant instructions that control flow can reach."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -205,14 +205,13 @@ class _Analysis:
         return _bits(self.bits[register] for register in registers if register in self.bits)
 
     def _groups_left(self, index: int) -> int:
-        """Return the number of groups that a wait leaves in flight."""
         operand: Operand | None = next(iter(self.body.steps[index].instruction.operands), None)
         return min(operand.value, _MOST_GROUPS) if isinstance(operand, Integer) else _MOST_GROUPS
 
     # Findings -------------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield every finding once."""
+        """Yield every diagnostic once."""
         reported = 0
         for index, state in self._states().items():
             if index in self.numbers:
@@ -278,14 +277,13 @@ class _Analysis:
 
 
 def _register_names(bound: BoundOperand | None) -> frozenset[str]:
-    """Return the names in a vector of registers."""
     if bound is None or not isinstance(bound.operand, Vector):
         return frozenset()
     return frozenset(item.text for item in bound.operand.items if isinstance(item, Name))
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the uses of all multiplications; the earlier ones if no multiplication changed."""
+    """Return the uses of all multiplications. Return `earlier` if no multiplication changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
@@ -293,7 +291,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it and all that use it."""
+    """Return for each register the multiplications that accumulate in it, and all that use it, as bits."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
@@ -312,7 +310,7 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer with some bits set."""
+    """Return the integer in which the bits with the given numbers are set."""
     mask = 0
     for number in numbers:
         mask |= 1 << number

@@ -1,7 +1,6 @@
-"""Overlay of what ptxas accepts beyond the manual. Importing the package declares its Forms."""
+"""Overlay of the syntax that ptxas accepts beyond the manual. Importing it declares its Forms."""
 
 from __future__ import annotations
 
 from warploom.check.ptxas import forms as forms
 from warploom.check.ptxas import memory_forms as memory_forms
-from warploom.check.ptxas import tensor_memory_forms as tensor_memory_forms

@@ -1,6 +1,6 @@
-"""Registers that ptxas refuses as the base of an address, by form and operand.
+"""Registers that ptxas refuses as the base of an address, by Form and operand.
 
-Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warploom.isa.model.form import Form, forms_of
 from warploom.isa.model.operands import Slots
 
 NARROW = (8, 16)
-"""Widths of registers that ptxas cannot move to an address."""
+"""Widths in bits of registers that ptxas cannot move to an address register."""
 
 Widths = Collection[int] | Callable[[Slots, int], Collection[int]]
 
@@ -31,7 +31,7 @@ _REFUSED_BASES: dict[tuple[Form, str], Widths] = {}
 
 
 def refused_bases(form: Form, operand: str, slots: Slots, target: int) -> Collection[int]:
-    """Return the widths in bits of registers that ptxas refuses as the base of an address."""
+    """Return the widths in bits of registers that ptxas refuses as the base of an operand's address."""
     found = _REFUSED_BASES.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
@@ -50,7 +50,7 @@ _NAMED_PARAMETERS = 75
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
     """Refuse 32 bits for generic and global addresses.
 
-    On later targets, refuse all registers for function parameters.
+    From target 75 on, refuse all registers for function parameters.
     """
     space = slots.get("ss", slots.get("space", ""))
     if space == "param::func" and target >= _NAMED_PARAMETERS:
@@ -59,29 +59,17 @@ def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
 
 
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for loads into a cluster that ptxas implements in software."""
+    """Refuse narrow registers for loads into a cluster.
+
+    From target 120 on, ptxas implements these loads in software.
+    """
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 
 
 def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for the mbarrier of a load if it is the last operand."""
+    """Refuse narrow registers for the mbarrier of a load if the mbarrier is the last operand."""
     is_last = not slots["multicast"] and not slots["level::cache_hint"]
     return NARROW if is_last else _loads_into_cluster(slots, target)
-
-
-def _narrow_if_generic(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for generic addresses, which are widened from the register."""
-    return () if slots.get("ss", slots.get("space")) else NARROW
-
-
-def _object(slots: Slots, target: int) -> Collection[int]:
-    """Refuse 32 bits for generic addresses of mbarrier objects."""
-    return () if slots["space"] else (32,)
-
-
-def _prefetched(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for tensor maps, and 32 bits except for local memory."""
-    return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
 
 
 _ASYNC_STORES = (memory_forms.ASYNC_STORE, memory_forms.ASYNC_STORE_ONE, memory_forms.ASYNC_STORE_MANY)
@@ -100,7 +88,8 @@ _WIDE_LOADS = (multimem.LD_REDUCE, multimem.LD_REDUCE_FLOAT, forms.ROW_PREDICATE
 _CACHE_HINTS = (memory.PREFETCHU, memory.APPLYPRIORITY, memory.DISCARD)
 
 _refuse_bases(
-    _narrow_if_generic,
+    # ptxas widens a register to a generic address.
+    lambda slots, _: () if slots.get("ss", slots.get("space")) else NARROW,
     {
         **dict.fromkeys((memory.ST_ASYNC, *_ASYNC_STORES), "mbar"),
         **dict.fromkeys((*_MATRICES, *_MANY_MATRICES), "p"),
@@ -128,7 +117,14 @@ _refuse_bases(
     },
 )
 _refuse_bases(_barrier_of_load, {bulk.LOAD: "mbar"})
-_refuse_bases(_object, {form: "addr" for form in forms_of("mbarrier") if "addr" in form.operands})
-_refuse_bases(_prefetched, {memory.PREFETCH: "a"})
+# Generic addresses of mbarrier objects have 64 bits.
+_refuse_bases(
+    lambda slots, _: () if slots["space"] else (32,),
+    {form: "addr" for form in forms_of("mbarrier") if "addr" in form.operands},
+)
+_refuse_bases(
+    lambda slots, _: NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else (),
+    {memory.PREFETCH: "a"},
+)
 _refuse_bases((32,), dict.fromkeys((*_CACHE_HINTS, *_WIDE_LOADS, multimem.ST, multimem.ST_FLOAT), "a"))
 _refuse_bases((8, 16, 32), {multimem.RED: "a", forms.ROW_MULTIMEM: "a"})

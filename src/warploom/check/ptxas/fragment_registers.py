@@ -1,10 +1,10 @@
-"""Registers and other items that ptxas accepts in the fragments of matrix instructions.
+"""Registers and other items that ptxas accepts in the vectors of fragments of matrix instructions.
 
-ptxas judges the registers of a vector together (`registers.inferred_type`), by a class for each element type. On a
-target without a unit for an instruction, software replaces the unit and reads the registers differently; then
+ptxas judges the registers of a vector together (`registers.inferred_type`), by a class for each element type. Some
+targets have no unit for an instruction. There, software replaces the unit and reads the registers differently, and
 predicates, special registers or constants may be illegal.
 
-Source: answers of ptxas 12.9 and 13.1 for each form, operand and target.
+Source: answers of ptxas 12.9 and 13.1 for each Form, operand and target
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from warploom.isa.model.operands import Slots
 
 @dataclass(frozen=True, slots=True)
 class FragmentRegisters:
-    """Registers that ptxas accepts in the vector of a fragment: those of a type, and the items in `words`.
+    """Items that ptxas accepts in the vector of a fragment: registers of `type`, and the items in `words`.
 
     The words are "predicate" (one among 32-bit registers), "special" (special registers), "integer", "float" and
-    "coded" (constants among registers; coded ones have 32 bits), "constants" (constants only), and "sink" (an unwanted
-    result). `extensions` are kinds of syntax beyond the manual. The registers are judged together, and again in groups
-    of `group` (0: no groups), up to the first `judged` (0: all).
+    "coded" (constants among registers; coded constants have 32 bits), "constants" (constants only), and "sink" (an
+    unwanted result). `extensions` are kinds of syntax beyond the manual. The registers are judged together, and again
+    in groups of `group` registers (0: no groups), up to the first `judged` registers (0: all).
     """
 
     type: str
@@ -33,13 +33,13 @@ class FragmentRegisters:
 
 
 FragmentRule = Callable[[Slots, int], FragmentRegisters]
-"""Function of the slots and the number of the target."""
+"""Function from an opcode's modifiers and a target number to the legal items of a fragment."""
 
 _INTEGERS = frozenset({"u8", "s8", "u4", "s4", "b1"})
 _FEW_BITS = frozenset({"u4", "s4", "b1"})
 _BYTES = frozenset({"u8", "s8"})
 _EIGHT_BITS = frozenset({"e4m3", "e5m2"})
-_ONLY_BITS = "e4m3x4"  # as packed elements: registers declared as bits, and no others
+_ONLY_BITS = "e4m3x4"  # packed elements, which take registers that are declared as bits only
 _TYPES = {"f16": "f16x2", "bf16": _ONLY_BITS, "tf32": _ONLY_BITS, "f32": "f32", "f64": "b64", "s32": "s32"}
 
 _SOURCE = frozenset({"predicate", "special", "integer", "float"})
@@ -50,7 +50,7 @@ _NOTHING = frozenset[str]()
 
 
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
-    """Return the registers of a fragment, with constants for integer sums and predicates for bits."""
+    """Return the legal items of a fragment, with constants for integer sums and predicates for bits."""
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
     extensions = {"predicate", "bare"} if bare else {"predicate"}
@@ -62,7 +62,10 @@ def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare:
 
 
 def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
-    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with documented fragments."""
+    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with documented fragments.
+
+    With `sparse`, A is sparse.
+    """
 
     def rule(slots: Slots, target: int) -> FragmentRegisters:
         if slots["atype"] == "f64":
@@ -76,13 +79,8 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
     return rule
 
 
-def sparse_multiplication(letter: str) -> FragmentRule:
-    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with a sparse A."""
-    return multiplication(letter, sparse=True)
-
-
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers of the metadata of a sparse A."""
+    """Return the legal items of the metadata of a sparse A."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
@@ -103,7 +101,7 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
 
 
 def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Return True if software reads or writes each register of sums separately."""
+    """Return True if software reads or writes each register of the sums separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
@@ -178,7 +176,7 @@ def opaque_multiplication(letter: str) -> FragmentRule:
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """Return the registers in each smaller multiplication, and the number of registers that are used."""
+    """Return the registers in each smaller multiplication that ptxas emits, and the number it uses."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -236,7 +234,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers of an opaque fragment that is loaded."""
+    """Return the legal items of an opaque fragment that is loaded."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _RESULT)
@@ -244,7 +242,7 @@ def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers of an opaque fragment that is stored."""
+    """Return the legal items of an opaque fragment that is stored."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _SOURCE)
@@ -263,10 +261,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers that ptxas accepts as results of matrix loads from shared memory."""
+    """Return the legal items of matrices that are loaded from shared memory."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers of matrices that are stored to shared memory."""
+    """Return the legal items of matrices that are stored to shared memory."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

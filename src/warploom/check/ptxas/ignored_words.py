@@ -1,6 +1,8 @@
-"""Words that ptxas ignores on instructions that do not have them. It refuses all other such words.
+"""Words that ptxas ignores on instructions whose syntax does not have them.
 
-Source: answers of ptxas 12.9 to 13.1 for each form and each word of the language.
+ptxas refuses all other such words.
+
+Source: answers of ptxas 12.9 to 13.1 for each Form and each word of the language
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from warploom.isa.model.types import TYPES
 class IgnoredWords:
     """Class of words that ptxas ignores.
 
-    At most `limit` of them are ignored together (0: any number). They are ignored on the instructions in `names`, or,
-    without names, on every instruction of which no form has one of the words.
+    At most `limit` of them are ignored together (0: any number). They are ignored on the instructions in `names`.
+    Without names, they are ignored on every instruction that has none of the words in any of its Forms.
     """
 
     words: frozenset[str]
@@ -28,14 +30,14 @@ class IgnoredWords:
     names: frozenset[str] = frozenset()
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Return True if the words are ignored on the instruction of an opcode."""
+        """Return True if ptxas ignores the class on the instruction of an opcode, given by its words."""
         name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    """Return the words in the slots of all forms of an instruction."""
+    """Return the words that the modifiers of all Forms of an instruction can have."""
     words = tuple(name.split("."))
     named = (form for form in forms_of(words[0]) if count_name_words(form, words) == len(words))
     return frozenset[str]().union(*(found for form in named for found in form.vocabulary.values()))
@@ -73,19 +75,19 @@ _IGNORED = (
 
 _SUFFIX = re.compile(r"::(?:ld|st|before_thread_sync|after_thread_sync)$")
 _WITH_SUFFIXES = frozenset({"tcgen05", "griddepcontrol"})
-"""Instructions whose words have suffixes of their own. On others ptxas ignores the suffix of a word."""
+"""Instructions whose words have suffixes of their own. On others, ptxas ignores the suffix of a word."""
 
 MAY_STATE_LENGTH = frozenset({"mma", "wmma", "wgmma"})
-"""Instructions that may state the length of their vectors, as loads do."""
+"""Instructions whose opcode may state the length of their vectors, as loads do."""
 
 
 def without_suffixes(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of an opcode without ignored suffixes."""
+    """Return the words of an opcode without the suffixes that ptxas ignores."""
     return words if words[0] in _WITH_SUFFIXES else (words[0], *(_SUFFIX.sub("", word) for word in words[1:]))
 
 
 def without_ignored(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of an opcode without ignored words, if the opcode contains any."""
+    """Yield the words of an opcode as ptxas may read them: without ignored words, if the opcode has any."""
     left = without_suffixes(words)
     for ignored in _IGNORED:
         found = [word for word in left[1:] if word in ignored.words]
@@ -105,9 +107,9 @@ def _bits(word: str) -> int:
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of a matrix opcode without narrow types that ptxas does not count.
+    """Yield the words of a matrix opcode without the narrow types that ptxas does not count.
 
-    ptxas checks the first types only (four of a multiplication, one of a load or store), and only the widths of most
+    ptxas checks only the first types (four of a multiplication, one of a load or store), and only the widths of most
     types. It counts all types of multiplications of single bits, bf16 or tf32, and of integers with a sparse A.
     """
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]

@@ -1,13 +1,13 @@
-"""Operands for which ptxas deviates from the manual, by form and operand.
+"""Operands for which ptxas deviates from the manual, by Form and operand.
 
-Source: answers of ptxas 12.9 to 13.5 for each form, operand and target.
+Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from warploom.check.ptxas import forms, memory_forms, tensor_memory_forms
+from warploom.check.ptxas import forms, memory_forms
 from warploom.check.ptxas import fragment_registers as registers
 from warploom.check.ptxas.fragment_registers import FragmentRule
 from warploom.isa.instructions import (
@@ -56,7 +56,7 @@ _FRAGMENTS: dict[tuple[Form, str], FragmentRule] = {}
 _REGISTERS_ONLY: set[tuple[Form, str]] = set()
 
 Operands = Mapping[Form, str]
-"""Operands of forms: their names, separated by spaces."""
+"""Names of some operands of each Form, separated by spaces."""
 
 
 def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collection[str]:
@@ -66,12 +66,12 @@ def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collec
 
 
 def fragment_rule(form: Form, operand: str) -> FragmentRule | None:
-    """Return the rule for the registers of a fragment, or None if the operand is no fragment."""
+    """Return the rule for the items of a fragment, or None if the operand is no fragment."""
     return _FRAGMENTS.get((form, operand))
 
 
 def takes_registers_only(form: Form, operand: str) -> bool:
-    """Return True if ptxas accepts neither sinks, predicates nor addresses of variables for an operand."""
+    """Return True if ptxas refuses sinks, predicates and addresses of variables for an operand."""
     return (form, operand) in _REGISTERS_ONLY
 
 
@@ -85,50 +85,14 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
         _FRAGMENTS.update({(form, name): rule(name) for name in names.split()})
 
 
-def _of_bf16(words: frozenset[str]) -> Extensions:
-    """Return the extensions of conversions from or to bf16 only."""
-    return lambda slots, target: words if any(word.startswith("bf16") for word in slots.values()) else ()
+def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Extensions:
+    """Return extensions that apply only if a condition on the modifiers and the target number holds."""
+    return lambda slots, target: words if condition(slots, target) else ()
 
 
-def _from_target(number: int, words: frozenset[str]) -> Extensions:
-    """Return the extensions on targets from a number on."""
-    return lambda slots, target: words if target >= number else ()
-
-
-def _vote(words: frozenset[str]) -> Extensions:
-    """Return the extensions of votes with a predicate as the result."""
-    return lambda slots, target: words if target >= 90 and slots["type"] == "pred" else ()
-
-
-def _division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions, which are routines except in 32 bits."""
-    return FUNCTION | PACKED if TYPES[slots["type"]].bits == 32 else ()
-
-
-def _rounded_division(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of divisions and roots, which are routines unless rounding is to nearest."""
-    is_routine = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
-    return () if is_routine else FUNCTION | PACKED
-
-
-def _narrowed_pair(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of conversions of pairs, except that from bf16x2 to e2m1x2."""
-    return () if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else FUNCTION
-
-
-def _unscaled(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of fixed-point conversions without a scale."""
-    return () if slots["scaling"] else frozenset({"vector"})
-
-
-def _half_word(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of asynchronous stores of 16 bits."""
-    return FUNCTION if TYPES[slots["type"]].bits == 16 else ()
-
-
-def _scaled_source(slots: Slots, target: int) -> Collection[str]:
-    """Return the extensions of scaled conversions from bf16x2."""
-    return FUNCTION if slots["atype"] == "bf16x2" else ()
+def _is_routine(slots: Slots) -> bool:
+    """Return True for a division or root that ptxas replaces by a routine: it does not round to nearest."""
+    return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
 
 # Extensions -----------------------------------------------------------------------------------------------
@@ -144,10 +108,7 @@ _PLAIN_SOURCES = {
     integer.DP4A: "c",
     integer.DP2A: "c",
 }
-"""Sources of arithmetic without extensions.
-
-They are shift amounts, bit fields, and the addends of dot products.
-"""
+"""Sources of arithmetic without extensions: shift amounts, bit fields, and addends of dot products."""
 
 
 def _arithmetic_sources(form: Form) -> str:
@@ -245,7 +206,7 @@ _extend(
         **dict.fromkeys((*_LOADS, memory.ST_ASYNC_RELEASE, memory.CREATEPOLICY_RANGE), "a"),
         **{
             form: "disable_output_lane"
-            for form in (tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR, *tensor_memory_forms.FORMS)
+            for form in (tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR, *memory_forms.TENSOR_MEMORY_FORMS)
             if "disable_output_lane" in form.operands
         },
     },
@@ -255,18 +216,24 @@ _extend(frozenset({"bare"}), {**dict.fromkeys(_TENSOR_LOADS, "dstMem mbar"), **d
 _extend(frozenset({"untyped"}), dict.fromkeys((*_TENSOR_LOADS, *_TENSOR_STORES, *_TENSOR_PREFETCHES), "tensorMap"))
 _extend(frozenset({"base"}), {barrier.FENCE_PROXY_TENSORMAP: "addr"})
 _extend(
-    _of_bf16(FUNCTION),
+    _if(FUNCTION, lambda slots, _: any(word.startswith("bf16") for word in slots.values())),
     {convert.CVT: "d a", convert.HALF: "d a", convert.HALVES: "d a", convert.HALVES_STOCHASTIC: "d a"},
 )
-_extend(_narrowed_pair, {convert.NARROW_HALVES: "a"})
-_extend(_unscaled, {convert.FIXED: "d"})
-_extend(_rounded_division, {floating.DIV: "a b", floating.ROOT: "a"})
-_extend(_division, {integer.DIV: "a b"})
-_extend(_half_word, {memory.ST_ASYNC_RELEASE: "b"})
-_extend(_scaled_source, {forms.WITH_SCALE: "a"})
-_extend(_from_target(90, FUNCTION), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"})
-_extend(_vote(PACKED), {warp.VOTE_SYNC: "d"})
-_extend(_vote(FUNCTION | PACKED), {warp.VOTE_SYNC: "a"})
+_extend(
+    _if(FUNCTION, lambda slots, _: (slots["dtype"], slots["atype"]) != ("e2m1x2", "bf16x2")),
+    {convert.NARROW_HALVES: "a"},
+)
+_extend(_if(frozenset({"vector"}), lambda slots, _: not slots["scaling"]), {convert.FIXED: "d"})
+_extend(_if(FUNCTION | PACKED, lambda slots, _: not _is_routine(slots)), {floating.DIV: "a b", floating.ROOT: "a"})
+# ptxas replaces integer divisions by routines, except in 32 bits.
+_extend(_if(FUNCTION | PACKED, lambda slots, _: TYPES[slots["type"]].bits == 32), {integer.DIV: "a b"})
+_extend(_if(FUNCTION, lambda slots, _: TYPES[slots["type"]].bits == 16), {memory.ST_ASYNC_RELEASE: "b"})
+_extend(_if(FUNCTION, lambda slots, _: slots["atype"] == "bf16x2"), {forms.WITH_SCALE: "a"})
+_extend(
+    _if(FUNCTION, lambda _, target: target >= 90), {warp.SHFL_SYNC: "a b c", warp.MATCH_ANY: "a", warp.MATCH_ALL: "a"}
+)
+_extend(_if(PACKED, lambda slots, target: target >= 90 and slots["type"] == "pred"), {warp.VOTE_SYNC: "d"})
+_extend(_if(FUNCTION | PACKED, lambda slots, target: target >= 90 and slots["type"] == "pred"), {warp.VOTE_SYNC: "a"})
 
 
 # Fragments ------------------------------------------------------------------------------------------------
@@ -277,7 +244,7 @@ _DENSE = (
 )  # fmt: skip
 
 _hold_fragments(registers.multiplication, dict.fromkeys(_DENSE, "a b c d"))
-_hold_fragments(registers.sparse_multiplication, dict.fromkeys(_SPARSE, "a b c d"))
+_hold_fragments(lambda letter: registers.multiplication(letter, sparse=True), dict.fromkeys(_SPARSE, "a b c d"))
 _hold_fragments(lambda _: registers.metadata, dict.fromkeys(_SPARSE, "e"))
 _hold_fragments(
     registers.opaque_multiplication, dict.fromkeys((wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT), "a b c d")
@@ -294,7 +261,7 @@ _hold_fragments(lambda _: registers.stored, dict.fromkeys((matrix.STMATRIX, *for
 # Operands without sinks, predicates and addresses of variables ---------------------------------------------
 
 _DESCRIPTORS = ("a_desc", "b_desc", "s_desc", "idesc", "disable_output_lane", "zero_column_mask_desc")
-_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *tensor_memory_forms.FORMS)
+_TENSOR_CORE = (*forms_of("wgmma"), *forms_of("tcgen05"), *memory_forms.TENSOR_MEMORY_FORMS)
 _REGISTERS_ONLY.update((form, name) for form in _TENSOR_CORE for name in _DESCRIPTORS if name in form.operands)
 _REGISTERS_ONLY.update((form, "r") for form in forms_of("tcgen05") if "r" in form.operands)
 _REGISTERS_ONLY.update([(mbarrier.TEST_WAIT, "phase"), (mbarrier.TRY_WAIT, "phase")])

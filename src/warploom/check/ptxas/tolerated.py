@@ -1,28 +1,47 @@
 """Tolerances: violations of the manual that ptxas accepts, reported as warnings.
 
-ptxas accepts such an instruction because it ignores or moves a word, or because a Form beyond the manual matches.
+ptxas accepts such an instruction because it ignores or moves a word, or because an extension Form matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from warploom.check.ptxas.extension import ExtensionForm, extensions_of
 from warploom.check.ptxas.ignored_words import MAY_STATE_LENGTH, without_ignored
 from warploom.isa.binding.nearest import reordered
-from warploom.isa.model.form import Form
+from warploom.isa.model.form import Form, Registry
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Instruction, Integer, Vector
+
+
+class ExtensionForm(Form):
+    """Form that ptxas accepts and the manual does not have. The emulator refuses such instructions.
+
+    Its name begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section` is the
+    section of the PTX ISA on the instruction.
+    """
+
+    registry = Registry()
+
+    def __init__(
+        self, reason: str, name: str, section: str, syntax: str, rows: str,
+        operands: Mapping[str, OperandSpec] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            name=f"ptxas.{name}", syntax=syntax, operands=operands or {}, rows=rows, source=f"PTX ISA {section}"
+        )
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
     """Reason why ptxas accepts instructions that violate the manual.
 
-    `rewrite` yields the instructions that ptxas reads instead. `extensions` are the kinds of syntax that the tolerance
-    explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`, or a
-    change in the recorded answers of ptxas.
+    `rewrite` yields the instructions that ptxas may read instead. `extensions` are the kinds of syntax that the
+    tolerance explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`,
+    or a change in the recorded answers of ptxas.
     """
 
     name: str
@@ -32,12 +51,12 @@ class Tolerance:
     extensions: str = ""
 
     def is_for(self, form: Form) -> bool:
-        """Return True if the tolerance explains a form beyond the manual."""
+        """Return True if the tolerance explains an extension Form."""
         return isinstance(form, ExtensionForm) and form.reason == self.name
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for opcode, _ in reordered(instruction.opcode, extensions_of):
+    for opcode, _ in reordered(instruction.opcode, ExtensionForm.registry.forms_of):
         yield replace(instruction, opcode=opcode)
 
 
@@ -61,7 +80,7 @@ def _aligned(instruction: Instruction) -> Iterator[Instruction]:
 
 
 def _vector(instruction: Instruction) -> Iterator[Instruction]:
-    """Remove `.v2`, `.v4` or `.v8` if the vectors have this number of registers."""
+    """Remove `.v2`, `.v4` or `.v8` if the vectors of the instruction have this number of registers."""
     words = instruction.words
     stated = [word for word in words if word in _VECTORS]
     if words[0] not in MAY_STATE_LENGTH or len(stated) != 1:

@@ -1,10 +1,10 @@
-"""Rules as records: description, reason, an example that violates the rule, and one that does not.
+"""Rules of the checker as records: description, reason, and an example with and without the error.
 
-The records are in the TOML files of this folder, one table for each rule code. `what`, `why`, `bad`, `good` and
-`source` are sentences and examples. `scope` states the kind of the examples: "body" (statements of a kernel that has
-the usual registers), "module" (items behind the header) or "text" (a whole text). The bad example is repeated
-`repeat` times. The rules of all Forms share records such as `<form>/target`; `emits` is the code that such an
-example gives.
+The records are in the TOML files of this folder, one table for each rule code. `what` states the rule, and `why` the
+reason. `bad` and `good` are the examples. `scope` tells what the examples are: "body" (statements of a kernel that has
+the usual registers), "module" (items after the header) or "text" (a whole text). The bad example is repeated `repeat`
+times. Each Form has rules such as `<form>/target`, whose records all Forms share; `emits` is the code that the bad
+example of such a record gives.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BODY = """\
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Record of one rule, or of a rule that all Forms share."""
+    """Record of one rule, or of a rule that every Form has."""
 
     code: str
     what: str
@@ -47,7 +47,7 @@ class Rule:
     emits: str = ""
 
     def text(self, example: str) -> str:
-        """Return the whole text of an example."""
+        """Return the PTX text that an example is part of."""
         if self.scope == "text":
             return example + "\n"
         if self.scope == "module":
@@ -66,7 +66,7 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of(code: str) -> Rule | None:
-    """Return the rule of a code; for a code of a Form, the rule that all Forms share."""
+    """Return the rule of a code. For the code of a Form, return the record that all Forms share."""
     known = rules().get(code)
     if known is not None:
         return known

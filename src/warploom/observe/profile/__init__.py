@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.observe.profile.accesses import sectors, wavefronts
 from warploom.observe.profile.data import ROW, Profile, Tile
-from warploom.observe.profile.profiler import Profiler
+from warploom.observe.profile.profiler import Profiler, sectors, wavefronts
 
 __all__ = ["ROW", "Profile", "Profiler", "Tile", "sectors", "wavefronts"]

@@ -1,4 +1,4 @@
-"""Data model of a profile: one row per instruction, and the tiles of asynchronous instructions."""
+"""Data model of a profile: counts for each instruction, and the tiles of asynchronous instructions."""
 
 from __future__ import annotations
 
@@ -12,29 +12,17 @@ from warploom.emulator.program import Program
 
 Extents = tuple[int, int, int]
 
-ROW = np.dtype(
-    [
-        ("executions", "i8"),
-        ("lanes", "i8"),
-        ("shared", "i8"),
-        ("ideal_wavefronts", "i8"),
-        ("wavefronts", "i8"),
-        ("ways", "i8"),
-        ("global", "i8"),
-        ("ideal_sectors", "i8"),
-        ("sectors", "i8"),
-        ("lines", "i8"),
-        ("bytes", "i8"),
-    ]
-)
-"""Columns of an instruction.
+_COLUMNS = "executions lanes shared ideal_wavefronts wavefronts ways global ideal_sectors sectors lines bytes"
+ROW = np.dtype([(name, "i8") for name in _COLUMNS.split()])
+"""Columns of an instruction in a profile.
 
-- executions: warps that executed it with at least one lane; lanes: all these lanes.
+- executions: warps that executed the instruction with at least one lane; lanes: all these lanes.
 - shared, global: accesses of warps to that memory.
-- ideal_wavefronts, wavefronts: of shared memory, without bank conflicts and actual; ways: the most of one phase, 1
-  without a conflict.
-- ideal_sectors, sectors: of global memory, 32 bytes each, for contiguous bytes and actual; lines: of 128 bytes.
-- bytes: of bulk and tensor copies.
+- ideal_wavefronts, wavefronts: wavefronts of shared memory without bank conflicts, and actual wavefronts.
+- ways: the most wavefronts of one phase; 1 without a bank conflict.
+- ideal_sectors, sectors: sectors of global memory, 32 bytes each, if the bytes were contiguous, and actual sectors.
+- lines: lines of global memory, 128 bytes each.
+- bytes: bytes of bulk and tensor copies.
 """
 
 
@@ -42,21 +30,22 @@ ROW = np.dtype(
 class Tile:
     """Tile of shared memory that an asynchronous instruction accesses.
 
-    It is A or B behind a descriptor, or the box of a tensor copy. Units: `swizzle` is the span in bytes, 0 without one.
+    The tile is the matrix A or B of a multiplication, or the box of a tensor copy. Units: `swizzle` is the span of the
+    swizzle in bytes, 0 without a swizzle.
     """
 
     step: int  # index of the instruction in `Profile.rows`
-    what: str  # "A", "B", or the box and its elements, outermost first, such as 64 by 32 of f16
+    what: str  # "A", "B", or the box with its outermost dimension first, such as 64 by 32 of f16
     swizzle: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """Profile of a launch: executions and cost of accesses of each instruction, and the launch parameters.
+    """Profile of a launch: executions and access costs of each instruction, and the launch parameters.
 
     `rows` is a structured array with the columns of `ROW`, one element for each of `program.steps`.
 
-    Units: bytes of shared memory for a CTA.
+    Units: `dynamic_shared` and `total_shared` are bytes of one CTA.
     """
 
     program: Program
@@ -72,12 +61,12 @@ class Profile:
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA."""
+        """Number of threads of a CTA."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """Line of each instruction, from 1; 0 if the kernel has no source text."""
+        """Source line of each instruction, from 1; 0 if the kernel has no source text."""
         return tuple(self.program.line_of(pc) for pc in range(len(self.program.steps)))
 
     @property

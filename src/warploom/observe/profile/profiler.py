@@ -1,4 +1,11 @@
-"""Profiler: an observer that counts executions and accesses of each instruction."""
+"""Profiler: an observer that counts the executions and memory accesses of each instruction.
+
+The model of memory accesses is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access is
+processed in phases. It has one phase for the whole warp if a lane accesses at most 4 bytes, two phases of half-warps
+for 8 bytes, and four phases of quarter-warps for 16 bytes. In a phase, a bank delivers one word to all lanes that
+request it. A second word of the same bank takes a second wavefront. Global memory is accessed in sectors of 32 bytes,
+four to a line.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +22,34 @@ from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.records import BulkCopy, TensorCopy
-from warploom.layout import Descriptor
+from warploom.layout import BANKS, Descriptor
 from warploom.layout.tensormap import TensorMapFields
 from warploom.layout.tile import shared_bytes
-from warploom.observe.profile.accesses import sectors, wavefronts
 from warploom.observe.profile.data import ROW, Profile, Tile
 
 Array = NDArray[Any]
 Handler = Callable[[Execute], None]
 
+WORD, SECTOR, LINE = 4, 32, 128  # bytes
 _UNCOUNTED_SPACES = frozenset({"param", "const"})
 
 
 class Profiler(Observer):
-    """Profiler of one launch.
+    """Observer that profiles one launch.
 
-    The counts do not depend on how the emulator batches warps. They depend on the schedule only as far as the kernel's
-    own control flow does: an instruction that a suspended warp split executes again counts once.
+    The counts do not depend on how the emulator groups warps into batches. They depend on the schedule only if the
+    control flow of the kernel does. An instruction that a suspended warp split executes again counts once.
     """
 
     launch: Launch
 
     def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+        """Reset all counts for a launch, and set the handlers of events."""
         self.launch = launch
         steps = launch.program.steps
         self._executions = [0] * len(steps)
         self._lanes = [0] * len(steps)
-        self._executing = -1  # last instruction that was counted in the present block
+        self._executing = -1  # last instruction that was counted in the executing block
         self.rows = np.zeros(len(steps), ROW)
         self._tiles: dict[Tile, None] = {}
         self._counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in steps]
@@ -57,7 +64,7 @@ class Profiler(Observer):
     # Executions -------------------------------------------------------------------------------------------
 
     def _instruction_handler(self, pc: int) -> Handler:
-        """Return the handler that counts an instruction, and looks at its operands if necessary."""
+        """Return the handler that counts an instruction, and records the tiles or copies of its operands."""
         form = self.launch.program.steps[pc].binding.form
         issue = form.effect(effects.Issue)
         if issue is None or issue.group not in ("copy", "multiplication"):
@@ -81,7 +88,7 @@ class Profiler(Observer):
         self._executing = -1
 
     def _suspend(self, event: Suspend) -> None:
-        """Subtract warp splits that will execute their instruction again."""
+        """Subtract the warp splits that will execute their instruction again."""
         if event.repeats and event.pc == self._executing:
             warps, lanes = _active(event.batch.active()[event.suspended])
             self._executions[event.pc] -= warps
@@ -90,7 +97,7 @@ class Profiler(Observer):
     # Accesses ---------------------------------------------------------------------------------------------
 
     def _access(self, event: Access) -> None:
-        """Count accesses of lanes; asynchronous ones are counted at their issue."""
+        """Count accesses of lanes. Asynchronous accesses are counted when they are issued."""
         if event.location.asynchronous or not self._counted[event.pc]:
             return
         if event.space == "shared":
@@ -115,7 +122,7 @@ class Profiler(Observer):
         row["lines"] += lines.sum()
 
     def _copy(self, event: Execute) -> None:
-        """Count thread copies. Copies that read nothing fill shared memory with zeros."""
+        """Count the accesses of thread copies. A lane that reads nothing fills shared memory with zeros."""
         batch, operands = event.batch, event.operands
         active = batch.active()
         for access in self.launch.program.steps[event.pc].binding.form.effects_of(effects.Access):
@@ -131,13 +138,13 @@ class Profiler(Observer):
     # Tiles ------------------------------------------------------------------------------------------------
 
     def _multiply(self, event: Execute) -> None:
-        """Record the swizzles of matrices behind descriptors."""
+        """Record the swizzles of the matrices that descriptors describe."""
         for matrix in event.operands.multiplication.shared:
             for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
 
     def _copy_issue(self, event: CopyIssue) -> None:
-        """Count bulk copies. Copies through unreadable tensor maps are left out."""
+        """Count the bytes of bulk copies. Copies through unreadable tensor maps are omitted."""
         pc, request = event.pc, event.request
         if isinstance(request, BulkCopy):
             sizes = lane_values(request.bytes, event.positions, event.lanes)
@@ -150,7 +157,7 @@ class Profiler(Observer):
     # Result -----------------------------------------------------------------------------------------------
 
     def profile(self) -> Profile:
-        """Return the profile of what has been counted."""
+        """Return the profile of all counts so far."""
         launch, grid = self.launch, self.launch.grid
         self.rows["executions"], self.rows["lanes"] = self._executions, self._lanes
         return Profile(
@@ -168,9 +175,9 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if the accesses of an instruction's lanes count.
+    """Return True if the accesses of an instruction's lanes are counted as they happen.
 
-    Asynchronous accesses and accesses to parameters or constants do not count.
+    Asynchronous accesses and accesses to parameters or constants are not.
     """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
@@ -179,7 +186,7 @@ def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
     """Return the active lanes that read.
 
-    `limit` is a number of bytes, or a predicate that is true if none are read.
+    `limit` is a register with the number of bytes, or a predicate that is true if the lane reads nothing.
     """
     if limit is None:
         return active
@@ -193,8 +200,62 @@ def _active(lanes: Array) -> tuple[int, int]:
 
 
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:
-    """Return the box of a tensor map as a phrase, outermost dimension first."""
+    """Return a phrase for the box of a tensor map, outermost dimension first."""
     if request.is_im2col:
         return f"{fields.pixels_per_column} pixels × {fields.channels_per_pixel} channels of {fields.element_type}"
     sizes = " × ".join(str(size) for size in reversed(fields.box[: fields.rank]))
     return f"{sizes} of {fields.element_type}"
+
+
+# Cost of accesses -------------------------------------------------------------------------------------------
+
+
+def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
+    """Count the wavefronts of one access by each warp to shared memory.
+
+    Returns three arrays: the least number, one wavefront per phase, which is the cost without bank conflicts; the
+    actual number; and the most wavefronts of one phase.
+
+    Shapes: index and lanes (warps, 32); the results (warps,).
+
+    Units: `index` and `size`, the bytes that one lane accesses, in bytes; bank 0 is at index 0.
+    """
+    words = max(1, size // WORD)
+    warps, phases = len(index), words
+    first = np.where(lanes, index // WORD, -words)[..., None]
+    asked = np.where(first >= 0, first + np.arange(words), -1).reshape(warps * phases, BANKS)
+    asked.sort(axis=1)
+    new = _new(asked)
+    place = np.arange(len(asked))[:, None] * BANKS + asked % BANKS
+    of_banks = np.bincount(place[new], minlength=asked.size).reshape(warps, phases, BANKS)
+    taken = of_banks.max(axis=2)
+    return np.count_nonzero(taken, axis=1), taken.sum(axis=1), taken.max(axis=1)
+
+
+def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
+    """Count the sectors and lines of one access by each warp to global memory.
+
+    Returns three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
+    and the number of lines.
+
+    Shapes: index and lanes (warps, 32); the results (warps,).
+
+    Units: `index` and `size`, the bytes that one lane accesses, in bytes; a sector begins at index 0.
+    """
+    bytes_asked = _distinct(index, lanes, size) * size
+    touched = _distinct(index, lanes, SECTOR)
+    return -(-bytes_asked // SECTOR), touched, _distinct(index, lanes, LINE)
+
+
+def _distinct(index: Array, lanes: Array, unit: int) -> Array:
+    """Return the number of blocks of `unit` bytes that the lanes of each warp access."""
+    reached = np.where(lanes, index // unit, -1)
+    reached.sort(axis=1)
+    return np.count_nonzero(_new(reached), axis=1)
+
+
+def _new(ordered: Array) -> Array:
+    """Return True for the first of equal elements in sorted rows. Elements below 0 give False."""
+    new = ordered >= 0
+    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    return new

@@ -1,3 +1,3 @@
-"""The sanitizer: who is ordered before whom, for every byte and register a kernel touches."""
+"""Sanitizer: races, missing fences and waits, and wrong uses of mbarriers in the run of a kernel."""
 
 from __future__ import annotations

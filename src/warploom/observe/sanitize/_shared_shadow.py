@@ -1,23 +1,24 @@
 # pyright: reportUnknownMemberType=false
 """Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
 
-There is one record (see `_clocks`) for each granule of 4 bytes: its last write. `reads` has an entry for each warp of
-the CTA and granule, `async_reads` one for each warp and chunk of 16 bytes. `far` has a record for each CTA of the
-cluster and granule: what a warp of that CTA last read from another CTA.
+A granule is 4 bytes. `records` has its last write (see `clocks`), and `sites` the program counter of that write.
+`reads` has the last read of a granule by each warp of its own CTA, and `async_reads` the last asynchronous read of a
+chunk of 16 bytes. `tags` has the swizzle of the last bulk write to a chunk. `far` has the last read of a granule from
+each other CTA of the cluster, as a record. The entries of `reads` and `async_reads`:
 
-    entry   clock << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
-    async   clock << 32 | bulk << 31 | pc << 10
+    reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+    async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._clocks import (
+from warploom.observe.sanitize.clocks import (
     ASYNC,
     FENCED,
     GENERIC,
@@ -26,22 +27,38 @@ from warploom.observe.sanitize._clocks import (
     REMOTE_STORE,
     SOME,
     STRONG,
+    ClockArrays,
     is_ordered,
 )
 
 Array = NDArray[Any]
 
-_LANE = 63 << 4  # of a record
+_LANE = 63 << 4  # bits of the lane in a record
 
-# Kinds of conflicts: the new access, the old one.
+# Kinds of conflicts, named after the new access and the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
-COLUMNS = 8  # of a conflict: kind, position, lane, granule, agent or slot of the other access, clock, pc, lane
-ROOM = 128
+COLUMNS = 6  # of a conflict: kind, position, lane, granule; record and pc of the other access
+ROOM = 128  # conflicts of one access that are kept; further ones are counted
+
+
+class SharedArrays(NamedTuple):
+    """Last accesses to shared memory, as compiled functions take them (see the module)."""
+
+    records: Array
+    sites: Array
+    reads: Array
+    async_reads: Array
+    asynchronous: bool
+    far: Array
+    far_sites: Array
+    tags: Array
+    cta_granules: int
+    out: Array
 
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for the warps whose 32 lanes all have one index. Shapes: (warps, 32) to (warps,)."""
+    """Return True for the warps whose 32 lanes all have the same index. Shapes: (warps, 32) to (warps,)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -52,132 +69,142 @@ def together(index: Array, mask: Array) -> Array:
 
 
 @njit
-def _note(
-    out: Array, found: int, what: int, position: int, lane: int, granule: int, agent: Any, clock: Any, pc: Any, by: Any
-) -> int:  # fmt: skip
+def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
+    """Add a conflict to `out` if there is room. Return the number of conflicts, given the number before."""
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
         out[found, 2] = lane
         out[found, 3] = granule
-        out[found, 4] = agent
-        out[found, 5] = clock
-        out[found, 6] = pc
-        out[found, 7] = by
+        out[found, 4] = record
+        out[found, 5] = site
     return found + 1
 
 
 @njit
+def _may_conflict(
+    c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
+) -> bool:  # fmt: skip
+    """Return False if every read of a granule of CTA `cta` happens before a write of warp `w`.
+
+    The test is quick. If the result is True, `_check_readers` finds the conflicts.
+    """
+    for slot in range(len(s.reads)):
+        reader = c.own[slot * c.ctas + cta]
+        entry = s.reads[slot, granule]
+        if entry and (entry >> 32) > c.vectors[w, part, reader]:
+            return True
+        if asynchronous:
+            entry = s.async_reads[slot, granule >> 2]
+            agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
+            if entry and (entry >> 32) > c.vectors[w, KNOWN, agent]:
+                return True
+    return False
+
+
+@njit
 def _check_readers(
-    V: Array, few: Array, own: Array, per_cta: int, w: int, lane: int, covered: int, strong: bool, granule: int,
-    cta: int, ctas: int, slots: int, reads: Array, async_reads: Array, asynchronous: bool, proxy: bool, position: int,
-    out: Array, found: int,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
+    proxy: bool, position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note the reads of a granule of CTA `cta` that are not ordered before a write of a lane of a warp."""
-    g = own[w]
-    for slot in range(slots):
-        entry = reads[slot, granule]
+    """Note the reads of a granule by its own CTA that are not ordered before a write of a lane of `w`.
+
+    With `proxy`, a proxy fence must be between the two accesses.
+    """
+    V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
+    for slot in range(len(s.reads)):
+        entry = s.reads[slot, granule]
+        reader = slot * ctas + cta
         if entry and (entry & covered) and not (strong and (entry >> 31) & 1):
-            reader = slot * ctas + cta
             record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
             if reader == w and lane >= 0 and ((entry >> 4) & 63) == MANY and covered != 15:
-                continue  # narrow accesses of several lanes share the granule
-            ordered = is_ordered(V, few, g, per_cta, w, lane, record, 0)
-            if not ordered or (proxy and not is_ordered(V, few, g, per_cta, w, lane, record, 1)):
-                found = _note(
-                    out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, own[reader],
-                    entry >> 32, (entry >> 10) & 0x1FFFFF, (entry >> 4) & 63,
-                )  # fmt: skip
+                continue  # several lanes have accessed single bytes of the granule, perhaps others than this write
+            ordered = is_ordered(c, w, lane, record, 0)
+            if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
+                what = UNFENCED_READ if ordered else WRITE_READ
+                found = note(s.out, found, what, position, lane, granule, record, (entry >> 10) & 0x1FFFFF)
         if asynchronous:
-            entry = async_reads[slot, granule >> 2]
+            entry = s.async_reads[slot, granule >> 2]
             if entry:
-                reader = slot * ctas + cta
-                agent = own[reader] + (3 if (entry >> 31) & 1 else 2) * per_cta
+                agent = own[reader] + (3 if (entry >> 31) & 1 else 2) * c.per_cta
                 clock = entry >> 32
                 if clock > V[w, KNOWN, agent] and not (
                     few[w] and (lane < 0 or (few[w] >> lane) & 1) and clock <= V[len(few) + w, KNOWN, agent]
                 ):
                     by = (entry >> 4) & 63
                     if reader != w or clock > V[w, SOME, agent] or (lane >= 0 and by != lane):
-                        found = _note(
-                            out, found, WRITE_ASYNC_READ, position, lane, granule, agent, clock,
-                            (entry >> 10) & 0x1FFFFF, by,
-                        )  # fmt: skip
+                        record = (agent << 44) | (clock << 16) | (by << 4)
+                        site = (entry >> 10) & 0x1FFFFF
+                        found = note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, record, site)
     return found
 
 
 @njit
 def _check_far(
-    V: Array, few: Array, g: Any, per_cta: int, w: int, lane: int, entry: Any, site: Any, granule: int, fenced: int,
-    position: int, out: Array, found: int,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note a read from another CTA that is not ordered before a write of a lane of a warp.
+    """Note the read of the CTA of rank `row` if it is not ordered before a write of a lane of a warp.
 
-    With `fenced` 1, a proxy fence must lie in between.
+    If `fenced` is 1, a proxy fence must be between the two accesses.
     """
-    ordered = is_ordered(V, few, g, per_cta, w, lane, entry, 0)
-    if ordered and (fenced == 0 or is_ordered(V, few, g, per_cta, w, lane, entry, 1)):
+    entry = s.far[row, granule]
+    ordered = is_ordered(c, w, lane, entry, 0)
+    if ordered and (fenced == 0 or is_ordered(c, w, lane, entry, 1)):
         return found
-    return _note(
-        out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, entry >> 44,
-        (entry >> 16) & 0xFFFFFFF, site, (entry >> 4) & 63,
-    )  # fmt: skip
+    what = UNFENCED_READ if ordered else WRITE_READ
+    return note(s.out, found, what, position, lane, granule, entry, s.far_sites[row, granule])
 
 
 @njit
 def read_lanes(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, index: Array, mask: Array, size: int,
-    records: Array, sites: Array, reads: Array, far: Array, far_sites: Array, agents: int, ctas: int, cta_of: Array,
-    pc: int, strong: bool, whole: int, cta_granules: int, out: Array,
+    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strong: bool,
+    whole: int,
 ) -> int:  # fmt: skip
-    """Record reads of lanes; `whole` is the lane number of a warp whose lanes all read one address.
+    """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    Returns the number of conflicts, the first of which are in `out`.
+    `whole` is the lane number for a warp whose lanes all read one address. The first conflicts are in `out`.
     """
+    V, records, reads = c.vectors, s.records, s.reads
     found = 0
-    slots = len(reads)
     one_place = together(index, mask)
     for i in range(len(warps)):
         w = warps[i]
-        g = own[w]
-        slot, cta, now = w // ctas, cta_of[w], np.int64(clock[w])
+        g = c.own[w]
+        slot, cta, now = w // c.ctas, c.cta_of[w], np.int64(c.clock[w])
         good = np.int64(-1)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
             granule, end = start >> 2, (start + size + 3) >> 2
-            mine = granule // cta_granules == cta
+            mine = granule // s.cta_granules == cta
             covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
             while granule < end:
                 record = records[granule]
                 if record == 0:
-                    found = _note(out, found, UNWRITTEN, i, lane, granule, -1, 0, -1, -1)
+                    found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
                 elif record != good and (record & covered):
                     if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                         (record >> 10) & 63
                     ) != REMOTE_STORE:
                         good = record
-                    elif is_ordered(V, few, g, per_cta, w, lane, record, 0):
+                    elif is_ordered(c, w, lane, record, 0):
                         pass
                     elif not (strong and ((record >> 10) & 63) == STRONG) and not (
                         covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g
                     ):
-                        found = _note(
-                            out, found, READ_WRITE, i, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
-                            sites[granule], (record >> 4) & 63,
-                        )  # fmt: skip
+                        found = note(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
                 if not mine:
-                    row = g // agents
+                    row = g // c.agents
                     head = (g << 44) | (now << 16) | ((STRONG if strong else GENERIC) << 10)
-                    before = far[row, granule]
+                    before = s.far[row, granule]
                     if (before >> 10) == (head >> 10):
                         by = lane if ((before >> 4) & 63) == lane else MANY
-                        far[row, granule] = head | (by << 4) | covered | (before & 15)
+                        s.far[row, granule] = head | (by << 4) | covered | (before & 15)
                     else:
-                        far[row, granule] = head | (lane << 4) | covered
-                    far_sites[row, granule] = pc
-                elif slot < slots:
+                        s.far[row, granule] = head | (lane << 4) | covered
+                    s.far_sites[row, granule] = pc
+                elif slot < len(reads):
                     entry = reads[slot, granule]
                     by = whole if one_place[i] else lane
                     held = covered
@@ -194,13 +221,16 @@ def read_lanes(
 
 @njit
 def write_lanes(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, index: Array, mask: Array, size: int,
-    records: Array, sites: Array, reads: Array, async_reads: Array, asynchronous: bool, far: Array, far_sites: Array,
-    ctas: int, pc: int, kind: int, agents: Array, clocks: Array, cta_granules: int, out: Array,
+    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, kind: int,
+    agents: Array, clocks: Array,
 ) -> int:  # fmt: skip
-    """Record writes of lanes, by `agents` (one for each warp) at their `clocks`."""
+    """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
+
+    The writes of a warp count as accesses of its agent in `agents` at its time in `clocks`. The first conflicts are in
+    `out`.
+    """
+    V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
-    slots = len(reads)
     strong = kind == STRONG
     for i in range(len(warps)):
         w = warps[i]
@@ -212,7 +242,7 @@ def write_lanes(
                 continue
             start = index[i, lane]
             granule, end = start >> 2, (start + size + 3) >> 2
-            cta = granule // cta_granules
+            cta = granule // s.cta_granules
             covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
             fresh = head | (lane << 4) | covered
             while granule < end:
@@ -229,34 +259,16 @@ def write_lanes(
                             (record >> 10) & 63
                         ) != REMOTE_STORE:
                             good = record
-                        elif is_ordered(V, few, g, per_cta, w, lane, record, 0):
+                        elif is_ordered(c, w, lane, record, 0):
                             pass
                         elif not (covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g):
-                            found = _note(
-                                out, found, WRITE_WRITE, i, lane, granule, record >> 44,
-                                (record >> 16) & 0xFFFFFFF, sites[granule], (record >> 4) & 63,
-                            )  # fmt: skip
-                doubtful = False
-                for slot in range(slots):
-                    entry = reads[slot, granule]
-                    if entry and (entry >> 32) > V[w, KNOWN, own[slot * ctas + cta]]:
-                        doubtful = True
-                    if asynchronous:
-                        entry = async_reads[slot, granule >> 2]
-                        agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
-                        if entry and (entry >> 32) > V[w, KNOWN, agent]:
-                            doubtful = True
-                if doubtful:
-                    found = _check_readers(
-                        V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
-                        asynchronous, False, i, out, found,
-                    )  # fmt: skip
-                for row in range(len(far)):
-                    entry = far[row, granule]
+                            found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
+                if _may_conflict(c, s, w, KNOWN, granule, cta, s.asynchronous):
+                    found = _check_readers(c, s, w, lane, covered, strong, granule, s.asynchronous, False, i, found)
+                for row in range(len(s.far)):
+                    entry = s.far[row, granule]
                     if entry & covered and not (strong and ((entry >> 10) & 63) == STRONG):
-                        found = _check_far(
-                            V, few, g, per_cta, w, lane, entry, far_sites[row, granule], granule, 0, i, out, found
-                        )  # fmt: skip
+                        found = _check_far(c, s, w, lane, row, granule, 0, i, found)
                 records[granule] = mixed
                 sites[granule] = pc
                 granule += 1
@@ -265,11 +277,9 @@ def write_lanes(
 
 @njit
 def read_rows(
-    V: Array, few: Array, own: Array, per_cta: int, warps: Array, lanes: Array, starts: Array, sizes: Array,
-    records: Array, sites: Array, async_reads: Array, ctas: int, pc: int, clocks: Array, cta_granules: int,
-    out: Array,
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, clocks: Array
 ) -> int:  # fmt: skip
-    """Record reads of rows of bytes by the asynchronous proxy: sources of bulk copies of lanes.
+    """Record reads by bulk copies, each of a row of bytes. Return the number of conflicts.
 
     Shapes: all (rows,). Units: starts and sizes in bytes, multiples of 16.
     """
@@ -278,110 +288,87 @@ def read_rows(
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         entry = (np.int64(clocks[i]) << 32) | (1 << 31) | (np.int64(pc) << 10) | (lane << 4)
-        slot = w // ctas
+        slot = w // c.ctas
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
-            record = records[granule]
+            record = s.records[granule]
             if record != good:
                 if record == 0:
-                    found = _note(out, found, UNWRITTEN, i, lane, granule, -1, 0, -1, -1)
+                    found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
                 else:
-                    found = _check_async(V, few, own, per_cta, w, lane, record, granule, sites, i, out, found)
+                    found = _check_async(c, s, w, lane, granule, READ_WRITE, i, found)
                 good = record
             if granule & 3 == 0:
-                async_reads[slot, granule >> 2] = entry
+                s.async_reads[slot, granule >> 2] = entry
     return found
 
 
 @njit
 def _check_async(
-    V: Array, few: Array, own: Array, per_cta: int, w: int, lane: int, record: int, granule: int, sites: Array,
-    position: int, out: Array, found: int,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note a write that is not ordered before an asynchronous access of a lane (-1: all lanes) of a warp."""
-    g = own[w]
-    kind = (record >> 10) & 63
-    if not is_ordered(V, few, g, per_cta, w, lane, record, 0):
-        return _note(
-            out, found, READ_WRITE, position, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
-            sites[granule], (record >> 4) & 63,
-        )  # fmt: skip
-    if kind in (GENERIC, STRONG) and not is_ordered(V, few, g, per_cta, w, lane, record, 1):
-        return _note(
-            out, found, UNFENCED, position, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
-            sites[granule], (record >> 4) & 63,
-        )  # fmt: skip
+    """Note the write of a granule if it is not ordered before an asynchronous access of a lane.
+
+    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two.
+    """
+    record = s.records[granule]
+    if not is_ordered(c, w, lane, record, 0):
+        return note(s.out, found, what, position, lane, granule, record, s.sites[granule])
+    if (record >> 10) & 63 in (GENERIC, STRONG) and not is_ordered(c, w, lane, record, 1):
+        return note(s.out, found, UNFENCED, position, lane, granule, record, s.sites[granule])
     return found
 
 
 @njit
 def write_rows(
-    V: Array, few: Array, own: Array, per_cta: int, warps: Array, lanes: Array, starts: Array, sizes: Array,
-    records: Array, sites: Array, reads: Array, async_reads: Array, far: Array, far_sites: Array, ctas: int, pc: int,
-    agents: Array, clocks: Array, tags: Array, tag: int, cta_granules: int, out: Array,
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
+    clocks: Array, tag: int,
 ) -> int:  # fmt: skip
-    """Record writes of rows of bytes by the asynchronous proxy, by `agents` at their `clocks`, for lanes.
+    """Record writes by bulk copies, each of a row of bytes. Return the number of conflicts.
 
-    Chunks of 16 bytes get the tag. Shapes: all (rows,).
+    A write counts as an access of its agent in `agents` at its time in `clocks`. The written chunks of 16 bytes get
+    `tag`, which identifies the swizzle. Shapes: all (rows,).
     """
+    records = s.records
     found = 0
-    slots = len(reads)
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | 15
-        cta = starts[i] // 4 // cta_granules
+        cta = starts[i] // 4 // s.cta_granules
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
             record = records[granule]
             if record and record != good:
-                before = found
-                found = _check_async(V, few, own, per_cta, w, lane, record, granule, sites, i, out, found)
-                if found > before and before < len(out) and out[before, 0] == READ_WRITE:
-                    out[before, 0] = WRITE_WRITE
+                found = _check_async(c, s, w, lane, granule, WRITE_WRITE, i, found)
                 good = record
-            doubtful = False
-            for slot in range(slots):
-                entry = reads[slot, granule]
-                if entry and (entry >> 32) > V[w, FENCED, own[slot * ctas + cta]]:
-                    doubtful = True
-                if granule & 3 == 0:
-                    entry = async_reads[slot, granule >> 2]
-                    agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
-                    if entry and (entry >> 32) > V[w, KNOWN, agent]:
-                        doubtful = True
-            if doubtful:
-                found = _check_readers(
-                    V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
-                    granule & 3 == 0, True, i, out, found,
-                )  # fmt: skip
-            for row in range(len(far)):
-                entry = far[row, granule]
-                if entry:
-                    found = _check_far(
-                        V, few, own[w], per_cta, w, lane, entry, far_sites[row, granule], granule, 1, i, out, found
-                    )  # fmt: skip
+            if _may_conflict(c, s, w, FENCED, granule, cta, granule & 3 == 0):
+                found = _check_readers(c, s, w, lane, 15, False, granule, granule & 3 == 0, True, i, found)
+            for row in range(len(s.far)):
+                if s.far[row, granule]:
+                    found = _check_far(c, s, w, lane, row, granule, 1, i, found)
             records[granule] = fresh
-            sites[granule] = pc
+            s.sites[granule] = pc
             if granule & 3 == 0:
-                tags[granule >> 2] = tag
+                s.tags[granule >> 2] = tag
     return found
 
 
 @njit
 def read_tiles(
-    V: Array, few: Array, own: Array, per_cta: int, groups: Array, origins: Array, starts: Array, chunks: Array,
-    chunk_mask: int, phase: int, low: int, high: int, records: Array, sites: Array, async_reads: Array,
-    tags: Array, tag: int, ctas: int, pc: int, clocks: Array, cta_granules: int, out: Array,
+    c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
+    phase: int, low: int, high: int, tag: int, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
-    """Record reads of matrices by warpgroups: chunks of 16 bytes at starts[g] + chunks[k], swizzled.
+    """Record reads of matrices by warpgroups. Return the number of conflicts.
 
-    Returns the number of conflicts, or -1 - g if a matrix leaves its window [low, high).
+    A matrix has chunks of 16 bytes at starts[g] + chunks[k], swizzled. If it leaves its window [low, high), the result
+    is -1 - g.
 
-    Shapes: groups (groups, 4) are warps; origins (byte offset of the CTA's window) and starts (groups,).
+    Shapes: groups (warpgroups, 4) are warps; origins (byte offset of the CTA's window) and starts (warpgroups,).
     """
+    V, records, tags = c.vectors, s.records, s.tags
     found = 0
     for i in range(len(starts)):
         leader = groups[i, 0]
-        slot = leader // ctas
+        slot = leader // c.ctas
         entry = (np.int64(clocks[i]) << 32) | (np.int64(pc) << 10) | (MANY << 4)
         good = common = np.int64(-1)
         told = False
@@ -391,33 +378,28 @@ def read_tiles(
             if address < low or address + 16 > high:
                 return -1 - i
             chunk = (origins[i] + address - low) >> 4
-            async_reads[slot, chunk] = entry
+            s.async_reads[slot, chunk] = entry
             for granule in range(4 * chunk, 4 * chunk + 4):
                 record = records[granule]
                 if record == good or record & ~_LANE == common:
                     continue
                 good = record
                 if record == 0:
-                    found = _note(out, found, UNWRITTEN, i * 4, -1, granule, -1, 0, -1, -1)
+                    found = note(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
                     continue
                 if not told and ((record >> 10) & 63) == ASYNC and tags[chunk] and tags[chunk] != tag:
                     told = True
-                    found = _note(
-                        out, found, SWIZZLE, i * 4, -1, granule, record >> 44, tags[chunk], sites[granule], -1
-                    )  # fmt: skip
+                    written = np.int64(tags[chunk]) << 16  # in place of the time of the record
+                    found = note(s.out, found, SWIZZLE, i * 4, -1, granule, written, s.sites[granule])
                 kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
-                whole = kind not in (
-                    ASYNC,
-                    REMOTE_STORE,
-                )  # True if all four warps know the write, whichever lane made it
+                # True if all four warps know the write, whichever lane made it.
+                whole = kind not in (ASYNC, REMOTE_STORE)
                 for member in range(4):
                     w = groups[i, member]
                     whole = whole and clock <= V[w, KNOWN, agent]
                     whole = whole and (kind not in (GENERIC, STRONG) or clock <= V[w, FENCED, agent])
                     before = found
-                    found = _check_async(
-                        V, few, own, per_cta, w, -1, record, granule, sites, i * 4 + member, out, found
-                    )  # fmt: skip
+                    found = _check_async(c, s, w, -1, granule, READ_WRITE, i * 4 + member, found)
                     if found > before:
                         break
                 if whole:

@@ -1,9 +1,35 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks: the accesses of other warps that each warp knows, updated for a batch of warps."""
+"""Vector clocks, which hold the accesses that happen before the next access of each warp.
+
+A vector clock has one component for each agent. An agent performs accesses in an order of its own. It is a warp; one of
+the four sorts of asynchronous operations of a warp (thread copies, warpgroup multiplications, bulk copies whose sources
+are read, bulk copies that are complete); or an mbarrier, whose clock counts complete phases. Component a of the clock
+of warp w is the latest time at which an access of agent a happens before the next access of w. An agent and a time
+together are an epoch, which identifies an access. To release is to join the clock of a warp into the clock of a
+barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
+maximum of each component.
+
+`vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
+
+    KNOWN   accesses of the agent up to this time happen before
+    FENCED  the same accesses, and a proxy fence comes after them
+    SOME    as KNOWN, but only for the lanes of the agent in MASK
+    SOME_F  as FENCED, but only for the lanes of the agent in MASK
+    MASK    lanes of the agent, as bits
+
+In the clock of a warp, its own component has another sense. KNOWN holds the last time at which all its lanes were
+synchronised, and SOME of an asynchronous agent holds the operations that each issuing lane knows to be complete. Row
+`total + w`, after the rows of all `total` warps, is the clock of those lanes of warp w that have acquired more than the
+others. `few[w]` holds these lanes as bits.
+
+A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
+bytes of a granule. Lane number MANY stands for several lanes. TOGETHER stands for all lanes of a warp whose one
+instruction read one address, and OBJECT for the same at an mbarrier, which lanes test for their warp.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +37,53 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.warp_splits import WarpSplits
-from warploom.observe.sanitize import _clocks
-from warploom.observe.sanitize._clocks import KNOWN, MASK, PARTS, SOME, STREAMS
+from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
 
-THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = 1, 2, 3, 4  # streams of a warp besides itself
-GROUPS = 64  # committed groups whose ends are kept, for each warp (bulk copies: for each lane)
+CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
+_SCOPES = {"cta": CTA, "cluster": CLUSTER}
+
+THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (1, 2, 3, 4)  # agents of a warp besides itself
+STREAMS = 5  # agents of a warp
+GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16
-NOWHERE = -1
+NOWHERE = -1  # row of a warp that takes no part
+
+KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
+PARTS = 5
+GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
+WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
+MANY, TOGETHER, OBJECT = 32, 33, 34
+
+
+class ClockArrays(NamedTuple):
+    """Vector clocks and the numbering of agents, as compiled functions take them (see `Clocks`)."""
+
+    vectors: Array
+    clock: Array
+    few: Array
+    own: Array
+    per_cta: int
+    base: int
+    agents: int
+    ctas: int
+    cta_of: Array
+    cluster_of: Array
+
+
+def scope_level(scope: str) -> int:
+    """Return the number of a scope word such as "cluster"; GPU for "gpu", "sys" and the empty word."""
+    return _SCOPES.get(scope, GPU)
 
 
 class Clocks:
-    """Vector clocks of one wave of CTAs, and the operations on them. `_clocks` explains their parts.
+    """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    Agents are numbered within a cluster: those of the CTA of rank 0, then those of rank 1. Each CTA has its warps, then
-    their streams, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which
-    order accesses of different clusters.
+    A wave is the set of CTAs that the emulator runs at the same time. Agents are numbered within a cluster, CTA after
+    CTA in the order of ranks. In a CTA, the warps come first, then their asynchronous operations, one sort after the
+    other, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which order
+    accesses of different clusters. Each clock then has further components, one for each resident warp.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -37,24 +93,24 @@ class Clocks:
         self.ctas = topology.ctas
         self.per_cta = topology.warps_per_cta
         self.mbarriers = mbarriers
-        self.agents = STREAMS * self.per_cta + mbarriers  # of a CTA
+        self.agents = STREAMS * self.per_cta + mbarriers  # in a CTA
         self.own = topology.rank[topology.cta_of] * self.agents + topology.warp_in_cta
         columns = topology.cluster_size * self.agents
         self.ordered = ordered
-        # For order between clusters: a column for every resident warp, and one for earlier waves.
+        # Order between clusters takes a component for every resident warp, and one for earlier waves.
         beyond = ordered and topology.ctas > 0
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
-        self.versions: dict[tuple[str, int, int, int], int] = {}  # how often each was published to
-        self.fences = np.zeros(topology.warps, np.int64)  # of each warp
+        self.versions: dict[tuple[str, int, int, int], int] = {}  # number of releases to each location
+        self.fences = np.zeros(topology.warps, np.int64)  # fences that each warp has executed
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
         self.first_mbarrier = self.first_cluster + 2 * self.ctas // topology.cluster_size
-        self.kinds = 4 if topology.cluster_size > 1 else 2  # rows of an mbarrier
+        self.kinds = 4 if topology.cluster_size > 1 else 2  # number of rows of an mbarrier
         rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
-        self._next = rows  # of the next location
+        self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
@@ -65,11 +121,22 @@ class Clocks:
         self.bulk_clock = np.ones(self.warps, np.int32)
         self.bulk_groups = np.zeros((self.warps, 32), np.int64)
         self.bulk_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
+        self._bundle()
+
+    def _bundle(self) -> None:
+        topology = self.topology
+        self.arrays = ClockArrays(
+            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, self.agents, self.ctas,
+            topology.cta_of, topology.cluster_of,
+        )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, batch: Batch, mask: Array | None = None) -> tuple[Array, Array]:
-        """Return the active lanes of each warp as bits, and True for warps all of whose live lanes are active."""
+        """Return the active lanes of each warp as bits, and True for a warp if all its live lanes are active.
+
+        `mask` replaces the active lanes of the batch. Shapes: mask (warps, 32), results (warps,).
+        """
         mask = batch.mask if mask is None else mask
         if mask is None and not self.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
@@ -79,29 +146,32 @@ class Clocks:
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Merge the clocks and accesses of lanes into `rows`; skip rows that are NOWHERE."""
-        _clocks.release(
-            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
-            rows.astype(np.int64),
-        )  # fmt: skip
+        """Join the clock of lanes of each warp into the warp's row. Skip rows that are NOWHERE.
+
+        `lanes` are bits, and `full` is True for a warp with all its live lanes. Shapes: all (warps,).
+        """
+        _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Add the knowledge of rows to lanes."""
-        _clocks.acquire(self.vectors, self.few, warps, lanes, full, rows.astype(np.int64))
+        """Join the row of each warp into the clock of its lanes. Skip rows that are NOWHERE.
+
+        Shapes: as `release`.
+        """
+        _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def synchronise(self, warps: Array) -> None:
-        """Synchronise the lanes of each warp."""
-        _clocks.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
+        """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
+        _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Execute a fence between the generic and the asynchronous proxy."""
-        _clocks.proxy_fence(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full)
+        """Execute a fence between the generic and the asynchronous proxy in lanes of warps."""
+        _proxy_fence(self.arrays, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
-        """Execute a fence of a scope.
+        """Execute a memory fence of a scope in lanes of warps.
 
-        Relaxed operations after it publish what was done before. What relaxed operations before it have seen is known
-        after it.
+        Later relaxed operations release what the lanes did before the fence. The fence acquires what earlier relaxed
+        operations have read.
         """
         self.fences[warps] += 1
         for each in range(level + 1):
@@ -109,29 +179,33 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows of what the last fence of each warp, of at least this scope, covers."""
+        """Return the rows that hold the clocks of warps at their last fence of at least this scope."""
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the rows of what relaxed operations of at least this scope have seen, until a fence."""
+        """Return the rows that collect what relaxed operations of warps have read, until a fence acquires it."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Make rows usable in other clusters: remove what is numbered within a cluster."""
+        """Prepare the clocks of rows for warps of other clusters.
+
+        Agents are numbered within a cluster, so that their components are cleared. The components of resident warps
+        remain.
+        """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Add the knowledge of all earlier waves to rows."""
+        """Record in the clocks of rows that all accesses of earlier waves of CTAs happen before."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the clock row through which a memory location orders accesses at a scope.
+        """Return the row of the vector clock of a memory location at a scope.
 
-        The row belongs to one CTA, cluster or grid.
+        `kind` is the state space. `whose` is the CTA or cluster that has this clock, or 0 at GPU scope.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -139,25 +213,29 @@ class Clocks:
             if self._next == len(self.vectors):
                 more = np.zeros((max(64, len(self.locations)), *self.vectors.shape[1:]), np.int32)
                 self.vectors = np.concatenate([self.vectors, more])
+                self._bundle()
             found = self.locations[key] = self._next
             self._next += 1
         return found
 
     def copy(self, rows: Array, sources: Array) -> None:
-        """Add the knowledge of other rows to rows, except NOWHERE."""
+        """Join the clock of each source into that of the row at the same position. Skip rows that are NOWHERE."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
-                _clocks.join(self.vectors, row, source)
+                join(self.vectors, row, source)
 
-    def publish_stream(self, row: int, column: int, clock: int, lane: int) -> None:
-        """Add to a row that a lane's operations in a stream are complete, up to a clock."""
+    def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
+        """Record in the clock of `row` that asynchronous operations of one lane are complete.
+
+        They are the operations of the agent `column` up to the time `clock`.
+        """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
-    def publish_phases(self, warps: Array, objects: Array) -> None:
-        """Publish to mbarriers the phases that warps know to be complete when they issue copies.
+    def release_phases(self, warps: Array, objects: Array) -> None:
+        """Release to mbarriers the phases that warps know to be complete when they issue copies.
 
-        The bytes that arrive show that the copy was issued, and therefore that those phases are complete.
+        The arrival of the bytes shows that the copy was issued, and therefore that those phases are complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -167,28 +245,29 @@ class Clocks:
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Clear rows."""
+        """Reset the vector clocks of rows to zero."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 
     def commit_copies(self, warps: Array) -> None:
-        """Close the open group of each warp's thread copies."""
+        """Close the open group of thread copies of each warp."""
         self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
         self.copy_groups[warps] += 1
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest groups of thread copies, for the lane that issued each."""
+        """Complete all but the newest `pending` groups of thread copies, for the lane that issued each copy."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
-        """Complete all but the newest groups of warpgroups' multiplications. Shapes: (warpgroups, 4) warps.
+        """Complete all but the newest `pending` groups of multiplications of warpgroups.
 
-        A multiplication is complete only after all four warps have issued it: their earlier accesses are known.
+        A multiplication is complete only after all four warps have issued it. Their accesses before that issue
+        therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -208,20 +287,23 @@ class Clocks:
                         self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
-        """Close the open group of warpgroups' multiplications. Shapes: (warpgroups, 4) warps."""
+        """Close the open group of multiplications of each warpgroup. Shapes: groups (warpgroups, 4) warps."""
         for warps in groups.T:
             self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
             self.multiplication_groups[warps] += 1
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the open bulk group of lanes. Shapes: (lanes,)."""
+        """Close the open bulk group of each lane. Shapes: warps and lanes (lanes,)."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest bulk groups of lanes, or, with `read_only`, only their reads."""
+        """Complete all but the newest `pending` bulk groups of lanes. Shapes: warps and lanes (lanes,).
+
+        With `read_only`, only the reads of the sources are complete.
+        """
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
@@ -233,55 +315,56 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers."""
+        """Return the rows of CTA barriers. A key is cta * BARRIERS + the number of the barrier."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows of what is published to the open phase of cluster barriers."""
+        """Return the rows to which warps release when they arrive at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows of what was published to the complete phases of cluster barriers."""
+        """Return the rows that warps acquire when their phase of a cluster barrier is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
-    def arriving(self, objects: Array) -> Array:
-        """Return the rows of what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
-        return self._mbarrier_rows(objects, 0)
+    def arriving(self, objects: Array, local: bool = False) -> Array:
+        """Return the rows to which arrivals at mbarriers release. Object -1 gives NOWHERE.
 
-    def arrived(self, objects: Array) -> Array:
-        """Return the rows of what was published to the complete phases of mbarriers."""
-        return self._mbarrier_rows(objects, 1)
+        An object is cta * mbarriers + the slot of the mbarrier in its CTA. With `local`, the rows are those to which
+        only arrivals from the mbarriers' own CTAs release.
+        """
+        return self._mbarrier_rows(objects, 2 if local else 0)
 
-    def arriving_locally(self, objects: Array) -> Array:
-        """Return the clock rows that arrivals from the mbarrier's own CTA release to."""
-        return self._mbarrier_rows(objects, 2)
+    def arrived(self, objects: Array, local: bool = False) -> Array:
+        """Return the rows that waits acquire when a phase of the mbarriers is complete.
 
-    def arrived_locally(self, objects: Array) -> Array:
-        """Return the rows of what was published to complete phases from the mbarrier's own CTA."""
-        return self._mbarrier_rows(objects, 3 if self.kinds > 2 else 1)
+        With `local`, the rows have only what arrivals from the mbarriers' own CTAs released. Waits of CTA scope acquire
+        these.
+        """
+        return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
         first = self.first_mbarrier + kind * self.ctas * self.mbarriers
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Publish to rows what lanes know and did, or, if `relaxed`, what their last fence covers."""
+        """Release the clocks of lanes to rows. If `relaxed`, release only what their last fence covers."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the agents of mbarriers."""
+        """Return the agents of mbarriers. The clock of such an agent counts complete phases."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
-    def knows(self, warp: int, agent: int, clock: int) -> bool:
-        """Return True if a warp, or one of its lanes, knows an agent's operations to be complete."""
+    def knows(self, warp: int, record: int) -> bool:
+        """Return True if a recorded access happens before the next access of a warp, or of one of its lanes."""
+        agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA; return the agents of a CTA before and after."""
+        """Make room for more mbarriers in each CTA. Return the number of agents of a CTA before and after."""
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
@@ -303,10 +386,142 @@ class Clocks:
         self._next += rows - kept
         if self.base >= 0:
             self.base = size * self.agents
+        self._bundle()
         return agents, self.agents
 
 
 def to_bits(mask: Array) -> Array:
-    """Return masks of lanes as 32 bits. Shapes: (warps, 32) to (warps,), int32."""
+    """Pack masks of lanes into integers, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,), int32."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]
+
+
+@njit
+def join(V: Array, target: int, source: int) -> None:
+    """Join the vector clock of row `source` into that of row `target`."""
+    n = V.shape[2]
+    for part in range(4):
+        for agent in range(n):
+            V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
+    for agent in range(n):
+        V[target, MASK, agent] |= V[source, MASK, agent]
+
+
+@njit
+def _release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w, row = warps[i], rows[i]
+        if row < 0:
+            continue
+        join(V, row, w)
+        if few[w]:
+            join(V, row, total + w)
+        g = own[w]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
+            else:
+                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
+                V[row, MASK, column] |= lanes[i]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
+    for i in range(len(warps)):
+        if rows[i] >= 0:
+            clock[warps[i]] += 1
+
+
+@njit
+def _acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    V, few, total = c.vectors, c.few, len(c.few)
+    for i in range(len(warps)):
+        w = warps[i]
+        if rows[i] < 0:
+            continue
+        if full[i]:
+            join(V, w, rows[i])
+        else:
+            join(V, total + w, rows[i])
+            few[w] |= lanes[i]
+
+
+@njit
+def _synchronise(c: ClockArrays, warps: Array) -> None:
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        if few[w]:
+            join(V, w, total + w)
+            V[total + w] = 0
+            few[w] = 0
+        V[w, KNOWN, g] = clock[w]
+        if base >= 0:
+            V[w, KNOWN, base + w] = clock[w]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
+        clock[w] += 1
+
+
+@njit
+def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> None:
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total, n = len(clock), V.shape[2]
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        for row in (w, total + w):
+            if row == w or few[w]:
+                for agent in range(n):
+                    V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
+                    if agent != g and (base < 0 or agent != base + w) and V[row, SOME, agent] > V[row, SOME_F, agent]:
+                        V[row, SOME_F, agent] = V[row, SOME, agent]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[w, FENCED, column] = clock[w]
+            else:
+                V[w, SOME_F, column] = clock[w]
+                V[w, MASK, column] |= lanes[i]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[w, FENCED, column] = max(V[w, FENCED, column], V[w, SOME, column])
+        clock[w] += 1
+
+
+@njit
+def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
+    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of a warp.
+
+    If `fenced` is 1, a proxy fence must be between the two accesses.
+    """
+    V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
+    agent = record >> 44
+    clock = (record >> 16) & 0xFFFFFFF
+    by = (record >> 4) & 63
+    if ((record >> 10) & 63) == REMOTE_STORE:
+        return clock <= V[w, WIDE, agent] or (
+            few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0) and clock <= V[len(few) + w, WIDE, agent]
+        )
+    if clock <= V[w, KNOWN + fenced, agent]:
+        return True
+    distance = agent - g
+    if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
+        # An access of this warp: a lane is ordered with itself, and after a wait with its asynchronous operations.
+        if lane >= 0 and by != lane and by < TOGETHER:
+            return False
+        if distance == 0:
+            return fenced == 0 or (clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1)))
+        return clock <= V[w, SOME + fenced, agent]
+    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
+        return True
+    if few[w] and (lane < 0 or (few[w] >> lane) & 1):
+        row = len(few) + w
+        if clock <= V[row, KNOWN + fenced, agent]:
+            return True
+        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)):
+            return True
+    return False

@@ -1,4 +1,7 @@
-"""Shared state of the parts of the sanitizer during one wave of CTAs."""
+"""State of one wave of CTAs that all checks of the sanitizer share.
+
+A wave is the set of CTAs that the emulator runs at the same time.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from warploom.observe.sanitize.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Launch, resident CTAs, vector clocks, and the report that collects the findings."""
+    """Launch, resident CTAs, vector clocks and report for one wave of CTAs.
+
+    `report` collects the findings of all waves.
+    """
 
     launch: Launch
     resident: Resident
@@ -24,17 +30,17 @@ class Context:
 
     @property
     def program(self) -> Program:
-        """Program of the launch."""
+        """Program that the launch executes."""
         return self.launch.program
 
     @property
     def topology(self) -> Topology:
-        """Positions of the resident warps."""
+        """CTA, cluster and rank of every resident warp."""
         return self.launch.topology
 
     @property
     def splits(self) -> WarpSplits:
-        """Warp splits of the resident warps."""
+        """Warp splits of the resident warps, with their live lanes."""
         return self.resident.splits
 
     @property
@@ -43,5 +49,13 @@ class Context:
         return self.resident.shared
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names kernel, CTA, warp and lane; numbers below 0 are left out."""
+        """Return a phrase that names the kernel, the CTA, a warp and a lane.
+
+        A number below 0 is omitted.
+        """
         return self.resident.placement.describe(warp, lane)
+
+    def describe_cta(self, cta: int) -> str:
+        """Return a phrase that names the kernel and a resident CTA."""
+        placement = self.resident.placement
+        return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Accesses of bulk copies to global memory, row by row. Only bytes inside a tensor count."""
+"""Reads and writes of global memory by bulk copies, row by row. Bytes outside of a tensor are omitted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each r
 
 
 class GlobalCopies:
-    """Accesses of bulk copies to global memory during one wave of CTAs.
+    """Recorder of the accesses of bulk copies to global memory during one wave of CTAs.
 
     `copies` are indices of the copies of a `CopyIssue`. `objects` are the mbarriers that complete copies out of global
     memory, -1 for none. Shapes: copies, sizes and objects (copies,).
@@ -39,28 +39,28 @@ class GlobalCopies:
         self.mbarriers = mbarriers
 
     def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
-        """Record the accesses of copies without a tensor map; each copies contiguous bytes."""
+        """Record the accesses of copies without a tensor map. Each copy accesses contiguous bytes."""
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))
         if request.destination_space == "global":
-            starts = _values(request.destination, event, every) - GLOBAL_BASE
+            starts = copy_values(event, request.destination, every) - GLOBAL_BASE
             good = self._inside(starts, sizes)
             self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]))
         if request.source_space == "global":
-            first, sizes = (_values(each, event, every) for each in request.source_range())
-            starts = _values(request.source, event, every) + first - GLOBAL_BASE
+            first, sizes = (copy_values(event, each, every) for each in request.source_range())
+            starts = copy_values(event, request.source, every) + first - GLOBAL_BASE
             heads = self._heads(event.warps, objects)
             for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
                 at = slice(copy, copy + 1)
                 self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
 
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
-        """Record the accesses of tensor copies: boxes, or pixel columns in im2col mode."""
+        """Record the accesses of tensor copies to their boxes, or in im2col mode to their pixel columns."""
         request: TensorCopy = event.request
-        coordinates = np.stack([_values(part, event, copies) for part in request.coordinates])
+        coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
         offsets = np.zeros((0, len(copies)), np.int64)
         if request.offsets is not None:
-            offsets = np.stack([_values(part, event, copies) for part in request.offsets])
+            offsets = np.stack([copy_values(event, part, copies) for part in request.offsets])
         if request.direction == "store":
             self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True))
             return
@@ -132,10 +132,10 @@ class GlobalCopies:
         return of[good], starts[good], sizes[good]
 
     def _sameness(self, event: CopyIssue, of: Array, starts: Array, sizes: Array) -> Callable[[int, int, int], bool]:
-        """Return the function that tells if a stored row has the bytes that are there.
+        """Return a function that tells if a stored row has the bytes that are in memory already.
 
-        Its arguments are the row, and the warp and instruction that last wrote there; bytes that a pending copy of that
-        instruction will write count as there. Shapes: of (rows,), the copy of each row.
+        The arguments of the function are the row, and the warp and instruction that last wrote there. Bytes that a
+        pending copy of that instruction will write count as bytes in memory. Shapes: of (rows,), the copy of each row.
         """
         cta_of = self.context.topology.cta_of
 
@@ -162,6 +162,6 @@ class GlobalCopies:
         return (starts >= 0) & (starts + sizes <= len(self.arena.bytes))
 
 
-def _values(array: Array, event: CopyIssue, copies: Array) -> Array:
-    """Return the elements of a request's array for some copies."""
+def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
+    """Return the elements of a request's array for some of the issued copies. Shapes: (copies,)."""
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

@@ -1,11 +1,16 @@
 # pyright: reportUnknownMemberType=false
-"""Shadow of global memory: races between threads of the whole grid, and conflicts with bulk copies."""
+"""Shadow of global memory: races between threads of the whole grid, and conflicts with bulk copies.
+
+The shadow has the last write of each granule of 4 bytes, and its last two reads. A record is
+`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `warp` is the index of a resident warp.
+`clocks` defines the parts of vector clocks and the kinds of records.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +19,49 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import Launch
 from warploom.emulator.grid import Placement
-from warploom.observe.sanitize import _global_shadow
-from warploom.observe.sanitize._clocks import ASYNC, GENERIC, MANY, STRONG
-from warploom.observe.sanitize._shared_shadow import ROOM, together
+from warploom.numerics._compile import njit
+from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
+from warploom.observe.sanitize.clocks import (
+    ASYNC,
+    FENCED,
+    GENERIC,
+    KNOWN,
+    MANY,
+    MASK,
+    SOME,
+    SOME_F,
+    STREAMS,
+    STRONG,
+    TOGETHER,
+    ClockArrays,
+)
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
 
 Array = NDArray[Any]
+
+READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
+REDUCTION, LOAD = 5, 6  # kinds of records: bulk copies that reduce in global memory, and bulk copies that read it
+SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
+
+
+class GlobalArrays(NamedTuple):
+    """Last accesses to global memory, as compiled functions take them (see the module)."""
+
+    records: Array
+    sites: Array
+    reads: Array
+    read_sites: Array
+    out: Array
 
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Bulk copy that has read global memory: its entry, its program counter, and the rows that it read."""
+    """Bulk copy that has read global memory: the record of its read, and its program counter.
+
+    `rows` returns the starts and sizes of the rows of bytes that it read.
+    """
 
     head: int
     pc: int
@@ -33,9 +69,9 @@ class _Load:
 
 
 class GlobalShadow:
-    """Records of the global memory of a launch, over all waves of CTAs.
+    """Last accesses to the global memory of a launch, over all waves of CTAs.
 
-    `copies` is set if the kernel has bulk copies.
+    The module defines the arrays. `copies` is set if the kernel has bulk copies.
     """
 
     def __init__(self, launch: Launch, report: Report, copies: bool) -> None:
@@ -44,19 +80,20 @@ class GlobalShadow:
         self.copies = copies
         self.report = report
         granules = len(self.arena.bytes) // 4 + 1
-        self.records = np.zeros(granules, np.int64)
-        self.sites = np.zeros(granules, np.int32)
-        self.reads = np.zeros((2, granules), np.int64)
-        self.read_sites = np.zeros((2, granules), np.int32)
-        self.cluster_of = launch.topology.cluster_of
+        self.arrays = GlobalArrays(
+            records=np.zeros(granules, np.int64),
+            sites=np.zeros(granules, np.int32),
+            reads=np.zeros((2, granules), np.int64),
+            read_sites=np.zeros((2, granules), np.int32),
+            out=np.zeros((ROOM, COLUMNS), np.int64),
+        )
         self.wave = -1
-        self._written: set[int] = set()  # segments that the kernel has written
-        self._loads: dict[int, dict[object, _Load]] = {}  # by segment, those of segments that it has not
-        self._placements: dict[int, Placement] = {}  # of the last 256 waves
-        self._out = np.zeros((ROOM, 6), np.int64)
+        self._written: set[int] = set()  # numbers of the buffers that the kernel has written
+        self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
+        self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs, with clocks of its own."""
+        """Prepare for the next wave of CTAs, which has vector clocks of its own."""
         self.context = context
         self.clocks = context.clocks
         self.wave += 1
@@ -65,20 +102,18 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores of `values`."""
-        c = self.clocks
+        """Record loads of lanes, or stores of `values`, `size` bytes each. Report conflicts."""
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = uniform(lanes)
-        found = _global_shadow.access(
-            c.vectors, c.clock, c.few, c.own, c.per_cta, c.agents, c.base, self.cluster_of, self.wave & 0xFF, warps,
-            index, lanes, size, together(index, lanes), writing, STRONG if strong else GENERIC,
-            c.clock[warps].astype(np.int64), pc, self.records, self.sites, self.reads, self.read_sites, self._out,
+        found = _access(
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
+            writing, STRONG if strong else GENERIC, pc,
         )  # fmt: skip
         if found:
-            self._explain(found, warps, pc, size, (index, lanes, size, values) if writing else None)
+            self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
 
     # Bulk copies ------------------------------------------------------------------------------------------
 
@@ -86,36 +121,40 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written the segment at an offset."""
+        """Return True if the kernel has written the buffer that contains a byte offset of global memory."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the segments between two offsets as written, and record the earlier reads of them."""
+        """Mark the buffers between two offsets as written. Record the deferred reads of these buffers."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)
                 for load in self._loads.pop(segment, {}).values():
                     starts, sizes = load.rows()
-                    _global_shadow.remember(self.reads, self.read_sites, starts, sizes, load.head, load.pc)
+                    _remember_rows(self.arrays, starts, sizes, load.head, load.pc)
 
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
-        """Return the entries of copies whose reads complete with phases of mbarriers; -1 without an mbarrier."""
+        """Return the records of reads by copies that phases of mbarriers complete; -1 without an mbarrier.
+
+        The records have the kind LOAD. Shapes: all (copies,).
+        """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
-        clock = slot << _global_shadow.SLOT | phases
-        entry = (self.wave & 0xFF) << 55 | warps << 44 | clock << 16 | _global_shadow.LOAD << 10
-        known = (objects >= 0) & (slot < 1 << 28 - _global_shadow.SLOT) & (phases < 1 << _global_shadow.SLOT)
+        clock = slot << SLOT | phases
+        entry = (self.wave & 0xFF) << 55 | warps << 44 | clock << 16 | LOAD << 10
+        known = (objects >= 0) & (slot < 1 << 28 - SLOT) & (phases < 1 << SLOT)
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Keep the read of a copy from a segment that the kernel has not written yet.
+        """Keep a copy's read of a buffer that the kernel has not written yet, until the kernel writes it.
 
-        `rows` returns the starts and sizes of its rows. A later read with the same key replaces it.
+        `rows` returns the starts and sizes of the rows that the copy reads. A later read with the same key replaces the
+        read.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
-        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,)."""
+        """Record reads by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,)."""
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
             self._explain(found, warps, pc, 16, None)
@@ -124,7 +163,7 @@ class GlobalShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, reduction: bool, pc: int,
         same: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
-        """Record writes of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+        """Record writes by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,).
 
         `same(row, warp, pc)` returns True if the row has the bytes that the warp last wrote there at `pc`.
         """
@@ -139,33 +178,32 @@ class GlobalShadow:
         pc: int,
     ) -> int:  # fmt: skip
         c = self.clocks
-        return _global_shadow.rows(
-            c.vectors, c.few, c.own, c.per_cta, c.agents, c.base, self.cluster_of, self.wave & 0xFF, warps, lanes,
-            starts, sizes, writing, reduction, c.bulk_clock[warps].astype(np.int64), heads, pc, self.records,
-            self.sites, self.reads, self.read_sites, self._out,
+        return _rows(
+            c.arrays, self.arrays, self.wave & 0xFF, warps, lanes, starts, sizes, writing, reduction,
+            c.bulk_clock[warps].astype(np.int64), heads, pc,
         )  # fmt: skip
 
     # Findings -------------------------------------------------------------------------------------------
 
     def _explain(
-        self, found: int, warps: Array, pc: int, size: int, store: Any,
+        self, found: int, warps: Array, pc: int, size: int, store: Store | None,
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
-        for what, position, lane, granule, record, site in self._out[: min(found, ROOM)].tolist():
+        for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
             if (
-                what == _global_shadow.WRITE_WRITE
+                what == WRITE_WRITE
                 and store is not None
-                and self._same(store, position, lane, site == pc)
+                and is_unchanged(self.arena.bytes, store, position, lane, site == pc)
             ):
                 continue
             warp, other = int(warps[position]), record >> 44 & 0x7FF
-            if what == _global_shadow.WRITE_WRITE and same is not None and same(position, other, site):
+            if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
             code = "sanitize.race/global"
             hint = ""
-            if what == _global_shadow.UNFENCED:
+            if what == UNFENCED:
                 code = "sanitize.proxy/async"
-            elif what == _global_shadow.WRITE_READ and record >> 10 & 63 == _global_shadow.LOAD:
+            elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
                 hint = "wait for the mbarrier phase that the copy completes before the bytes are written"
             elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
@@ -173,33 +211,209 @@ class GlobalShadow:
             if not self.report.is_known(code, pc, site):
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
-    def _same(self, store: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes store the same value there."""
-        index, lanes, size, values = store
-        wide = np.broadcast_to(values, (len(values), *index.shape))
-        start = int(index[position, lane])
-        if self.arena.bytes[start : start + size].tobytes() == wide[:, position, lane].tobytes():
-            return True
-        if not together:
-            return False
-        others = wide[:, lanes & (index == start)]
-        return bool((others == others[:, :1]).all())
-
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = granule * 4 + GLOBAL_BASE
-        verb = "reads" if what in (_global_shadow.READ_WRITE, _global_shadow.UNFENCED) else "writes"
-        did = "read" if what == _global_shadow.WRITE_READ else "written"
+        verb = "reads" if what in (READ_WRITE, UNFENCED) else "writes"
+        did = "read" if what == WRITE_READ else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
-        lane_known = by < MANY and record >> 10 & 63 != _global_shadow.LOAD
+        lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.line_of(site)
-        why = "with no proxy fence between" if what == _global_shadow.UNFENCED else "and nothing orders the two"
+        why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
         here = self.context.describe(warp, lane)
-        place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({self._buffer(address)})"
+        segment = self.arena.segments[self._segment(granule * 4)]
+        buffer = f"{segment.name}, byte {address - segment.start}"
+        place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
 
-    def _buffer(self, address: int) -> str:
-        arena = self.arena
-        segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
-        return f"{segment.name}, byte {address - segment.start}"
+
+@njit
+def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
+    """Return True if a recorded access happens before a new access of a lane of a warp.
+
+    If `fenced` is 1, a proxy fence must be between the two accesses.
+    """
+    V, few, own, per_cta, base, cluster_of = c.vectors, c.few, c.own, c.per_cta, c.base, c.cluster_of
+    other = (record >> 44) & 0x7FF
+    clock = (record >> 16) & 0xFFFFFFF
+    by = (record >> 4) & 63
+    kind = (record >> 10) & 63
+    copied = kind in (ASYNC, REDUCTION, LOAD)
+    total = len(few)
+    if ((record >> 55) & 0xFF) != wave:
+        if base < 0:
+            return False
+        heard = base + total
+        return V[w, KNOWN, heard] > 0 or (few[w] != 0 and V[total + w, KNOWN, heard] > 0)
+    if copied:
+        if cluster_of[other] != cluster_of[w]:
+            if base < 0:
+                return False
+            if V[w, KNOWN, base + other] > 0 or V[w, SOME, base + other] > 0:
+                return True
+            held = few[w] != 0 and (few[w] >> lane) & 1 != 0
+            return held and (V[total + w, KNOWN, base + other] > 0 or V[total + w, SOME, base + other] > 0)
+        if kind == LOAD:
+            column = by * c.agents + STREAMS * per_cta + (clock >> SLOT)
+            phase = clock & ((1 << SLOT) - 1)
+            if phase <= V[w, KNOWN, column]:
+                return True
+            return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
+        column = own[other] + 4 * per_cta
+        if clock <= V[w, KNOWN, column]:
+            return True
+        return other == w and lane == by and clock <= V[w, SOME, column]
+    if other == w:
+        if fenced:
+            return clock <= V[w, FENCED, own[w]] or (clock <= V[w, SOME_F, own[w]] and lane == by)
+        return by in (lane, TOGETHER) or clock <= V[w, KNOWN, own[w]]
+    column = base + other if base >= 0 else -1
+    if cluster_of[other] == cluster_of[w]:
+        column = own[other]
+    if column < 0:
+        return False
+    if clock <= V[w, KNOWN + fenced, column]:
+        return True
+    if clock <= V[w, SOME + fenced, column] and by < 32 and (V[w, MASK, column] >> by) & 1:
+        return True
+    if few[w] and (few[w] >> lane) & 1:
+        if clock <= V[total + w, KNOWN + fenced, column]:
+            return True
+        return clock <= V[total + w, SOME + fenced, column] and by < 32 and (V[total + w, MASK, column] >> by) & 1 != 0
+    return False
+
+
+@njit
+def _access(
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
+    writing: bool, kind: int, pc: int,
+) -> int:  # fmt: skip
+    """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
+
+    `one_place` is True for a warp whose lanes all access one address. The first conflicts are in `out`.
+    """
+    records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
+    found = 0
+    for i in range(len(warps)):
+        w = warps[i]
+        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(c.clock[w]) << 16) | (kind << 10)
+        for lane in range(32):
+            if not mask[i, lane]:
+                continue
+            start = index[i, lane]
+            covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
+            fresh = head | (lane << 4) | covered
+            for granule in range(start >> 2, (start + size + 3) >> 2):
+                record = records[granule]
+                if record and (record & covered) and (record >> 4) != (fresh >> 4):
+                    held = (record >> 10) & 63
+                    if not (kind == STRONG and held in (STRONG, REDUCTION)):
+                        narrow = covered != 15 and ((record >> 4) & 63) == MANY
+                        if not _known(c, wave, w, lane, record, 0):
+                            if not (narrow and ((record >> 44) & 0x7FF) == w):
+                                what = WRITE_WRITE if writing else READ_WRITE
+                                found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                        elif (
+                            kind == ASYNC
+                            and held in (GENERIC, STRONG)
+                            and ((record >> 55) & 0xFF) == wave
+                            and not _known(c, wave, w, lane, record, 1)
+                        ):
+                            found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
+                if writing:
+                    for turn in range(2):
+                        entry = reads[turn, granule]
+                        if entry and (entry & covered) and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
+                            if ((entry >> 4) & 63) == MANY and ((entry >> 44) & 0x7FF) == w and covered != 15:
+                                continue
+                            if not _known(c, wave, w, lane, entry, 0):
+                                site = read_sites[turn, granule]
+                                found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
+                    if (record >> 10) == (head >> 10) and sites[granule] == pc:
+                        if ((record >> 4) & 63) != lane:
+                            fresh = head | (MANY << 4) | covered
+                        records[granule] = fresh | (record & 15)
+                    else:
+                        records[granule] = fresh
+                    sites[granule] = pc
+                else:
+                    by = TOGETHER if one_place[i] else lane
+                    entry = reads[0, granule]
+                    if (entry >> 44) != (fresh >> 44):
+                        if entry:
+                            reads[1, granule] = entry
+                            read_sites[1, granule] = read_sites[0, granule]
+                        reads[0, granule] = head | (by << 4) | covered
+                    elif (entry >> 10) == (fresh >> 10):
+                        if ((entry >> 4) & 63) != by:
+                            by = MANY
+                        reads[0, granule] = head | (by << 4) | covered | (entry & 15)
+                    else:
+                        reads[0, granule] = head | (by << 4) | covered
+                    read_sites[0, granule] = pc
+    return found
+
+
+@njit
+def _rows(
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
+    strong: bool, clocks: Array, heads: Array, pc: int,
+) -> int:  # fmt: skip
+    """Record reads or writes by bulk copies, each of a row of bytes. Return the number of conflicts.
+
+    `heads` are the entries of copies that read (see `GlobalShadow.heads`), -1 for none. Shapes: warps to sizes, clocks
+    and heads are (rows,).
+    """
+    records, sites, reads = s.records, s.sites, s.reads
+    found = 0
+    for i in range(len(warps)):
+        w, lane = warps[i], lanes[i]
+        kind = REDUCTION if strong else ASYNC
+        fresh = (
+            (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10) | (lane << 4) | 15
+        )
+        good = np.int64(0)
+        good_reads = np.zeros(2, np.int64)
+        for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
+            record = records[granule]
+            if record != good and (record >> 4) != (fresh >> 4):
+                good = record
+                held = (record >> 10) & 63
+                if record and not (strong and held in (STRONG, REDUCTION)):
+                    if not _known(c, wave, w, lane, record, 0):
+                        what = WRITE_WRITE if writing else READ_WRITE
+                        found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                    elif (
+                        held in (GENERIC, STRONG)
+                        and ((record >> 55) & 0xFF) == wave
+                        and not _known(c, wave, w, lane, record, 1)
+                    ):
+                        found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
+            if writing:
+                for turn in range(2):
+                    entry = reads[turn, granule]
+                    if entry in (0, good_reads[turn]) or (strong and (entry >> 10) & 63 == STRONG):
+                        continue
+                    good_reads[turn] = entry
+                    if not _known(c, wave, w, lane, entry, 0):
+                        found = note(s.out, found, WRITE_READ, i, lane, granule, entry, s.read_sites[turn, granule])
+                records[granule] = fresh
+                sites[granule] = pc
+            elif heads[i] >= 0:
+                _remember(s, granule, heads[i], pc)
+    return found
+
+
+@njit
+def _remember(s: GlobalArrays, granule: int, entry: Any, pc: Any) -> None:
+    if (s.reads[0, granule] >> 44) != (entry >> 44):
+        s.reads[1, granule], s.read_sites[1, granule] = s.reads[0, granule], s.read_sites[0, granule]
+    s.reads[0, granule], s.read_sites[0, granule] = entry, pc
+
+
+@njit
+def _remember_rows(s: GlobalArrays, starts: Array, sizes: Array, entry: int, pc: int) -> None:
+    for i in range(len(starts)):
+        for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
+            _remember(s, granule, entry, pc)

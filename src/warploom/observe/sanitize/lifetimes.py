@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Lifetimes of the CTAs of a cluster.
 
-The check finds accesses to the shared memory of a CTA before its start or after its exit.
+The check finds accesses to the shared memory of another CTA that may not have started, or may have exited.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.observe.sanitize._clocks import KNOWN, SOME
-from warploom.observe.sanitize.clocks import BULK_READ
+from warploom.observe.sanitize.clocks import BULK_READ, KNOWN, SOME
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
@@ -21,16 +20,16 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA: its agent and clock, or the mbarrier phase that completes it."""
+    """Last access of a warp to another CTA: its agent and time, or the mbarrier phase that completes it."""
 
     agent: int
     clock: int
-    arrivals: int  # of the warp at the cluster barrier before
+    arrivals: int  # earlier arrivals of the warp at the cluster barrier
     pc: int
 
 
 class Lifetimes:
-    """Accesses to the shared memory of each resident CTA from other CTAs, and the order with its exit."""
+    """Accesses to the shared memory of each resident CTA from other CTAs, and their order with its exit."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -38,8 +37,8 @@ class Lifetimes:
         self.clocks = context.clocks
         self.live = context.splits.live
         warps = self.topology.warps
-        self.arrivals = np.zeros(warps, np.int64)  # at the cluster barrier
-        self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier known to be complete
+        self.arrivals = np.zeros(warps, np.int64)  # of each warp at its cluster barrier
+        self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier that each warp knows to be complete
         self.bulk = np.zeros(warps, np.int32)  # clock of the last bulk copy out of shared memory
         self.bulk_site = np.full(warps, -1, np.int64)
         self._reached: dict[int, dict[int, _Reach]] = {}
@@ -48,7 +47,7 @@ class Lifetimes:
     # Remote accesses ---------------------------------------------------------------------------------------------
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of lanes at byte offsets of shared memory."""
+        """Record accesses of lanes at byte offsets of shared memory, which may belong to other CTAs."""
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -56,7 +55,10 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record actions of lanes on mbarriers, during which other CTAs must not exit."""
+        """Record operations of lanes on mbarriers. The CTA of an mbarrier must not exit before an operation.
+
+        `objects` are the mbarriers of the lanes, and `phase` the number of complete phases of each mbarrier.
+        """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
             position = int(np.flatnonzero(warps == warp)[0])
@@ -65,7 +67,7 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of a warp that a phase of another CTA's mbarrier completes."""
+        """Record an operation of a warp on CTA `owner` that a phase of the mbarrier `found` completes."""
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
@@ -76,7 +78,7 @@ class Lifetimes:
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return CTA, warp and one lane for every warp that accesses another CTA."""
+        """Return the accessed CTA, the warp and one of its lanes, for every warp that accesses another CTA."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
@@ -92,33 +94,27 @@ class Lifetimes:
         first = int(topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
         knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
+        place = f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}"
+        here = self.context.describe(warp, lane)
         if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
-            message = (
-                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing "
-                f"shows that it has started; {self.context.describe(warp, lane)}"
-            )
-            report.add("sanitize.cluster/start", pc, -1, message)
+            report.add("sanitize.cluster/start", pc, -1, f"{place}, and nothing shows that it has started; {here}")
         if not self.live[topology.cta_of == owner].any():
-            message = (
-                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, which has "
-                f"exited; {self.context.describe(warp, lane)}"
-            )
-            report.add("sanitize.cluster/exit", pc, -1, message)
+            report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
     # Cluster barrier --------------------------------------------------------------------------------
 
     def arrive(self, warps: Array) -> None:
-        """Record arrivals of warps at their cluster barrier."""
+        """Record arrivals of warps at the barriers of their clusters."""
         self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
-        """Record that warps know phases of their cluster barrier to be complete."""
+        """Record that warps know the first `phase` phases of their cluster barrier to be complete."""
         self.passed[warps] = phase
 
     # Exits ------------------------------------------------------------------------------------------------
 
     def exit(self, warps: Array) -> None:
-        """Report accesses that may follow the exit of their CTA, when warps exit."""
+        """Report operations that may still access shared memory after warps and their CTAs have exited."""
         topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
@@ -134,17 +130,10 @@ class Lifetimes:
             knows = clocks.vectors[own][:, (KNOWN, SOME)].max(axis=(0, 1))
             knows = np.maximum(knows, clocks.vectors[own + topology.warps][:, KNOWN].max(axis=0))
             passed = int(self.passed[own].max())
-            reaches = [*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()]
-            for each in reaches:
-                if knows[each.agent] >= each.clock or passed > each.arrivals:
-                    continue
-                whose = f"the shared memory of the CTA of rank {int(topology.rank[owner])}"
-                message = (
-                    f"this reaches {whose}, and nothing keeps that CTA from exiting first; "
-                    f"{self._describe_cta(owner)} exits"
-                )
-                report.add("sanitize.cluster/exit", each.pc, -1, message)
-
-    def _describe_cta(self, cta: int) -> str:
-        placement = self.context.resident.placement
-        return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"
+            message = (
+                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing keeps "
+                f"that CTA from exiting first; {self.context.describe_cta(owner)} exits"
+            )
+            for each in (*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()):
+                if knows[each.agent] < each.clock and passed <= each.arrivals:
+                    report.add("sanitize.cluster/exit", each.pc, -1, message)

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: their locations, their phases, and findings about their use."""
+"""mbarrier objects: their locations, their phases, and findings on their use."""
 
 from __future__ import annotations
 
@@ -10,47 +10,49 @@ from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
-from warploom.observe.sanitize._clocks import KNOWN, WIDE
+from warploom.observe.sanitize.clocks import KNOWN, WIDE
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
-FIRST = 32  # initial room for mbarriers of a CTA
+FIRST = 32  # slots for mbarriers of a CTA at the start
 _HIGHEST = 0xFFFFF
+_OVERWRITTEN = "is overwritten while it is valid"
 
 
 class Mbarriers:
-    """mbarriers of the resident CTAs. An object has the number cta * room + slot; -1 is none.
+    """Table of the mbarriers of the resident CTAs.
 
-    A word is a byte offset in shared memory / 8. `waits` is set if the kernel waits for phases by parity.
+    An object is the number cta * room + slot of an mbarrier, where `room` is the number of slots of a CTA; -1 is none.
+    A word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
         self.context = context
-        self.topology = topology = context.topology
+        self.topology = context.topology
         self.shared = context.shared
         self.clocks = clocks = context.clocks
         self.shadow = shadow
         self.report = context.report
         self.at = np.full(len(self.shared.words), -1, np.int64)
-        self._words: Array | None = None  # of valid objects in order, None after a change
+        self._words: Array | None = None  # words of valid objects in order, None after a change
         self.used = np.zeros(self.topology.ctas, np.int64)
-        self.phase: Array = np.zeros(topology.ctas * clocks.mbarriers, np.int64)  # number of complete phases
-        self.site: Array = np.full(topology.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        room = self.topology.ctas * clocks.mbarriers
+        self.phase: Array = np.zeros(room, np.int64)  # complete phases of each object
+        self.site: Array = np.full(room, -1, np.int64)  # instruction that last expected bytes
         self._free: dict[int, list[int]] = {}
         self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
 
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add initialised objects. Shapes: all (objects,)."""
+        """Add an object for each initialised word. Shapes: all (words,)."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
-                self.report_at(
-                    "sanitize.mbarrier/reinitialised", pc, -1, word, "is initialised while it is valid", warp, lane
-                )  # fmt: skip
+                text = "is initialised while it is valid"
+                self.report_at("sanitize.mbarrier/reinitialised", pc, word, text, warp, lane)
                 continue
             self._words = None
             self.at[word] = self._take(word * 8 // self.shared.stride)
@@ -73,8 +75,8 @@ class Mbarriers:
 
     def _rows(self, objects: Array) -> list[Array]:
         clocks = self.clocks
-        near = [clocks.arriving(objects), clocks.arrived(objects)]
-        return near if clocks.kinds == 2 else [*near, clocks.arriving_locally(objects), clocks.arrived_locally(objects)]
+        sorts = (False,) if clocks.kinds == 2 else (False, True)
+        return [rows(objects, local) for local in sorts for rows in (clocks.arriving, clocks.arrived)]
 
     def _grow(self) -> None:
         before = self.clocks.mbarriers
@@ -92,7 +94,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove invalidated objects. Shapes: all (objects,)."""
+        """Remove the objects of invalidated words. Shapes: all (words,)."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -100,12 +102,11 @@ class Mbarriers:
                 continue
             state = int(memory[word])
             if state & _HIGHEST != state >> 20 & _HIGHEST or state >> 40 & 0x1FFFFF:
-                self.report_at(
-                    "sanitize.mbarrier/invalidated", pc, -1, word,
+                text = (
                     f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
-                    f"{_signed(state >> 40 & 0x1FFFFF)} bytes",
-                    warp, lane,
-                )  # fmt: skip
+                    f"{_signed(state >> 40 & 0x1FFFFF)} bytes"
+                )
+                self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane)
             self._words = None
             self.at[word] = -1
             self._free.setdefault(found // self.clocks.mbarriers, []).append(found)
@@ -113,11 +114,11 @@ class Mbarriers:
     # Phases -----------------------------------------------------------------------------------------------
 
     def of(self, index: Array) -> Array:
-        """Return the objects at byte offsets."""
+        """Return the objects at byte offsets of shared memory, -1 for none."""
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete phases: waits can acquire what was published to them."""
+        """Complete the open phases of the mbarriers at words. Later waits acquire what arrivals released."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -135,78 +136,38 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Check tests of lanes for phases by parity. Shapes: (warps, 32)."""
+        """Check tests of phases by parity for ambiguity. Shapes: (warps, 32)."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
-    def know(self, warps: Array, index: Array, lanes: Array) -> None:
-        """Record that lanes found phases complete. Shapes: (warps, 32)."""
-        if self.aliasing is not None:
-            self.aliasing.know(warps, self.of(index), lanes)
-
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and the bytes that they expect or complete.
+        """Record operations of lanes that arrive at objects, or that expect or complete bytes there.
 
         Shapes: found and lanes (warps, lanes).
         """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
 
-    def acquire_all(self, warps: Array) -> None:
-        """Add all knowledge of their clusters to warps that load what other warps may have stored."""
-        if self.aliasing is not None:
-            self.aliasing.acquire_all(warps)
-
-    def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Record arrivals of warps at CTA barriers."""
-        if self.aliasing is not None:
-            self.aliasing.join_barrier(warps, keys)
-
-    def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Record that warps pass complete CTA barriers."""
-        if self.aliasing is not None:
-            self.aliasing.leave_barrier(warps, keys)
-
-    def end_barrier(self, keys: Array) -> None:
-        """Start the next phase of CTA barriers."""
-        if self.aliasing is not None:
-            self.aliasing.end_barrier(keys)
-
-    def pass_cluster(self, cluster: int) -> None:
-        """Record that the warps of a cluster pass its barrier."""
-        if self.aliasing is not None:
-            self.aliasing.pass_cluster(cluster)
-
-    def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Close groups of multiplications. Shapes: groups (warpgroups, 4) warps, number (warpgroups,)."""
-        if self.aliasing is not None:
-            self.aliasing.commit_multiplications(groups, number)
-
-    def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Complete groups of multiplications up to `number`. Shapes: as `commit_multiplications`."""
-        if self.aliasing is not None:
-            self.aliasing.complete_multiplications(groups, number)
-
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
             word = int(np.flatnonzero(self.at == each.object)[0])
             line = f" (line {self.context.program.line_of(each.site)})" if each.site >= 0 else ""
             text = each.text.replace("{site}", line)
-            self.report_at("sanitize.mbarrier/parity", each.pc, each.site, word, text, each.warp, each.lane)
+            self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site)
 
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations on objects that are not initialised."""
+        """Report operations of lanes on words that hold no valid object. `what` names the operation."""
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp = int(batch.warp_index[position])
-            self.report_at("sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane)
+            self.report_at("sanitize.mbarrier/uninitialised", pc, word, f"is not initialised: {what}", warp, lane)
 
     def check_counts(self, event: Arrive) -> None:
-        """Report arrivals beyond those of the phase or in a wrong phase, and counts out of range."""
+        """Report arrivals that exceed the pending count or may hit a wrong phase, and illegal byte counts."""
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         known = lanes & (self.of(index) >= 0)
         positions, at = np.nonzero(known)
@@ -214,32 +175,28 @@ class Mbarriers:
             return
         words, place = np.unique(index[positions, at] >> 3, return_inverse=True)
         states = self.shared.words[words].astype(np.int64)
+
+        def who(k: int) -> tuple[int, int]:
+            first = int(np.flatnonzero(place == k)[0])
+            return int(batch.warp_index[positions[first]]), int(at[first])
+
         count = np.broadcast_to(event.transactions, lanes.shape)[positions, at]
         bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
         bytes_now += np.bincount(place, -count if event.action == "complete_tx" else count, len(words)).astype(np.int64)
         for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
             text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
-            self.report_at(
-                "sanitize.mbarrier/overflow", pc, -1, int(words[k]), text, *self._who(batch, positions, at, place == k)
-            )
+            self.report_at("sanitize.mbarrier/overflow", pc, int(words[k]), text, *who(k))
         if not event.action.startswith("arrive"):
             return
         arrivals = np.bincount(place, np.broadcast_to(event.amounts, lanes.shape)[positions, at], len(words))
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
             text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
-            self.report_at(
-                "sanitize.mbarrier/arrivals", pc, -1, int(words[k]), text, *self._who(batch, positions, at, place == k)
-            )
+            self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, *who(k))
         self._check_phase(batch, index, positions, at, pc)
 
-    @staticmethod
-    def _who(batch: Batch, positions: Array, at: Array, which: Array) -> tuple[int, int]:
-        first = int(np.flatnonzero(which)[0])
-        return int(batch.warp_index[positions[first]]), int(at[first])
-
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals that might count in the previous phase: their warp does not know it to be complete."""
+        """Report arrivals that may count in the previous phase, which their warp may not know as complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -255,24 +212,20 @@ class Mbarriers:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
-            text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"
-            self.report_at("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
+            text = "is arrived at, and nothing shows that its previous phase is complete; the arrival may count there"
+            self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies that count their bytes off objects that are not initialised.
-
-        Shapes: all (copies,), `words` in bytes.
-        """
+        """Report bulk copies whose mbarrier is not initialised. Shapes: all (copies,), `words` in bytes."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
-            text = "is not initialised: a copy counts its bytes off it"
-            self.report_at(
-                "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
-            )  # fmt: skip
+            text = "is not initialised, and a copy counts its bytes there"
+            word, warp = int(words[k]) >> 3, int(warps[k])
+            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of lanes to valid objects."""
+        """Report stores of lanes that overwrite valid objects."""
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -282,13 +235,10 @@ class Mbarriers:
             position, lane = (int(part[0]) for part in np.nonzero(hit))
             word = int(index[position, lane]) >> 3
             word += int(self.at[word] < 0)
-            self.report_at(
-                "sanitize.mbarrier/overwritten", pc, -1, word, "is overwritten while it is valid", int(warps[position]),
-                lane,
-            )  # fmt: skip
+            self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report writes of ranges to valid objects. Shapes: all (writes,). Units: bytes."""
+        """Report writes of ranges that overwrite valid objects. Shapes: all (writes,). Units: bytes."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -298,38 +248,29 @@ class Mbarriers:
         hit = np.flatnonzero(first < last)
         if len(hit):
             k = int(hit[0])
-            self.report_at(
-                "sanitize.mbarrier/overwritten", pc, -1, int(words[first[k]]), "is overwritten while it is valid",
-                int(warps[k]), int(lanes[k]),
-            )  # fmt: skip
+            word, warp = int(words[first[k]]), int(warps[k])
+            self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
     def close(self) -> None:
-        """Report, at the end of the CTAs, objects with missing or excess bytes."""
+        """Report objects that miss bytes, or that got too many, when the CTAs end."""
         words = np.flatnonzero(self.at >= 0)
-        if not len(words):
-            return
-        states = self.shared.words[words].astype(np.uint64)
-        counts = (states >> np.uint64(40)).astype(np.int64) & 0x1FFFFF
-        counts = np.where(counts >= 0x100000, counts - 0x200000, counts)
-        for position in np.flatnonzero(counts).tolist():
-            word, count = int(words[position]), int(counts[position])
-            found = int(self.at[word])
-            pc = int(self.site[found])
+        for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
+            count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
             if count > 0:
-                text = f"still expects {count} bytes at the end, which no copy brought"
-                self.report_at("sanitize.mbarrier/short", pc, -1, word, text)
-            else:
-                text = f"was brought {-count} bytes more than its phases expected"
-                self.report_at("sanitize.mbarrier/excess", pc, -1, word, text)
+                self.report_at("sanitize.mbarrier/short", pc, word, f"still expects {count} bytes when its CTA ends")
+            elif count < 0:
+                text = f"received {-count} bytes more than its phases expected"
+                self.report_at("sanitize.mbarrier/excess", pc, word, text)
 
-    def report_at(self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1) -> None:
-        """Report a finding about the object at a word of shared memory."""
+    def report_at(
+        self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
+    ) -> None:
+        """Report a finding on the object at a word of shared memory."""
         if self.report.is_known(code, pc, other):
             return
-        placement = self.context.resident.placement
-        cta = f"kernel {placement.kernel}, {placement.describe_cta(word * 8 // self.shared.stride)}"
-        where = placement.describe(warp, lane) if warp >= 0 else cta
-        message = f"the mbarrier at shared address {self.shared.address(word * 8):#x} {text}; {where}"
+        context, byte = self.context, word * 8
+        where = context.describe(warp, lane) if warp >= 0 else context.describe_cta(byte // self.shared.stride)
+        message = f"the mbarrier at shared address {self.shared.address(byte):#x} {text}; {where}"
         self.report.add(code, pc, other, message)
 
 

@@ -1,5 +1,9 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous multiplications: the registers and the shared memory that those in flight still use."""
+"""Asynchronous multiplications of warpgroups: their use of registers and of shared memory.
+
+The checks find instructions that access registers of a multiplication in flight, missing fences, commits and waits,
+and undefined metadata of sparse multiplications.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,19 @@ from numpy.typing import NDArray
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
-from warploom.isa.model.multiplication import SharedMatrix
-from warploom.observe.sanitize._clocks import KNOWN
-from warploom.observe.sanitize.clocks import MULTIPLICATIONS
+from warploom.isa.model.multiplication import Metadata, Multiplication, SharedMatrix
+from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
 Registers = frozenset[tuple[int, int]]
+_NONE: Registers = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication, and the registers of its operands."""
+    """Instruction that issues a multiplication, the registers of its operands, and its matrices."""
 
     pc: int
     accumulators: Registers
@@ -58,27 +62,17 @@ class Multiplications:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
         operands, record = each.operands, each.multiplication
         assert record is not None
-        accumulators: set[tuple[int, int]] = set()
-        sources: set[tuple[int, int]] = set()
-        for name, spec in form.operands.items():
-            value = getattr(operands, name)
-            if spec.access != "read":
-                accumulators |= registers_of(value)
-            elif isinstance(value, VectorValue):
-                sources |= registers_of(value)
-        return _Multiplication(
-            pc,
-            frozenset(accumulators),
-            frozenset(sources),
-            frozenset() if record.metadata is None else registers_of(record.metadata.registers),
-            record.shared,
-        )
+        used = [(spec.access, getattr(operands, name)) for name, spec in form.operands.items()]
+        vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
+        accumulators = _NONE.union(*(registers_of(value) for access, value in used if access != "read"))
+        metadata = _NONE if record.metadata is None else registers_of(record.metadata.registers)
+        return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, for each other instruction, the multiplications whose registers it uses.
+        """Return, for each other instruction, the multiplications whose registers it uses, in two arrays.
 
-        It must not use the registers of the first array while they are in flight. It needs a fence before the
-        multiplications of the second array.
+        The multiplications in the first array must not be in flight when the instruction executes. Those in the second
+        array need a fence between the instruction and their next issue.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):
@@ -91,46 +85,30 @@ class Multiplications:
             read, written = self._used(pc)
             used = {index for register in read | written for index in by_register.get(register, ())}
             if used:
-                busy = [
-                    index
-                    for index in used
-                    if (read | written) & self.sites[index].accumulators
-                    or written & (self.sites[index].sources | self.sites[index].metadata)
-                ]
-                changed = [
-                    index
-                    for index in used
-                    if (read | written) & (self.sites[index].accumulators | self.sites[index].sources)
-                ]
+                both, sites = read | written, [(index, self.sites[index]) for index in used]
+                busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
+                changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
                 found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
         return found
 
     def _used(self, pc: int) -> tuple[Registers, Registers]:
-        """Return the registers that an instruction reads and writes."""
-        each = self.launch.instructions[pc]
-        read: set[tuple[int, int]] = set()
-        written: set[tuple[int, int]] = set()
-        for name, spec in self.launch.program.steps[pc].binding.form.operands.items():
-            registers = registers_of(getattr(each.operands, name))
-            if spec.access != "write":
-                read |= registers
-            if spec.access != "read":
-                written |= registers
-        if each.guard is not None:
-            read |= registers_of(each.guard)
-        return frozenset(read), frozenset(written)
+        each, specs = self.launch.instructions[pc], self.launch.program.steps[pc].binding.form.operands
+        used = [(spec.access, registers_of(getattr(each.operands, name))) for name, spec in specs.items()]
+        guard = _NONE if each.guard is None else registers_of(each.guard)
+        read = guard.union(*(registers for access, registers in used if access != "write"))
+        return read, _NONE.union(*(registers for access, registers in used if access != "read"))
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
-        """Start a wave of CTAs: no multiplication is in flight, and no fence has been executed."""
+        """Prepare for the next wave of CTAs. No multiplication is in flight, and no fence was executed."""
         self.context = context
         self.shadow = shadow
         shape = (len(self.sites), self.topology.warps)
-        self.group = np.zeros(shape, np.int32)  # of the last issue, from 1 on
+        self.group = np.zeros(shape, np.int32)  # group of the last issue, counted from 1
         self.dirty = np.ones(shape, np.bool_)  # registers were used since the last fence
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction that multiplies or uses registers of one; None for others."""
+        """Return the handler of a multiplication, or of an instruction that uses its registers; else None."""
         if pc in self._index:
             return self._issue
         hazards = self._hazards.get(pc)
@@ -151,7 +129,7 @@ class Multiplications:
         self.user[where] = event.pc
 
     def _complete(self, warps: Array) -> Array:
-        """Return the last group of each warp's warpgroup that the warp knows to be complete."""
+        """Return, for each warp, the last group of its warpgroup that the warp knows to be complete."""
         clocks, topology = self.context.clocks, self.topology
         leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
@@ -169,17 +147,14 @@ class Multiplications:
             after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its own"
             state = f"is in flight: {after} and no wait covers it"
         line = self.context.program.line_of(site)
-        what = f"this touches {self._used_operand(pc, index)} of the multiplication in line {line}, which {state}"
+        read, written = self._used(pc)
+        operand = "registers of A" if written & self.sites[index].sources else "metadata"
+        operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
+        what = f"this touches {operand} of the multiplication in line {line}, which {state}"
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
-    def _used_operand(self, pc: int, index: int) -> str:
-        read, written = self._used(pc)
-        if (read | written) & self.sites[index].accumulators:
-            return "accumulators"
-        return "registers of A" if written & self.sites[index].sources else "metadata"
-
     def fence(self, warps: Array) -> None:
-        """Order earlier accesses to registers before later multiplications."""
+        """Order earlier accesses of warps to registers before later multiplications."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------
@@ -218,7 +193,7 @@ class Multiplications:
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:
-        """Report multiplications in flight of warps that exit."""
+        """Report multiplications that are in flight when their warps exit."""
         if not self.sites:
             return
         groups = self.group[:, warps]
@@ -228,9 +203,59 @@ class Multiplications:
         report = self.context.report
         for index, position in zip(*np.nonzero(groups > complete), strict=True):
             pc, where = self.sites[int(index)].pc, self.context.describe(int(warps[position]))
+            code, what = "sanitize.wgmma/wait", "no wait covers this multiplication"
             if groups[index, position] > committed[position]:
-                message = "no group is committed for this multiplication before the warp exits"
-                report.add("sanitize.wgmma/commit", pc, -1, f"{message}; {where}")
-            else:
-                message = "no wait covers this multiplication before the warp exits"
-                report.add("sanitize.wgmma/wait", pc, -1, f"{message}; {where}")
+                code, what = "sanitize.wgmma/commit", "no group is committed for this multiplication"
+            report.add(code, pc, -1, f"{what} before the warp exits; {where}")
+
+
+class MetadataCheck:
+    """Check of the metadata registers of sparse multiplications, in the lanes that contribute them.
+
+    The emulator refuses illegal selectors before the run.
+    """
+
+    context: Context
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+
+    def start(self, context: Context) -> None:
+        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
+        self.context = context
+
+    def handler(self, pc: int) -> Callable[[Execute], None] | None:
+        """Return the handler of an instruction, or None if the instruction has no metadata."""
+        record: Multiplication | None = self.launch.instructions[pc].multiplication
+        if record is None or record.metadata is None:
+            return None
+        metadata, by_warpgroup = record.metadata, record.unit == "warpgroup"
+        return lambda event: self._check(event, metadata, by_warpgroup)
+
+    def _check(self, event: Execute, metadata: Metadata, by_warpgroup: bool) -> None:
+        batch = event.batch
+        words = np.broadcast_to(batch.read(metadata.registers), (batch.count, 32))
+        if by_warpgroup:
+            groups = batch.warpgroups()
+            words, warps = words[groups].reshape(-1, 128), batch.warp_index[groups]
+        else:
+            active = np.flatnonzero(batch.active().any(axis=1))
+            words, warps = words[active], batch.warp_index[active, None]
+        self._report(event.pc, metadata, words, warps)
+
+    def _report(self, pc: int, metadata: Metadata, words: Array, warps: Array) -> None:
+        """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of a matrix)."""
+        faulty = metadata.map.undefined_lanes(words, ordered=metadata.ordered)
+        if not faulty.any():
+            return
+        matrix, lane = (int(part[0]) for part in np.nonzero(faulty))
+        lane = metadata.map.lanes[lane]
+        word, defined = int(words[matrix, lane]), metadata.map.defined_nibbles(ordered=metadata.ordered)
+        bit = next(bit for bit in range(0, 32, 4) if not defined[word >> bit & 15])
+        expected = ", ".join(f"{value:#06b}" for value in np.flatnonzero(defined).tolist())
+        warp = int(warps[matrix, lane // 32])
+        message = (
+            f"the metadata {word:#010x} of a sparse matrix have {word >> bit & 15:#06b} in bits {bit} to "
+            f"{bit + 3}; expected {expected}; {self.context.describe(warp, lane % 32)}"
+        )
+        self.context.report.add("sanitize.sparse/metadata", pc, -1, message, count=int(faulty.sum()))

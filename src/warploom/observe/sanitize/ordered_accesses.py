@@ -1,39 +1,44 @@
 # pyright: reportUnknownMemberType=false
-"""Order that passes from thread to thread through ordered and volatile accesses to memory locations."""
+"""Order between threads through ordered and volatile accesses to the same memory location.
+
+A weak load is optimistic if a compare-and-swap at the same address checks its value later.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.events import Access, Launch
+from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import Clocks, to_bits
+from warploom.observe.sanitize.clocks import GPU, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.scopes import GPU, level_of
 
 Array = NDArray[Any]
-Key = tuple[str, int, int, int]  # state space, address, level of scope, and CTA, cluster or 0 at that level
+Registers = frozenset[tuple[int, int]]
+Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
 
 _ACQUIRES = frozenset({"acquire", "acq_rel"})
 _RELEASES = frozenset({"release", "acq_rel"})
 
 
 class OrderedAccesses:
-    """Accesses that synchronise, and the knowledge published at memory locations.
+    """Accesses that synchronise threads, and the vector clocks of the memory locations that they access.
 
-    `optimistic` are the loads that count as strong, but pass no order. `orders_clusters` is set if the kernel has
-    fences, or accesses that acquire or release.
+    `optimistic` are the program counters of weak loads that cannot race, but order nothing. `orders_clusters` is set if
+    the kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
     clocks: Clocks
 
-    def __init__(self, launch: Launch, optimistic: frozenset[int]) -> None:
-        self.optimistic = optimistic
+    def __init__(self, launch: Launch) -> None:
+        self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
         fences = any(
             fence.kind == "memory"
@@ -43,25 +48,25 @@ class OrderedAccesses:
         orders = any(each is not None and each[0] | each[1] for each in self._declared)
         accesses = any(step.binding.form.effect(effects.Access) for step in launch.program.steps)
         self.orders_clusters = accesses and (fences or orders)
-        self._earlier: set[tuple[str, int]] = set()  # locations of earlier waves
+        self._earlier: set[tuple[str, int]] = set()  # locations that accesses of earlier waves have released to
         self._waves = 0
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs."""
+        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
         if self._waves:
             self._earlier |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
         self._waves += 1
         self.context = context
         self.clocks = context.clocks
-        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # version of the location
-        self._published: dict[tuple[Key, int], int] = {}  # number of fences before
+        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
+        self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
     def is_strong(self, pc: int) -> bool:
         """Return True if an instruction's access cannot race with other strong accesses."""
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Pass order through the locations of a strong access, warp after warp."""
+        """Acquire or release the vector clocks of the locations that a strong access reaches, warp by warp."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return
@@ -83,10 +88,10 @@ class OrderedAccesses:
                         clocks.acquire_earlier_waves(here)
                 if event.kind != "read":
                     for key in keys:
-                        self._publish(key, here, bits, full, releases)
+                        self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Add what was published at a location to lanes of a warp, unless they have it all."""
+        """Join the clock of a location into that of lanes, unless it is unchanged since their last acquire."""
         clocks = self.clocks
         if key not in clocks.locations:
             return
@@ -101,15 +106,15 @@ class OrderedAccesses:
         else:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
-    def _publish(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
-        """Publish at a location what lanes of a warp did, or, if relaxed, what their last fence covers."""
+    def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+        """Release the clock of lanes to a location. If relaxed, release only what their last fence covers."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:
             fences = int(clocks.fences[warp[0]])
-            if fences == 0 or self._published.get((key, int(warp[0]))) == fences:
+            if fences == 0 or self._released.get((key, int(warp[0]))) == fences:
                 return
-            self._published[key, int(warp[0])] = fences
+            self._released[key, int(warp[0])] = fences
         row = np.array([clocks.location(*key)])
         if releases:
             clocks.release(warp, bits, full, row)
@@ -121,10 +126,59 @@ class OrderedAccesses:
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
-    """Return the acquire flag, release flag and level of an ordered access, or None without one."""
+    """Return the acquire flag, the release flag and the scope of an ordered access, None for others."""
     for access in binding.form.effects_of(effects.Access):
         if access.is_ordered(binding.slots):
             order = effects.word(access.order, binding.slots)
-            level = level_of(effects.word(access.scope, binding.slots))
+            level = scope_level(effects.word(access.scope, binding.slots))
             return order in _ACQUIRES, order in _RELEASES, level
     return None
+
+
+def _optimistic_loads(launch: Launch) -> frozenset[int]:
+    """Return the program counters of weak loads whose value a compare-and-swap at their address checks.
+
+    Such a load races with the atomics of other threads by the letter of the memory model, and the loops in NVIDIA's own
+    headers begin with such a load. The swap fails unless the value is still in memory, so any loaded value is harmless.
+    """
+    compared: dict[Registers, set[tuple[int, int]]] = {}
+    for pc, access in _accesses(launch):
+        if access.compared:
+            registers = compared.setdefault(_registers(launch, pc, access.address), set())
+            registers.update(_registers(launch, pc, access.compared))
+    if not compared:
+        return frozenset()
+    moves = list(_moves(launch))
+    for registers in compared.values():
+        known = 0
+        while known < len(registers):
+            known = len(registers)
+            registers.update(*(source for target, source in moves if target & registers))
+    return frozenset(
+        pc
+        for pc, access in _accesses(launch)
+        if access.kind == "read"
+        and access.value
+        and not access.is_ordered(launch.program.steps[pc].binding.slots)
+        and _registers(launch, pc, access.value) & compared.get(_registers(launch, pc, access.address), set())
+    )
+
+
+def _accesses(launch: Launch) -> Iterator[tuple[int, effects.Access]]:
+    for pc, step in enumerate(launch.program.steps):
+        for access in step.binding.form.effects_of(effects.Access):
+            yield pc, access
+
+
+def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
+    """Yield the target and source registers of each instruction that copies a register unchanged."""
+    for pc, step in enumerate(launch.program.steps):
+        form = step.binding.form
+        flow = form.flow
+        if len(flow.elements) == 1 and flow.unwritten == "propagate":
+            targets = [name for name, spec in form.operands.items() if spec.access == "write"]
+            yield _registers(launch, pc, targets[0]), _registers(launch, pc, flow.elements[0])
+
+
+def _registers(launch: Launch, pc: int, operand: str) -> Registers:
+    return registers_of(getattr(launch.instructions[pc].operands, operand))

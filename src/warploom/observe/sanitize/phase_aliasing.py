@@ -1,38 +1,42 @@
 # pyright: reportUnknownMemberType=false
-"""Phase aliasing: waits by parity that another phase with the same parity may answer.
+"""Phase aliasing: waits by parity that another phase with the expected parity may answer.
 
-A parity distinguishes two successive phases only. If a warp knows k phases of an mbarrier to be complete, its wait
-means phase k, counted from 0, if the parity is that of k, else phase k - 1, which is complete already. The wait is
-sound if the phase after the one it means cannot complete before the warp has tested the object. Otherwise the warp may
-find the parity changed again, and wait for a phase two later, or for ever.
+A parity distinguishes two successive phases only. Suppose that a warp knows that k phases of an mbarrier are complete.
+Phases count from 0. If the parity of its wait is that of k, the wait expects phase k. Otherwise it expects phase k - 1,
+which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
+tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
 
-Everything that makes one warp follow another determines what can happen before what, relaxed operations included. The
-visibility of memory is irrelevant here.
+The analysis has vector clocks of its own (see `clocks`), because everything that makes one warp follow another counts
+here, relaxed operations included. The visibility of memory is irrelevant. `_happened[row, column]` holds one clock in
+each row. The component of a warp is a tick, and the component of an mbarrier is its number of complete phases. Each
+warp and each CTA barrier has a row. Each mbarrier has two: the clock that its arrivals release to in the open phase,
+and the clock that a complete phase lets warps acquire.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.grid import Topology
-from warploom.observe.sanitize import _phase_aliasing
+from warploom.numerics._compile import njit
 from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
 
 Array = NDArray[Any]
-_NEVER = -9  # a phase that no warp looks for
+_COLUMNS = 5  # of an ambiguous test: position or column of the warp, lane or pc, mbarrier, phase, complete phases
+_ROOM = 64  # ambiguous tests of one event that are kept
+_NEVER = -9  # in place of a phase: the warp has not tested the mbarrier
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
     """Wait at `pc` that a phase other than the expected one may answer.
 
-    `site` completes that phase, -1 if unknown.
-
-    `text` describes the wait; "{site}" in it stands for the line of `site`.
+    `site` is the instruction that completes the other phase, -1 if unknown. `text` describes the wait. "{site}" in it
+    stands for the line of `site`.
     """
 
     pc: int
@@ -43,8 +47,31 @@ class Ambiguity:
     lane: int = -1
 
 
+class MbarrierState(NamedTuple):
+    """State of every mbarrier, in the form in which compiled functions take it.
+
+    `complete` is the number of complete phases, `start` that number at the initialisation, and `site` the instruction
+    of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp of the cluster:
+    the phase that the warp looked for, its tick, and the instruction. Shapes: (mbarriers,), and (mbarriers, warps) for
+    the last three.
+    """
+
+    complete: Array
+    start: Array
+    site: Array
+    seen_phase: Array
+    seen_tick: Array
+    seen_site: Array
+
+
+_UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initialised
+
+
 class PhaseAliasing:
-    """Knowledge of every warp, and its last test of each mbarrier. Objects are those of `Mbarriers`."""
+    """Vector clocks of warps, barriers and mbarriers, and the last test of each mbarrier by each warp.
+
+    Objects are the mbarriers of `Mbarriers`.
+    """
 
     def __init__(self, topology: Topology, mbarriers: int) -> None:
         self.topology = topology
@@ -54,12 +81,10 @@ class PhaseAliasing:
         self._first = topology.warps + topology.ctas * BARRIERS  # row of the first mbarrier
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
-        self._count = self._start = np.zeros(0, np.int64)
-        self._site = np.zeros(0, np.int32)  # of the last arrival
-        self._seen_phase = np.zeros((0, size * per_cta), np.int64)
-        self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
-        self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # of groups of multiplications
-        self._out = np.zeros((_phase_aliasing.ROOM, _phase_aliasing.COLUMNS), np.int64)
+        none, tests = np.zeros(0, np.int64), np.zeros((0, size * per_cta), np.int32)
+        self._state = MbarrierState(none, none, none.astype(np.int32), tests.astype(np.int64), tests, tests)
+        self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # ticks at the commits of multiplication groups
+        self._out = np.zeros((_ROOM, _COLUMNS), np.int64)
         self.grow(mbarriers)
 
     def grow(self, mbarriers: int) -> None:
@@ -75,15 +100,11 @@ class PhaseAliasing:
         V[rows[:, None], columns // old * wide + columns % old] = self._happened
         self._happened = V
 
-        def spread(held: Array, fill: int) -> Array:
-            made = np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype)
-            made[moved] = held
-            return made
-
-        self._count, self._start = spread(self._count, 0), spread(self._start, 0)
-        self._site = spread(self._site, -1)
-        self._seen_phase = spread(self._seen_phase, _NEVER)
-        self._seen_tick, self._seen_site = spread(self._seen_tick, 0), spread(self._seen_site, -1)
+        state: list[Array] = []
+        for held, fill in zip(self._state, _UNUSED, strict=True):
+            state.append(np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype))
+            state[-1][moved] = held
+        self._state = MbarrierState(*state)
         self._room = mbarriers
         every = np.arange(ctas * mbarriers)
         self._agents = wide
@@ -91,21 +112,21 @@ class PhaseAliasing:
         self._own = topology.rank[topology.cta_of] * wide + topology.warp_in_cta
 
     def renew(self, found: int) -> None:
-        """Start an object with phase 0."""
-        self._start[found] = self._count[found]
-        self._seen_phase[found] = _NEVER
-        for row in (self._first + found, self._first + len(self._count) + found):
-            self._happened[row] = 0
+        """Start an mbarrier with phase 0 after its initialisation."""
+        self._state.start[found] = self._state.complete[found]
+        self._state.seen_phase[found] = _NEVER
+        self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
 
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Publish the knowledge of warps that arrive at CTA barriers."""
-        _phase_aliasing.publish(self._happened, self._tick, self._own, warps, self.topology.warps + keys)
+        """Release the clocks of warps to the CTA barriers at which they arrive."""
+        lanes = np.ones((len(warps), 1), np.bool_)
+        _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Add the knowledge of complete CTA barriers to warps."""
-        _phase_aliasing.learn(self._happened, warps, self.topology.warps + keys)
+        """Join the clocks of complete CTA barriers into those of the warps that waited there."""
+        self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
         """Start the next phase of CTA barriers."""
@@ -114,24 +135,26 @@ class PhaseAliasing:
     def pass_cluster(self, cluster: int) -> None:
         """Synchronise the warps of a cluster at its barrier."""
         topology = self.topology
-        _phase_aliasing.meet(
-            self._happened, self._tick, self._own, np.flatnonzero(topology.cta_of // topology.cluster_size == cluster)
-        )
+        warps = np.flatnonzero(topology.cluster_of == cluster)
+        met = self._happened[warps].max(axis=0)
+        met[self._own[warps]] = self._tick[warps]
+        self._tick[warps] += 1
+        self._happened[warps] = met
 
     def acquire_all(self, warps: Array) -> None:
-        """Add the knowledge of their clusters to warps that load a possible message.
+        """Order all warps of the same clusters before warps that load a possible message.
 
         A message is a location that other warps may have stored to.
         """
         topology = self.topology
-        clusters = topology.cta_of // topology.cluster_size
+        clusters = topology.cluster_of
         width = topology.cluster_size * self._room
         for cluster in np.unique(clusters[warps]).tolist():
             of = np.flatnonzero(clusters == cluster)
             here = warps[clusters[warps] == cluster, None]
             objects = slice(cluster * width, (cluster + 1) * width)
             self._happened[here, self._own[of]] = self._tick[of]
-            self._happened[here, self._column[objects]] = self._count[objects]
+            self._happened[here, self._column[objects]] = self._state.complete[objects]
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
@@ -141,7 +164,7 @@ class PhaseAliasing:
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Complete groups of multiplications up to `number`: all four warps have issued them.
+        """Complete groups of multiplications up to `number`, which all four warps have issued.
 
         Shapes: groups (warpgroups, 4) warps, number (warpgroups,).
         """
@@ -154,17 +177,18 @@ class PhaseAliasing:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record arrivals of lanes, and the bytes that they expect or complete.
+        """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
         Shapes: found and lanes (warps, lanes).
         """
-        _phase_aliasing.arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
+        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
+        self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of lanes by parity; return those that another phase may answer. Shapes: (warps, 32)."""
-        wrong = _phase_aliasing.look(
-            self._happened, self._tick, warps, found, lanes, parity, self._count, self._start, self._column,
-            self._place, self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
+        """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
+        wrong = _look(
+            self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
+            self._out,
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
         for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
@@ -177,23 +201,22 @@ class PhaseAliasing:
         return ambiguities
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
-        """Record that lanes found phases complete. Shapes: (warps, 32)."""
-        first = self._first + len(self._count)
-        _phase_aliasing.know(self._happened, first, warps, found, lanes, self._count, self._column)
+        """Record that lanes found phases of mbarriers complete. Shapes: (warps, 32)."""
+        first = self._first + len(self._column)
+        _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
     def known(self, warps: Array, found: Array) -> Array:
-        """Return the number of phases of objects that warps know to be complete. Shapes: all (warps,)."""
+        """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
-        """Complete phases; return the waits for the previous phase that may not have tested the object yet.
+        """Complete phases. Return the waits for the previous phases that may not have tested the mbarrier yet.
 
-        An object is listed once for each completed phase.
+        `objects` lists an mbarrier once for each of its completed phases.
         """
         topology = self.topology
-        wrong = _phase_aliasing.complete(
-            self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
-            self._column, topology.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
+        wrong = _complete(
+            self._happened, self._first, self._column, self._state, objects, topology.warps_per_cta, self._agents,
             self._out,
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
@@ -206,5 +229,108 @@ class PhaseAliasing:
                 f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{{site}} come "
                 "after this wait: it may find the parity changed again"
             )
-            ambiguities.append(Ambiguity(pc, int(self._site[which]), which, text, warp))
+            ambiguities.append(Ambiguity(pc, int(self._state.site[which]), which, text, warp))
         return ambiguities
+
+
+@njit
+def _join(V: Array, target: int, source: int) -> None:
+    for column in range(V.shape[1]):
+        V[target, column] = max(V[target, column], V[source, column])
+
+
+@njit
+def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
+    """Release the clocks of warps to barriers (-1: none), whose rows begin at `first`.
+
+    Shapes: found and lanes (warps, lanes).
+    """
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(lanes.shape[1]):
+            which = found[i, lane]
+            if lanes[i, lane] and which >= 0 and which != last:
+                last = which
+                _join(V, first + which, w)
+                V[first + which, own[w]] = tick[w]
+    for i in range(len(warps)):
+        tick[warps[i]] += 1
+
+
+@njit
+def _look(
+    V: Array, tick: Array, place: Array, column: Array, s: MbarrierState, warps: Array, found: Array, lanes: Array,
+    asked: Array, pc: int, out: Array,
+) -> int:  # fmt: skip
+    """Record tests of mbarriers by parity. Return the number of ambiguous tests.
+
+    A test is ambiguous if a phase other than the expected one may answer it. The first ambiguous tests are in `out`.
+    """
+    found_wrong = 0
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(32):
+            which = found[i, lane]
+            if not lanes[i, lane] or which < 0 or which == last:
+                continue
+            last = which
+            complete = s.complete[which] - s.start[which]
+            known = max(V[w, column[which]] - s.start[which], 0)
+            parity = np.int64(asked[i, lane]) & 1
+            phase = known if (known & 1) == parity else known - 1
+            if complete > phase + 1:
+                if found_wrong < len(out):
+                    out[found_wrong, 0] = i
+                    out[found_wrong, 1] = lane
+                    out[found_wrong, 2] = which
+                    out[found_wrong, 3] = phase
+                    out[found_wrong, 4] = complete
+                found_wrong += 1
+            if (complete & 1) != parity:
+                s.seen_phase[which, place[w]] = complete - 1
+                s.seen_tick[which, place[w]] = tick[w]
+                s.seen_site[which, place[w]] = pc
+    return found_wrong
+
+
+@njit
+def _know(
+    V: Array, first: int, column: Array, count: Array, warps: Array, found: Array, lanes: Array
+) -> None:  # fmt: skip
+    for i in range(len(warps)):
+        w, last = warps[i], np.int64(-1)
+        for lane in range(32):
+            which = found[i, lane]
+            if lanes[i, lane] and which >= 0 and which != last:
+                last = which
+                _join(V, w, first + which)
+                V[w, column[which]] = max(V[w, column[which]], count[which])
+
+
+@njit
+def _complete(
+    V: Array, arriving: int, column: Array, s: MbarrierState, objects: Array, per_cta: int, agents: int, out: Array
+) -> int:  # fmt: skip
+    """Complete phases of mbarriers. Return the number of tests that may come too late.
+
+    Such a test looks for the previous phase, and nothing orders it before the completion of this one. The first of them
+    are in `out`.
+    """
+    found, arrived = 0, arriving + len(column)
+    for k in range(len(objects)):
+        which = objects[k]
+        phase = s.complete[which] - s.start[which]
+        for c in range(s.seen_phase.shape[1]):
+            at = c // per_cta * agents + c % per_cta
+            if s.seen_phase[which, c] == phase - 1 and V[arriving + which, at] < s.seen_tick[which, c]:
+                if found < len(out):
+                    out[found, 0] = c
+                    out[found, 1] = s.seen_site[which, c]
+                    out[found, 2] = which
+                    out[found, 3] = phase - 1
+                    out[found, 4] = phase
+                found += 1
+        s.complete[which] += 1
+        _join(V, arrived + which, arriving + which)
+        V[arrived + which, column[which]] = s.complete[which]
+    return found

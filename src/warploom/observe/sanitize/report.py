@@ -1,6 +1,7 @@
-"""Findings: one for each rule and pair of instructions, with a count.
+"""Report of the sanitizer: one finding for each rule and pair of instructions, with a count.
 
-Reports of parts of a grid, merged in order, equal the report of the whole grid.
+The reports of the parts of a grid can be merged. If they are merged in launch order, the result equals the report of
+the whole grid.
 """
 
 from __future__ import annotations
@@ -25,18 +26,21 @@ class _Found:
 
 
 class Report:
-    """Collector of findings, with one finding for each rule and pair of instructions."""
+    """Collector of findings. Findings of one rule for one pair of instructions are counted as one."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, int], _Found] = {}
-        self._uncollected = Counter[tuple[str, int, int]]()  # counts of findings beyond the limit
+        self._uncollected = Counter[tuple[str, int, int]]()  # occurrences of findings beyond the limit
         self._ended: list[Diagnostic] = []
 
     def __len__(self) -> int:
         return len(self._found)
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Count a finding, and return True if it is known already or beyond the limit."""
+        """Return True if a finding is recorded already or the report is full, and count it then.
+
+        `pc` is the instruction of the finding, and `other` the instruction that it conflicts with, -1 for none.
+        """
         known = self._found.get((code, pc, other))
         if known is not None:
             known.count += count
@@ -47,12 +51,15 @@ class Report:
         return False
 
     def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
-        """Add a finding at a program counter, in conflict with another one (-1: none)."""
+        """Add a finding, or count it if the report has one of the same rule and instructions.
+
+        `pc` and `other` are as in `is_known`.
+        """
         if not self.is_known(code, pc, other, count):
             self._found[code, pc, other] = _Found(message, hint, pc, count)
 
     def merge(self, later: Report) -> None:
-        """Add the findings of a later report."""
+        """Add the findings of the report on a later part of the grid."""
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each
@@ -61,20 +68,20 @@ class Report:
         self._ended += later._ended
 
     def add_end(self, found: Diagnostic) -> None:
-        """Add a trap or deadlock that ended the run."""
+        """Add the trap or deadlock that ended the run."""
         self._ended.append(found)
 
     def has_finding_at(self, pc: int) -> bool:
-        """Return True if there is a finding at a program counter."""
+        """Return True if the report has a finding at the instruction `pc`."""
         return any(key[1] == pc for key in self._found)
 
     @property
     def endings(self) -> list[str]:
-        """Rules of the trap or the deadlocks that ended the run."""
+        """Rule codes of the traps and deadlocks that ended the run."""
         return [each.code for each in self._ended]
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
-        """Return the findings in order of their first occurrence."""
+        """Return the findings as diagnostics of a program, in order of their first occurrence."""
         known = rules()
         found: list[Diagnostic] = []
         for (code, _, other), each in self._found.items():

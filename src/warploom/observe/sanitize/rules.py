@@ -1,7 +1,8 @@
 """Rules of the sanitizer as records: finding, reason, remedy, and kernels with and without the error.
 
-The records are in `rules.toml`, one table for each code. `bad` and `good` are statements that follow `setup` in a
-kernel with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
+The records are in `rules.toml`, one table for each rule code. `bad` and `good` are the statements that violate and obey
+the rule. They follow the statements of `setup` in the kernel of `example.ptx`, which has registers, shared memory, a
+buffer and a tensor map. `threads` is the number of threads of a CTA, and `cluster` the number of CTAs of a cluster.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule of the sanitizer."""
+    """Record of one rule. `what` is the finding, `why` the reason, and `cure` the edit that fixes it."""
 
     code: str
     what: str
@@ -28,7 +29,7 @@ class Rule:
     cluster: int = 1
 
     def text(self, example: str) -> str:
-        """Return the whole text of an example."""
+        """Return the PTX module in which the statements of an example run."""
         lines = (self.setup + example).strip().split("\n")
         indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
         return _read("example.ptx").replace("    // EXAMPLE", indented)
@@ -45,12 +46,12 @@ def _read(name: str) -> str:
 
 
 def pages() -> list[tuple[str, str, str]]:
-    """Code, what it is, and page of every rule."""
+    """Return the code, the description and the Markdown page of every rule."""
     return [(rule.code, rule.what, page(rule)) for rule in rules().values()]
 
 
 def page(rule: Rule) -> str:
-    """Return the page of a rule."""
+    """Return the Markdown page of a rule."""
     setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (

@@ -12,38 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.events import (
-    Access,
-    Arrive,
-    Barrier,
-    Commit,
-    CopyIssue,
-    Execute,
-    Exit,
-    Fence,
-    Launch,
-    Observer,
-    PhaseComplete,
-    PhaseWait,
-    Resident,
-    Wait,
-)
+from warploom.emulator import events
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
+from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
-from warploom.observe.sanitize.multiplications import Multiplications
-from warploom.observe.sanitize.optimistic_loads import optimistic_loads
+from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
-from warploom.observe.sanitize.scopes import CLUSTER, level_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.sparse_metadata import MetadataCheck
-from warploom.observe.sanitize.tensor_maps import TensorMaps
-from warploom.observe.sanitize.transfers import Transfers, issue_handler
+from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
 Array = NDArray[Any]
@@ -55,17 +36,21 @@ _MOST_GROUPS = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class _Synchronisation:
-    """Declared synchronisation of an instruction: relaxed or not, of CTA scope, for whole warps."""
+    """Declared synchronisation of an instruction.
+
+    `relaxed` is set for relaxed order, `narrow` for an explicit CTA scope, and `aligned` if whole warps must execute
+    it.
+    """
 
     relaxed: bool
     narrow: bool
     aligned: bool
 
 
-class Sanitizer(Observer):
-    """Sanitizer of one launch."""
+class Sanitizer(events.Observer):
+    """Observer that sanitizes one launch."""
 
-    launch: Launch
+    launch: events.Launch
     context: Context
     clocks: Clocks
     shadow: SharedShadow
@@ -81,8 +66,8 @@ class Sanitizer(Observer):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+    def attach(self, launch: events.Launch) -> None:
+        """Analyse the program of a launch, and set the handlers of events."""
         self.launch = launch
         forms = [step.binding.form for step in launch.program.steps]
         copies = any(_is_bulk_copy(form.effects) for form in forms)
@@ -97,27 +82,27 @@ class Sanitizer(Observer):
         self.multiplications = Multiplications(launch)
         self.metadata = MetadataCheck(launch)
         self.unwritten = UnwrittenRegisters(launch)
-        self.ordered = OrderedAccesses(launch, optimistic_loads(launch))
+        self.ordered = OrderedAccesses(launch)
         self.instructions = {
             pc: handler for pc in range(len(forms)) if (handler := self._instruction_handler(pc)) is not None
         }
         self.guards = self.unwritten.guard_handlers()
         self.handlers = {
-            Resident: self._start,
-            Access: self._access,
-            Fence: self._fence,
-            Barrier: self._barrier,
-            PhaseComplete: self._phase_complete,
-            Arrive: self._arrive,
-            PhaseWait: self._phase_wait,
-            CopyIssue: self._copy_issue,
-            Commit: self._commit,
-            Wait: self._wait,
-            Exit: self._exit,
+            events.Resident: self._start,
+            events.Access: self._access,
+            events.Fence: self._fence,
+            events.Barrier: self._barrier,
+            events.PhaseComplete: self._phase_complete,
+            events.Arrive: self._arrive,
+            events.PhaseWait: self._phase_wait,
+            events.CopyIssue: self._copy_issue,
+            events.Commit: self._commit,
+            events.Wait: self._wait,
+            events.Exit: self._exit,
         }
 
-    def _instruction_handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if no part of the sanitizer observes it."""
+    def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
+        """Return the handler of an instruction, or None if no check observes it."""
         found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
         if (issue := issue_handler(self.launch, pc)) is not None:
             found.append(lambda event: issue(self.transfers, event))
@@ -126,8 +111,7 @@ class Sanitizer(Observer):
             return next(iter(handlers), None)
         return partial(_handle_all, handlers)
 
-    def _start(self, event: Resident) -> None:
-        """Start a wave of CTAs."""
+    def _start(self, event: events.Resident) -> None:
         self._close()
         self._started = True
         launch, report = self.launch, self.report
@@ -137,6 +121,7 @@ class Sanitizer(Observer):
         self.global_shadow.start(context)
         self.shadow = SharedShadow(context, self._asynchronous)
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
+        self.aliasing = self.mbarriers.aliasing
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.unwritten.start(context)
@@ -145,19 +130,21 @@ class Sanitizer(Observer):
             context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
         )
         warps = launch.topology.warps
-        self._barrier_of = np.full(warps, -1, np.int64)  # CTA barrier that each warp waits at
-        self._lanes_at = np.zeros(warps, np.int32)  # lanes that wait there
+        self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none
+        self._lanes_at = np.zeros(warps, np.int32)  # lanes of the warp that wait there
         self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
         self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
 
     def _close(self) -> None:
-        """End a wave of CTAs."""
         if self._started:
             self.mbarriers.close()
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Accept the trap or deadlock that ends the run as a finding."""
+        """Report the trap or deadlock that ended the run at `pc`. Return True.
+
+        A trap is omitted if the report has a finding at its instruction already.
+        """
         self._close()
         for each in found:
             name = _ENDS.get(each.code)
@@ -169,22 +156,22 @@ class Sanitizer(Observer):
         return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """Return what was found."""
+        """Return the findings as diagnostics."""
         self._close()
         return self.report.diagnostics(self.launch.program)
 
     # Accesses ---------------------------------------------------------------------------------------------
 
-    def _access(self, event: Access) -> None:
-        """Check loads, stores and atomic updates of lanes; asynchronous ones are checked at their issue."""
+    def _access(self, event: events.Access) -> None:
+        """Check loads, stores and atomics of lanes. Asynchronous accesses are checked when they are issued."""
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
         update = event.kind == "update"
         strong = update or self.ordered.is_strong(pc)
         reads = event.kind != "write"
-        if strong and reads:
-            self.mbarriers.acquire_all(warps)
+        if strong and reads and self.aliasing is not None:
+            self.aliasing.acquire_all(warps)
         if strong:
             self.ordered.access(event)
         if event.space == "global":
@@ -198,12 +185,12 @@ class Sanitizer(Observer):
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
             self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
 
-    def _copy_issue(self, event: CopyIssue) -> None:
+    def _copy_issue(self, event: events.CopyIssue) -> None:
         self.transfers.bulk(event)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 
-    def _commit(self, event: Commit) -> None:
+    def _commit(self, event: events.Commit) -> None:
         batch = event.batch
         if event.group == "copy":
             self.clocks.commit_copies(batch.warp_index)
@@ -213,10 +200,11 @@ class Sanitizer(Observer):
         elif event.group == "multiplication":
             groups = batch.warp_index[batch.warpgroups()]
             numbers = self.clocks.multiplication_groups[groups[:, 0]]
-            self.mbarriers.commit_multiplications(groups, numbers)
+            if self.aliasing is not None:
+                self.aliasing.commit_multiplications(groups, numbers)
             self.clocks.commit_multiplications(groups)
 
-    def _wait(self, event: Wait) -> None:
+    def _wait(self, event: events.Wait) -> None:
         batch = event.batch
         if event.group == "copy":
             self.clocks.wait_copies(batch.warp_index, event.pending)
@@ -228,18 +216,19 @@ class Sanitizer(Observer):
             groups, pending = batch.warp_index[batch.warpgroups()], min(event.pending, _MOST_GROUPS)
             if pending < GROUPS:
                 numbers = self.clocks.multiplication_groups[groups[:, 0]] - pending
-                self.mbarriers.complete_multiplications(groups, numbers)
+                if self.aliasing is not None:
+                    self.aliasing.complete_multiplications(groups, numbers)
             self.clocks.wait_multiplications(groups, pending)
 
     # Fences and barriers ----------------------------------------------------------------------------------
 
-    def _fence(self, event: Fence) -> None:
+    def _fence(self, event: events.Fence) -> None:
         batch, effect = event.batch, event.effect
         slots = self.launch.program.steps[event.pc].binding.slots
         if effect.kind == "registers":
             self.multiplications.fence(batch.warp_index)
         elif effect.kind == "memory":
-            level = level_of(effects.word(effect.scope, slots))
+            level = scope_level(effects.word(effect.scope, slots))
             self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
         elif effect.address and effects.word(effect.order, slots) == "acquire":
             self.tensor_maps.acquire(event, self.launch.topology.cta_of)
@@ -248,7 +237,7 @@ class Sanitizer(Observer):
         elif effects.word(effect.proxy, slots) != _UNORDERED_PROXY:
             self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
 
-    def _barrier(self, event: Barrier) -> None:
+    def _barrier(self, event: events.Barrier) -> None:
         if event.level == "warp":
             self.clocks.synchronise(event.batch.warp_index)
         elif event.level == "cta":
@@ -258,20 +247,21 @@ class Sanitizer(Observer):
         else:
             self._wait_for_cluster(event)
 
-    def _arrive_at_cta(self, event: Barrier) -> None:
-        """Publish the knowledge of warps that arrive at CTA barriers."""
+    def _arrive_at_cta(self, event: events.Barrier) -> None:
+        """Release the clocks of warps to the CTA barriers at which they arrive."""
         self._check_aligned(event)
         batch, keys = event.batch, event.keys
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
-        self.mbarriers.join_barrier(warps, keys)
+        if self.aliasing is not None:
+            self.aliasing.join_barrier(warps, keys)
         if event.waits.any():
             self._barrier_of[warps] = keys
             self._lanes_at[warps] |= bits
 
-    def _check_aligned(self, event: Barrier) -> None:
-        """Report aligned barriers that parts of warps execute."""
+    def _check_aligned(self, event: events.Barrier) -> None:
+        """Report aligned barriers that only some lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
             return
@@ -287,9 +277,9 @@ class Sanitizer(Observer):
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
 
     def _complete_cta(self, keys: Array) -> None:
-        """Add the published knowledge to the warps that wait at complete CTA barriers."""
+        """Let the warps that wait at complete CTA barriers acquire the clocks of the barriers."""
         clocks = self.clocks
-        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last is for warps that wait nowhere
+        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last element is for warps that wait nowhere
         complete[keys] = True
         warps = np.flatnonzero(complete[self._barrier_of])
         if len(warps):
@@ -297,13 +287,15 @@ class Sanitizer(Observer):
             full = bits == to_bits(self.context.splits.live[warps])
             clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
             clocks.synchronise(warps[full])
-            self.mbarriers.leave_barrier(warps, self._barrier_of[warps])
+            if self.aliasing is not None:
+                self.aliasing.leave_barrier(warps, self._barrier_of[warps])
             self._barrier_of[warps], self._lanes_at[warps] = -1, 0
         clocks.clear(clocks.barrier(keys))
-        self.mbarriers.end_barrier(keys)
+        if self.aliasing is not None:
+            self.aliasing.end_barrier(keys)
 
-    def _arrive_at_cluster(self, event: Barrier) -> None:
-        """Publish the knowledge of warps that arrive at cluster barriers."""
+    def _arrive_at_cluster(self, event: events.Barrier) -> None:
+        """Release the clocks of warps to the cluster barriers at which they arrive."""
         self._check_aligned(event)
         batch, clocks = event.batch, self.clocks
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
@@ -314,8 +306,8 @@ class Sanitizer(Observer):
         else:
             clocks.release(warps, bits, full, rows)
 
-    def _wait_for_cluster(self, event: Barrier) -> None:
-        """Add the published knowledge to warps whose phase is complete; the others wait."""
+    def _wait_for_cluster(self, event: events.Barrier) -> None:
+        """Let warps acquire the clock of a complete phase. Keep the others until their phase is complete."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
@@ -329,7 +321,8 @@ class Sanitizer(Observer):
         where = np.array([cluster])
         self._cluster_phase[cluster] += 1
         self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
-        self.mbarriers.pass_cluster(cluster)
+        if self.aliasing is not None:
+            self.aliasing.pass_cluster(cluster)
         for warps, bits in self._cluster_waiting.pop(cluster, ()):
             self._pass_cluster(cluster, warps, bits)
 
@@ -343,14 +336,14 @@ class Sanitizer(Observer):
 
     # mbarriers --------------------------------------------------------------------------------------------
 
-    def _arrive(self, event: Arrive) -> None:
-        """Check actions on mbarriers; those of asynchronous operations are checked at their issue."""
+    def _arrive(self, event: events.Arrive) -> None:
+        """Check operations on mbarriers. Those of asynchronous operations are checked at their issue."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]
         self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
 
-    def _phase_wait(self, event: PhaseWait) -> None:
+    def _phase_wait(self, event: events.PhaseWait) -> None:
         batch, pc = event.batch, event.pc
         self.mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
         warps = batch.location.warp
@@ -359,9 +352,10 @@ class Sanitizer(Observer):
             self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
         synchronisation = self._synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
-        self.mbarriers.know(warps, event.index, event.complete)
+        if self.aliasing is not None:
+            self.aliasing.know(warps, self.mbarriers.of(event.index), event.complete)
 
-    def _phase_complete(self, event: PhaseComplete) -> None:
+    def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "cta":
             self._complete_cta(event.keys)
         elif event.level == "cluster":
@@ -370,18 +364,18 @@ class Sanitizer(Observer):
         else:
             self.mbarriers.complete(event.keys)
 
-    def _exit(self, event: Exit) -> None:
+    def _exit(self, event: events.Exit) -> None:
         self.multiplications.exit(event.warps)
         self.lifetimes.exit(event.warps)
 
 
-def _handle_all(handlers: Sequence[Callable[[Execute], None]], event: Execute) -> None:
+def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: events.Execute) -> None:
     for each in handlers:
         each(event)
 
 
 def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
-    """Return True if an instruction copies between global and shared memory in bulk."""
+    """Return True if the effects are those of a bulk copy between global and shared memory."""
     reads = any(
         isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
         for each in declared
@@ -397,5 +391,5 @@ def _synchronisation(binding: Any) -> _Synchronisation:
     if effect is not None:
         order = effects.word(effect.order, slots)
     aligned = effect is not None and effects.word(effect.aligned, slots) != ""
-    # Remote arrivals without a scope are common, so that only an explicit scope is taken as narrow.
+    # Remote arrivals without a scope are common. Therefore only an explicit CTA scope counts.
     return _Synchronisation(order == "relaxed", slots.get("scope", "") == "cta", aligned)

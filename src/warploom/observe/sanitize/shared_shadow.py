@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Shadow of shared memory: the last accesses to each granule, and findings about new accesses."""
+"""Shadow of shared memory: the last accesses to each granule of 4 bytes, and findings on new accesses."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.isa.model.effects import Access
 from warploom.observe.sanitize import _shared_shadow
-from warploom.observe.sanitize._clocks import (
-    GENERIC,
-    KNOWN,
-    MANY,
-    NEAR_STORE,
-    OBJECT,
-    REMOTE_STORE,
-    STREAMS,
-    STRONG,
-    THREAD_COPY,
-    TOGETHER,
-)
 from warploom.observe.sanitize._shared_shadow import (
     READ_WRITE,
     SWIZZLE,
@@ -34,15 +22,52 @@ from warploom.observe.sanitize._shared_shadow import (
     WRITE_READ,
     WRITE_WRITE,
 )
-from warploom.observe.sanitize.clocks import BULK_READ, MULTIPLICATIONS, THREAD_COPIES
+from warploom.observe.sanitize.clocks import (
+    BULK_READ,
+    GENERIC,
+    KNOWN,
+    MANY,
+    MULTIPLICATIONS,
+    NEAR_STORE,
+    OBJECT,
+    REMOTE_STORE,
+    STREAMS,
+    STRONG,
+    THREAD_COPIES,
+    THREAD_COPY,
+    TOGETHER,
+)
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
 SWIZZLES = (0, 32, 64, 128)
 
 
+Store = tuple[Array, Array, int, Array]
+"""Store of lanes: byte offsets, active lanes, size in bytes, and values.
+
+Shapes: byte offsets and active lanes (warps, 32), values (elements, warps, 32).
+"""
+
+
+def is_unchanged(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
+    """Return True if the store of a lane of the warp at `position` leaves memory as it is.
+
+    If the conflicting store has the same instruction (`together`), return True also if all lanes store the same value.
+    """
+    index, lanes, size, values = store
+    wide = np.broadcast_to(values, (len(values), *index.shape))
+    start = int(index[position, lane])
+    if memory[start : start + size].tobytes() == wide[:, position, lane].tobytes():
+        return True
+    if not together:
+        return False
+    others = wide[:, lanes & (index == start)]
+    return bool((others == others[:, :1]).all())
+
+
 class SharedShadow:
-    """Records of the shared memory of the resident CTAs.
+    """Last accesses to the shared memory of the resident CTAs. `_shared_shadow` defines the arrays.
 
     `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
     """
@@ -53,39 +78,44 @@ class SharedShadow:
         self.shared = context.shared
         self.clocks = context.clocks
         self.report = context.report
-        self.asynchronous = asynchronous
         size = len(self.shared.bytes)
         self.stride = self.shared.stride // 4  # granules of a CTA
-        slots = self.topology.warps_per_cta
-        self.records = np.zeros(size // 4, np.int64)
-        self.sites = np.zeros(size // 4, np.int32)
-        self.reads = np.zeros((slots, size // 4), np.int64)
-        self.async_reads = np.zeros((slots, size // 16 if asynchronous else 1), np.int64)
-        others = self.topology.cluster_size if self.topology.cluster_size > 1 else 0
-        self.far = np.zeros((others, size // 4), np.int64)
-        self.far_sites = np.zeros((others, size // 4), np.int32)
-        self.tags = np.zeros(size // 16, np.uint8)
-        self._out = np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64)
+        warps, others = self.topology.warps_per_cta, self.topology.cluster_size
+        others = others if others > 1 else 0
+        self.arrays = _shared_shadow.SharedArrays(
+            records=np.zeros(size // 4, np.int64),
+            sites=np.zeros(size // 4, np.int32),
+            reads=np.zeros((warps, size // 4), np.int64),
+            async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
+            asynchronous=asynchronous,
+            far=np.zeros((others, size // 4), np.int64),
+            far_sites=np.zeros((others, size // 4), np.int32),
+            tags=np.zeros(size // 16, np.uint8),
+            cta_granules=self.stride,
+            out=np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64),
+        )
 
     def renumber(self, before: int, after: int) -> None:
-        """Renumber the agents in records after the number of agents of a CTA has grown."""
+        """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44
             return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
 
-        self.records, self.far = moved(self.records), moved(self.far)
+        arrays = self.arrays
+        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far))
 
     # Accesses ---------------------------------------------------------------------------------------------
 
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
-        """Record reads of lanes, `size` bytes each. `what` names the object that they read, if any."""
-        c = self.clocks
+        """Record reads of lanes, `size` bytes each. Report conflicts with earlier accesses.
+
+        `what` is "mbarrier" if the lanes read such an object.
+        """
+        whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
-            c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.topology.cta_of, pc, strong,
-            OBJECT if what else TOGETHER, self.stride, self._out,
-        )  # fmt: skip
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
+        )
         if found:
             self._explain(found, warps, pc, size, None, what)
 
@@ -93,7 +123,7 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, `size` bytes each."""
+        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses."""
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
@@ -107,7 +137,7 @@ class SharedShadow:
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
     ) -> None:
-        """Record asynchronous stores of lanes, which a phase of an mbarrier completes.
+        """Record asynchronous stores of lanes. A phase of an mbarrier completes each store.
 
         Shapes: objects and phases (warps,).
         """
@@ -123,27 +153,22 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
         values: Array | None, what: str,
     ) -> None:  # fmt: skip
-        c = self.clocks
         found = _shared_shadow.write_lanes(
-            c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, self.async_reads, self.asynchronous, self.far, self.far_sites, c.ctas, pc, kind,
-            agents.astype(np.int64), clocks.astype(np.int64), self.stride, self._out,
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, agents.astype(np.int64),
+            clocks.astype(np.int64),
         )  # fmt: skip
         if found:
-            same = None if values is None else (index, lanes, size, values)
-            self._explain(found, warps, pc, size, same, what)
+            store = None if values is None else (index, lanes, size, values)
+            self._explain(found, warps, pc, size, store, what)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
-        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+        """Record reads by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
 
-        With `group`, a wait for their bulk group completes the reads.
+        With `group`, a wait for the bulk group of a copy completes its read.
         """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
-        found = _shared_shadow.read_rows(
-            c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.async_reads,
-            c.ctas, pc, clocks, self.stride, self._out,
-        )  # fmt: skip
+        found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, clocks)
         if found:
             self._explain(found, warps, pc, 16, None, "")
 
@@ -151,16 +176,16 @@ class SharedShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
         swizzle: int,
     ) -> None:  # fmt: skip
-        """Record writes of rows of bytes by bulk copies of lanes, which a phase of an mbarrier completes.
+        """Record writes by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
 
-        `swizzle` is the swizzle of a tensor copy, -1 for other copies. Shapes: (rows,).
+        A phase of an mbarrier completes each copy. `swizzle` is the span of a tensor copy's swizzle in bytes, -1 for
+        other copies.
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
         found = _shared_shadow.write_rows(
-            c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.reads,
-            self.async_reads, self.far, self.far_sites, c.ctas, pc, c.phase_column(objects).astype(np.int64),
-            phases.astype(np.int64), self.tags, tag, self.stride, self._out,
+            c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
+            phases.astype(np.int64), tag,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")
@@ -168,13 +193,16 @@ class SharedShadow:
     def read_tiles(
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
-        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4), starts (warpgroups,)."""
-        c, shared = self.clocks, self.shared
+        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4) warps, starts (warpgroups,).
+
+        `starts` are shared addresses, and `chunks` the offsets of a matrix's 16-byte chunks. `clocks` are the numbers
+        of the groups that the multiplications belong to.
+        """
+        shared = self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride
         found = _shared_shadow.read_tiles(
-            c.vectors, c.few, c.own, c.per_cta, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
-            SHARED_START, shared.end, self.records, self.sites, self.async_reads, self.tags,
-            1 + SWIZZLES.index(swizzle), c.ctas, pc, clocks.astype(np.int64), self.stride, self._out,
+            self.clocks.arrays, self.arrays, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
+            SHARED_START, shared.end, 1 + SWIZZLES.index(swizzle), pc, clocks.astype(np.int64),
         )  # fmt: skip
         if found < 0:
             warp = int(groups[-1 - found, 0])
@@ -190,49 +218,33 @@ class SharedShadow:
     # Findings -------------------------------------------------------------------------------------------
 
     def _explain(
-        self, found: int, warps: Array, pc: int, size: int, same: Any, of: str, tag: int = 0
-    ) -> None:  # fmt: skip
-        for row in self._out[: min(found, len(self._out))].tolist():
-            what, position, lane, granule, agent, clock, site, by = row
-            if what == WRITE_WRITE and same is not None and self._same(same, position, lane, site == pc):
+        self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str, tag: int = 0
+    ) -> None:
+        for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
+            if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
                 continue
             warp = int(warps[position])
-            code = self._rule(what, warp, granule, agent, clock, of)
+            code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
             if self.report.is_known(code, pc, other):
                 continue
             verb = "reads" if what in (READ_WRITE, UNWRITTEN, SWIZZLE) else "writes"
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
-            message = self._sentence(what, verb, warp, lane, granule, agent, clock, site, by, size, tag)
+            message = self._sentence(what, verb, warp, lane, granule, record, site, size, tag)
             self.report.add(code, pc, other, message)
 
     def _is_source(self, pc: int) -> bool:
         """Return True if the asynchronous operation at `pc` reads shared memory."""
-        form, slots = (self.context.program.steps[pc].binding.form, self.context.program.steps[pc].binding.slots)
+        binding = self.context.program.steps[pc].binding
         return not any(
-            access.kind == "write" and form.operands[access.address].space_word(slots).startswith("shared")
-            for access in form.effects_of(Access)
+            access.kind == "write"
+            and binding.form.operands[access.address].space_word(binding.slots).startswith("shared")
+            for access in binding.form.effects_of(Access)
         )
 
-    def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
-        """Return True if a store does not change memory, or if all lanes store the same value there."""
-        index, lanes, size, values = same
-        wide = np.broadcast_to(values, (len(values), *index.shape))
-        new = wide[:, position, lane].tobytes()
-        start = int(index[position, lane])
-        if self.shared.bytes[start : start + size].tobytes() == new:
-            return True
-        if not together:
-            return False
-        others = wide[:, lanes & (index == start)]
-        return bool((others == others[:, :1]).all())
-
-    def _was_object(self, granule: int) -> bool:
-        return int(self.shared.words[granule // 2]) >> 63 == 1
-
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return the warp of an agent (-1: an mbarrier), its stream, and its CTA."""
+        """Return the warp of an agent (-1: an mbarrier), the sort of its operations, and its CTA."""
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)
@@ -242,10 +254,10 @@ class SharedShadow:
             return -1, stream, cta
         return in_cta * topology.ctas + cta, stream, cta
 
-    def _rule(self, what: int, warp: int, granule: int, agent: int, clock: int, of: str) -> str:
+    def _rule(self, what: int, warp: int, granule: int, record: int, of: str) -> str:
         if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
             return "sanitize.mbarrier/init"
-        if of == "mbarrier" and what == WRITE_READ and self._was_object(granule):
+        if of == "mbarrier" and what == WRITE_READ and int(self.shared.words[granule // 2]) >> 63:
             return "sanitize.mbarrier/invalidated"
         if what == UNWRITTEN:
             return "sanitize.unwritten/shared"
@@ -253,12 +265,12 @@ class SharedShadow:
             return "sanitize.descriptor/swizzle"
         if what in (UNFENCED, UNFENCED_READ):
             return "sanitize.proxy/async"
-        other, stream, cta = self._agent(granule, agent)
+        other, stream, cta = self._agent(granule, record >> 44)
         if other < 0:
             return "sanitize.copy/destination"
         if what == WRITE_ASYNC_READ:
             return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
-        if stream == THREAD_COPIES and not self.clocks.knows(other, agent, clock):
+        if stream == THREAD_COPIES and not self.clocks.knows(other, record):
             return "sanitize.cp-async/wait"
         if other == warp:
             return "sanitize.race/lanes"
@@ -267,12 +279,11 @@ class SharedShadow:
         return "sanitize.race/shared"
 
     def _sentence(
-        self, what: int, verb: str, warp: int, lane: int, granule: int, agent: int, clock: int, site: int, by: int,
-        size: int, tag: int,
-    ) -> str:  # fmt: skip
+        self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int, tag: int
+    ) -> str:
+        agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
         where = granule % self.stride * 4 + SHARED_START
-        length = min(4, size)
-        place = f"shared memory at {where:#x} to {where + length:#x}"
+        place = f"shared memory at {where:#x} to {where + min(4, size):#x}"
         here = self.context.describe(warp, lane)
         owner = granule // self.stride
         if owner != int(self.topology.cta_of[warp]):
@@ -287,18 +298,18 @@ class SharedShadow:
                 f"bytes; {here}"
             )
         other, stream, _ = self._agent(granule, agent)
-        lanes = "" if by >= MANY or by < 0 or stream == MULTIPLICATIONS else f", lane {by}"
+        lanes = "" if by >= MANY or stream == MULTIPLICATIONS else f", lane {by}"
         whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
-        by_what = f"is {did} by line {line}{whose or ''}"
+        by_what = f"is {did} by line {line}{whose}"
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
             why = "nothing waits for its phase"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
-                why = "the wait for its phase has not the scope of the cluster that the bytes came through"
+                why = "the wait for its phase has CTA scope, but the bytes came from another CTA of the cluster"
             copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
-        if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, agent, clock):
+        if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
         return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"

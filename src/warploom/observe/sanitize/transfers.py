@@ -1,5 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, and the mbarriers that order them."""
+"""Asynchronous copies and stores, the mbarriers that complete them, and the tensor maps of copies.
+
+Copies read tensor maps through a proxy of their own. A kernel that changes a map needs fences.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
+from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
+from warploom.emulator.events import Arrive, CopyIssue, Execute, Fence, Launch, PhaseWait
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.values import VectorValue
@@ -21,28 +24,71 @@ from warploom.isa.model.types import TYPES
 from warploom.layout.tile import shared_bytes
 from warploom.observe.sanitize.clocks import THREAD_COPIES
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_copies import GlobalCopies
+from warploom.observe.sanitize.global_copies import GlobalCopies, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.tensor_maps import TensorMaps
 
 Array = NDArray[Any]
+_MAP_BYTES = 128
+
+
+class TensorMaps:
+    """Fences that order writes to tensor maps before copies, over all waves of CTAs."""
+
+    def __init__(self, shadow: GlobalShadow) -> None:
+        self.shadow = shadow
+        self._now = 0
+        self._released: dict[int, int] = {}  # time of the last release of each map
+        self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
+
+    def release(self, event: Fence) -> None:
+        """Record a fence that releases the tensor maps at the addresses of all lanes."""
+        self._now += 1
+        for address in np.unique(self._addresses(event)).tolist():
+            self._released[address] = self._now
+
+    def acquire(self, event: Fence, cta_of: Array) -> None:
+        """Record a fence that acquires the tensor maps at the addresses of active lanes."""
+        self._now += 1
+        addresses = self._addresses(event)
+        for position, lane in zip(*np.nonzero(event.batch.active()), strict=True):
+            cta = int(cta_of[event.batch.warp_index[position]])
+            self._acquired[cta, int(addresses[position, lane])] = self._now
+
+    @staticmethod
+    def _addresses(event: Fence) -> Array:
+        addresses = event.batch.addresses(getattr(event.operands, event.effect.address))
+        return np.broadcast_to(addresses, (event.batch.count, 32))
+
+    def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
+        """Report copies through a tensor map that the kernel has written.
+
+        A copy is legal if its CTA has acquired the map after the last release.
+        """
+        first = (address - GLOBAL_BASE) // 4
+        records = self.shadow.arrays.records[first : first + _MAP_BYTES // 4] if first >= 0 else np.zeros(1)
+        if not records.any() and address not in self._released:
+            return
+        released = self._released.get(address, 0)
+        for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
+            if self._acquired.get((int(context.topology.cta_of[warp]), address), -1) <= released:
+                message = (
+                    f"this copy uses the tensor map at {address:#x}, which the kernel has written, and no "
+                    f"acquiring fence for tensor maps is between the two; {context.describe(warp, lane)}"
+                )
+                context.report.add("sanitize.proxy/tensormap", pc, -1, message)
+                return
 
 
 class Transfers:
-    """Asynchronous operations of one wave of CTAs, from their issue to the waits that order them."""
+    """Recorder of the asynchronous copies and stores of one wave of CTAs, and of mbarrier operations."""
 
     def __init__(
-        self,
-        context: Context,
-        shadow: SharedShadow,
-        global_shadow: GlobalShadow,
-        mbarriers: Mbarriers,
-        lifetimes: Lifetimes,
-        tensor_maps: TensorMaps,
-    ) -> None:
+        self, context: Context, shadow: SharedShadow, global_shadow: GlobalShadow, mbarriers: Mbarriers,
+        lifetimes: Lifetimes, tensor_maps: TensorMaps,
+    ) -> None:  # fmt: skip
         self.context = context
         self.topology = context.topology
         self.shared = context.shared
@@ -54,7 +100,7 @@ class Transfers:
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
-        """Return byte offsets in shared memory, or None if the emulator will report the access."""
+        """Return byte offsets in shared memory, or None if the emulator will report the access as illegal."""
         wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
             wide = wide - np.uint64(SHARED_WINDOW)
@@ -74,7 +120,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers that follow the earlier copies of their lanes."""
+        """Record arrivals at mbarriers that wait for the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -88,11 +134,11 @@ class Transfers:
                 row = int(clocks.arriving(found)[0])
                 warp = int(batch.warp_index[position])
                 column = int(clocks.own[warp]) + THREAD_COPIES * clocks.per_cta
-                clocks.publish_stream(row, column, int(clocks.copy_clock[warp]), int(lane))
+                clocks.release_operations(row, column, int(clocks.copy_clock[warp]), int(lane))
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record asynchronous stores of lanes, whose bytes are counted off an mbarrier."""
+        """Record asynchronous stores of lanes. An mbarrier counts their bytes."""
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
         elements = len(value.items) if isinstance(value, VectorValue) else 1
@@ -116,19 +162,19 @@ class Transfers:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def bulk(self, event: CopyIssue) -> None:
-        """Record bulk copies of lanes."""
+        """Record the accesses of bulk copies and tensor copies."""
         request = event.request
         if isinstance(request, BulkCopy):
             every = np.arange(len(event.warps))
-            sizes = self._values(event, request.bytes, every)
+            sizes = copy_values(event, request.bytes, every)
             if request.source_space != "global":
-                first, read = (self._values(event, each, every) for each in request.source_range())
-                source = self._values(event, request.source, every) + first
+                first, read = (copy_values(event, each, every) for each in request.source_range())
+                source = copy_values(event, request.source, every) + first
                 self._read(event, every, source, read, group=request.completion == "group")
             objects = self._completing(event, every, request.destination)
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
-                target = self._values(event, request.destination, every)
+                target = copy_values(event, request.destination, every)
                 self._write(event, every, target, sizes, -1)
             return
         maps = lane_values(request.tensor_map, event.positions, event.lanes)
@@ -140,15 +186,11 @@ class Transfers:
             sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
             objects = self._completing(event, copies, request.shared)
             self.global_copies.boxes(event, fields, copies, objects)
-            shared = self._values(event, request.shared, copies)
+            shared = copy_values(event, request.shared, copies)
             if request.direction == "load":
                 self._write(event, copies, shared, sizes, fields.swizzle_span)
             else:
                 self._read(event, copies, shared, sizes, group=True)
-
-    @staticmethod
-    def _values(event: CopyIssue, array: Array, copies: Array) -> Array:
-        return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)
 
     def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
@@ -164,11 +206,11 @@ class Transfers:
         low, rank = addresses & 0xFF_FFFF, addresses >> 24
         copy = np.arange(len(copies))
         if request.multicast is not None:
-            masks = self._values(event, request.multicast, copies)
+            masks = copy_values(event, request.multicast, copies)
             copy, rank = np.nonzero(masks[:, None] >> np.arange(self.topology.cluster_size) & 1)
         good = self._inside(low, sizes)[copy] & (rank < self.topology.cluster_size)
         copy, rank = copy[good], rank[good]
-        barrier = self._values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
+        barrier = copy_values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
         starts = self._starts(warps[copy], rank, low[copy])
         words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
         found = mbarriers.of(np.minimum(words, len(self.shared.bytes) - 8))
@@ -181,30 +223,33 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier whose phase completes each copy, the first of a multicast; -1 for none."""
+        """Return the mbarrier whose phase completes each copy (of a multicast, the first one); -1 for none."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
-        rank = self._values(event, target, copies) >> 24
+        rank = copy_values(event, target, copies) >> 24
         if request.multicast is not None:
-            masks = self._values(event, request.multicast, copies)
+            masks = copy_values(event, request.multicast, copies)
             rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
-        low = self._values(event, request.mbarrier, copies) & 0xFF_FFFF
+        low = copy_values(event, request.mbarrier, copies) & 0xFF_FFFF
         words = self._starts(event.warps[copies], rank, low)
         return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
-        """Record that bytes will arrive at mbarriers. Phases there complete copies into other CTAs."""
+        """Record that copies will complete phases of mbarriers, some of which belong to other CTAs."""
         self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
         if self.topology.cluster_size == 1:
             return
-        self.clocks.publish_phases(warps, found)
+        self.clocks.release_phases(warps, found)
         owners = found // self.clocks.mbarriers
         for k in np.flatnonzero(owners != self.topology.cta_of[warps]).tolist():
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return byte offsets in shared memory of window addresses in the CTAs of some ranks."""
+        """Return byte offsets in shared memory.
+
+        The bytes have the window address `low` in the CTAs of given ranks in the warps' clusters.
+        """
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
         return owner * self.shared.stride + low - SHARED_START
@@ -215,7 +260,10 @@ class Transfers:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive, relaxed: bool, narrow: bool) -> None:
-        """Record actions of lanes on mbarriers. `narrow` is set for CTA scope."""
+        """Record operations of lanes on mbarriers, such as initialisations and arrivals.
+
+        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        """
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         mbarriers, clocks, shadow = self.mbarriers, self.clocks, self.shadow
         warps = batch.location.warp
@@ -241,11 +289,14 @@ class Transfers:
                 clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
             if self.topology.cluster_size > 1:
                 for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
-                    clocks.arrive(warps, bits, full, clocks.arriving_locally(which), relaxed)
+                    clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
-        """Record that lanes found a phase complete. `narrow` is set for CTA scope."""
+        """Record waits of lanes that found their phase of an mbarrier complete.
+
+        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        """
         lanes = event.complete
         if not lanes.any():
             return
@@ -253,16 +304,17 @@ class Transfers:
         warps = batch.location.warp
         self.shadow.read(warps, event.index, lanes, 8, event.pc, True, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
-            rows = clocks.arrived_locally(which) if narrow else clocks.arrived(which)
+            rows = clocks.arrived(which, local=narrow)
             if relaxed:
                 clocks.copy(np.where(rows < 0, -1, clocks.seen(warps, int(clocks.kinds > 2))), rows)
             else:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Return rounds in which each warp has one object: its lanes as bits, if they are all, and the object.
+        """Split the lanes of each warp into rounds with one mbarrier each.
 
-        The object is -1 for warps without one in the round.
+        A round has three arrays over the warps: the lanes as bits, True if these are all live lanes, and the mbarrier.
+        The mbarrier is -1 for a warp without lanes in the round.
         """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)
@@ -282,7 +334,7 @@ Handler = Callable[[Transfers, Execute], None]
 def issue_handler(launch: Launch, pc: int) -> Handler | None:
     """Return the handler of an instruction whose lanes copy or store asynchronously, or None for others.
 
-    Bulk copies are handled when they are issued (`Transfers.bulk`).
+    `Transfers.bulk` handles bulk copies.
     """
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots

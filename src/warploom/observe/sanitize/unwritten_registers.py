@@ -1,10 +1,10 @@
 # pyright: reportUnknownMemberType=false
-"""Registers that are used before any instruction has written them.
+"""Registers that an instruction uses before any instruction has written them.
 
-The registers that may be unwritten are found once, over the control flow. In most programs there are none, and nothing
-is observed. Only registers that a use may find unwritten are tracked while the kernel runs, with one bit for each lane.
-Instructions propagate the bits from sources to results as their Form declares (`Flow`). Merging of bits, packing and
-exchanges between lanes do not propagate them, because compilers leave unused parts of such words unwritten.
+An analysis of the control flow first finds the registers that may be unwritten at a use. Most programs have none. Only
+the registers that it finds are tracked while the kernel runs, with one bit for each lane. Instructions propagate the
+bits from sources to results as their Form declares (`Flow`). Instructions that merge bits, pack words or exchange
+values between lanes do not propagate them, because compilers leave unused parts of such words unwritten.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers of an instruction, as bits.
+    """Registers that an instruction reads, that it requires to be written, and that it writes, as bits.
 
-    They are those read, those that must be written before, and those written.
-
-    `partial` is set if a guard may leave lanes unchanged.
+    `propagates` is set if unwritten sources make the results unwritten. `partial` is set if a guard may leave lanes
+    unchanged.
     """
 
     read: int
@@ -46,7 +45,7 @@ class _Use:
 
 
 class UnwrittenRegisters:
-    """Tracking of the registers of a program that may be used unwritten."""
+    """Check of a program for registers that are used before they are written."""
 
     context: Context
 
@@ -66,7 +65,7 @@ class UnwrittenRegisters:
             use.written & tracked & (held if not propagates else -1)
             for use, held, propagates in zip(uses, doubtful, self._propagates, strict=True)
         ]
-        # A register that no instruction propagates to becomes unwritten only with new CTAs.
+        # Unless an instruction propagates to it, a written register stays written until the CTAs end.
         reached = 0
         for use, propagates in zip(uses, self._propagates, strict=True):
             reached |= use.written if propagates else 0
@@ -111,7 +110,10 @@ class UnwrittenRegisters:
         return 0 if guard is None else self._bits(registers_of(guard), guard)
 
     def _flow(self, uses: list[_Use]) -> list[int]:
-        """Return, for each instruction, the registers that may be unwritten, or derived from such, before it."""
+        """Return, for each instruction, the registers that may be unwritten before it, as bits.
+
+        A register that is computed from an unwritten one counts as unwritten.
+        """
         program = self.launch.program
         every = (1 << len(self._number)) - 1
         found = [0] * len(uses)
@@ -140,7 +142,7 @@ class UnwrittenRegisters:
         return found
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
-        """Return the registers that determine whether a checked register is unwritten."""
+        """Return the registers that determine whether a checked register is unwritten, as bits."""
         tracked = 0
         for checked in self._checked:
             tracked |= checked
@@ -161,13 +163,13 @@ class UnwrittenRegisters:
     # Handlers ---------------------------------------------------------------------------------------------
 
     def start(self, context: Context) -> None:
-        """Start a wave of CTAs: no register is written."""
+        """Prepare for the next wave of CTAs, in which no register is written yet."""
         self.context = context
         self._unwritten = np.full((len(self._slot), self.launch.topology.warps), -1, np.int32)
         self._final: dict[int, Array] = {}
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
-        """Return the handlers of guards that may be unwritten, by program counter."""
+        """Return the handlers of guards whose predicate may be unwritten, by program counter."""
         handlers: dict[int, Callable[[Guard], None]] = {}
         for pc, checked in enumerate(self._checked):
             rows = self._rows(checked & self._guard_bits(pc))
@@ -178,7 +180,7 @@ class UnwrittenRegisters:
         return handlers
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if it has no tracked registers."""
+        """Return the handler of an instruction, or None if the instruction uses no tracked register."""
         checked, written = self._checked[pc] & ~self._guard_bits(pc), self._written[pc]
         if not checked and not written:
             return None
@@ -204,7 +206,7 @@ class UnwrittenRegisters:
         return handle
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
-        """Stop tracking an instruction for the warps whose registers are all written."""
+        """Stop tracking an instruction in warps that have written all its registers."""
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
         live = to_bits(self.context.splits.live[batch.warp_index])
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
@@ -213,7 +215,7 @@ class UnwrittenRegisters:
         return np.array([self._slot[number] for number in _bits_of(bits)], np.intp)
 
     def _accumulators(self, pc: int) -> Array:
-        """Return the rows of accumulators that a multiplication may be told not to read."""
+        """Return the rows of accumulators that a multiplication may be told to ignore."""
         form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
@@ -231,7 +233,6 @@ class UnwrittenRegisters:
     def _check(
         self, batch: Batch, pc: int, rows: Array, lanes: Array, accumulators: Array | None = None, operands: Any = None
     ) -> None:
-        """Report required registers that are unwritten in active lanes."""
         found = self._unwritten[np.ix_(rows, batch.warp_index)] & lanes
         if not found.any():
             return
@@ -251,13 +252,13 @@ class UnwrittenRegisters:
         warp, bits = int(batch.warp_index[positions[0]]), int(found[rows_at[0], positions[0]])
         lane = (bits & -bits).bit_length() - 1
         message = (
-            f"this uses {self._names.get(number, 'a register')}, which nothing has written on the way here; "
+            f"this uses {self._names.get(number, 'a register')}, which no earlier instruction has written; "
             f"{self.context.describe(warp, lane)}"
         )
         report.add("sanitize.unwritten/register", pc, -1, message, count=len(rows_at))
 
     def _propagate(self, event: Execute, lanes: Array, written: Array) -> None:
-        """Mark results as unwritten where one of their sources is."""
+        """Mark the results of an instruction as unwritten in lanes where one of its sources is unwritten."""
         batch, form = event.batch, self.launch.program.steps[event.pc].binding.form
         warps, flow = batch.warp_index, form.flow
         result = np.zeros(len(warps), np.int32)

@@ -1,8 +1,8 @@
-"""Traces as Chrome trace events, which Perfetto reads: JSON, one event per line.
+"""Export of a trace as Chrome trace events, which Perfetto reads: JSON, one event per line.
 
-A step of the emulator is one microsecond. Short slices take parts of their step, so that no arrow points backwards: an
-issue the first quarter and an arrival the second. An operation in flight begins after its issue and ends before the
-last quarter, in which a wait ends.
+One microsecond in the file is one step of the emulator. Events that take a single step are drawn shorter than the step,
+so that no arrow points backwards: an issue comes before an arrival, an operation in flight begins after its issue, and
+a wait ends after the operation that ends it (see `tracks.FINEST`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +23,34 @@ from warploom.observe.trace.tracks import FINEST, Tracks
 Event = dict[str, Any]
 
 
-def save(trace: TraceData, path: Path) -> None:
-    """Write a trace to a file, completely or not at all. Errors: UsageError launch.trace."""
-    temporary = ""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            file.write('{"displayTimeUnit": "ns",\n')
-            file.write(f'"otherData": {json.dumps(_about(trace))},\n"traceEvents": [\n')
-            file.write(",\n".join(json.dumps(event) for event in events(trace)))
-            file.write("\n]}\n")
-        _set_usual_mode(temporary)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"trace: {path} cannot be written: {reason}", code="launch.trace") from None
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace(TraceData):
+    """Trace of a run: the events of some of its CTAs."""
+
+    def save(self, path: str | Path) -> None:
+        """Write a file for Perfetto (https://ui.perfetto.dev) and chrome://tracing.
+
+        A failure leaves no partial file. Errors: UsageError launch.trace
+        """
+        target = Path(path)
+        temporary = ""
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
+            ) as file:
+                temporary = file.name
+                file.write('{"displayTimeUnit": "ns",\n')
+                file.write(f'"otherData": {json.dumps(_about(self))},\n"traceEvents": [\n')
+                file.write(",\n".join(json.dumps(event) for event in events(self)))
+                file.write("\n]}\n")
+            _set_usual_mode(temporary)
+            Path(temporary).replace(target)
+        except OSError as error:
+            if temporary:
+                with suppress(OSError):
+                    Path(temporary).unlink()
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"trace: {target} cannot be written: {reason}", code="launch.trace") from None
 
 
 def _set_usual_mode(path: str) -> None:
@@ -61,12 +70,12 @@ def _about(trace: TraceData) -> dict[str, object]:
 
 
 def events(trace: TraceData) -> Iterator[Event]:
-    """Yield the events of a trace: the names of its tracks first, then events by time."""
+    """Yield the Chrome trace events of a trace: first the names of its tracks, then the events by time."""
     return _Writer(trace).events()
 
 
 class _Writer:
-    """Writer of every event on its track, and of the arrows."""
+    """Converter of the events and arrows of a trace to Chrome trace events."""
 
     def __init__(self, trace: TraceData) -> None:
         self.trace = trace
@@ -81,7 +90,7 @@ class _Writer:
             yield _meta("thread_sort_index", track.cta + 1, tid, sort_index=place)
 
     def events(self) -> Iterator[Event]:
-        """Yield the names of tracks first, then events by time."""
+        """Yield the names of the tracks, then the slices and arrows by time."""
         found: list[tuple[float, int, float, Event]] = []
         for k in range(len(self.tracks.kinds)):
             begin, end = self.tracks.extent(k)
@@ -113,7 +122,7 @@ class _Writer:
         return {"pid": self.tracks.columns["cta"][k] + 1, "tid": self.tracks.of[k]}
 
     def _tip(self, k: int, is_source: bool) -> tuple[float, float]:
-        """Return the part of an event at which an arrow starts or ends, in steps."""
+        """Return the range of steps in which an arrow starts (`is_source`) or ends at event `k`."""
         if self.tracks.kinds[k] not in WAITS:
             return self.tracks.extent(k)
         if is_source:

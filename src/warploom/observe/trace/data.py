@@ -1,4 +1,4 @@
-"""Data model of a trace: a table of events, and arrows between them."""
+"""Data model of a trace: a table of events, and arrows between the events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 
 class Kind(IntEnum):
-    """Kind of an event. Runs, waits, arrivals and issues belong to warps."""
+    """Kind of a trace event. Runs, waits, arrivals and issues belong to warps."""
 
     RUN = 0  # execution from one wait to the next
     WAIT_WARP = 1  # for the other lanes of its warp, or warps of its warpgroup
@@ -28,8 +28,8 @@ class Kind(IntEnum):
     ARRIVE_CLUSTER = 10
     ARRIVE_MBARRIER = 11
     ISSUE = 12  # of a copy or a multiplication
-    COPY = 13  # in flight
-    MULTIPLICATION = 14  # of a warpgroup in flight, or of warps
+    COPY = 13  # in flight: from its issue to its effect
+    MULTIPLICATION = 14  # of a warpgroup, in flight; or of warps, at one instruction
     PHASE = 15  # of an mbarrier
 
 
@@ -37,43 +37,30 @@ WAITS = frozenset(kind for kind in Kind if kind.name.startswith("WAIT"))
 
 EVENT = np.dtype(
     [
-        ("kind", "u1"),
-        ("cta", "i4"),
-        ("warp", "i4"),
-        ("split", "i4"),
-        ("begin", "i8"),
-        ("end", "i8"),
-        ("step", "i4"),
-        ("last", "i4"),
-        ("number", "i8"),
-        ("phase", "i4"),
-        ("amount", "i8"),
-        ("count", "i4"),
+        ("kind", "u1"), ("cta", "i4"), ("warp", "i4"), ("split", "i4"), ("begin", "i8"), ("end", "i8"), ("step", "i4"),
+        ("last", "i4"), ("number", "i8"), ("phase", "i4"), ("amount", "i8"), ("count", "i4"),
     ]
-)
-"""Columns of an event.
+)  # fmt: skip
+"""Columns of a trace event.
 
-- cta: position in `Trace.ctas`. A copy has the CTA that issued it, a phase the one that owns the mbarrier.
+- cta: position in `Trace.ctas`. A copy has the CTA that issued it, a phase the CTA that owns the mbarrier.
 - warp: number in the CTA; -1 for a phase.
 - split: 0, or above 0 for lanes that have diverged from those of split 0.
 - begin, end: half-open range in steps of the emulator.
-- step, last: program counters, indices of `Trace.opcodes` and `Trace.lines`. A run has its least and greatest; for
-  other events both are the same.
-- number: for a wait or an arrival the barrier, the shared address of the mbarrier with the rank of its CTA in bits 24
-  and above, the groups that may be pending, or the registers requested; for a phase and a copy the address of the
-  mbarrier, -1 if there is none.
-- phase: of mbarriers, counted from 0 and from the initialisation; -1 is the one before, or unknown.
+- step, last: program counters, indices of `Trace.opcodes` and `Trace.lines`. A run has its least and greatest program
+  counter; for other events both are the same.
+- number: for a wait or an arrival, the barrier, or the shared address of the mbarrier with the rank of its CTA in bits
+  24 and above, or the groups that may be pending, or the registers requested; for a phase and a copy, the address of
+  the mbarrier, -1 if there is none.
+- phase: phase of the mbarrier, counted from 0 at the initialisation; -1 is the phase before the first, or unknown.
 - amount: bytes of a copy, or the bytes that an arrival or a phase expects.
-- count: copies, multiplications or arrivals.
+- count: number of copies, multiplications or arrivals that the event stands for.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Cta:
-    """CTA of a trace.
-
-    `number` counts CTAs with x fastest.
-    """
+    """CTA of a trace. `number` is its position in the grid, counted with x fastest."""
 
     number: int
     coordinates: tuple[int, int, int]
@@ -85,12 +72,13 @@ class Cta:
 class TraceData:
     """Events of some CTAs of a run.
 
-    `events` is a structured array with the columns of `EVENT`. `arrows` are pairs of its rows: from an arrival or a
-    copy to the wait that it ends, from an issue to the operation, and from a copy or a multiplication to the wait that
-    covers it. The events are the first of `total` if there were more than the limit.
+    `events` is a structured array with the columns of `EVENT`. `arrows` are pairs of positions in `events`. An arrow
+    leads from an arrival or a copy to the wait that it ends, from an issue to its operation, or from a copy or a
+    multiplication to the wait that covers it. If there were more events than the limit, `events` has the first of
+    `total`.
 
-    Units: steps of the emulator, which executes one instruction at a time for all warps at it. An asynchronous
-    operation that takes effect between two instructions is a step as well.
+    Units: steps of the emulator. In one step, the emulator executes one instruction for all warps that have reached it.
+    An asynchronous operation that takes effect between two instructions is a step as well.
     """
 
     kernel: str
@@ -115,5 +103,5 @@ class TraceData:
         return f"{self.total:,} events in {where}"
 
     def of(self, kind: Kind) -> Array:
-        """Return the events of a kind."""
+        """Return the events of a kind, as a structured array with the columns of `EVENT`."""
         return self.events[self.events["kind"] == kind]

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""mbarriers of a trace: their phases, arrivals and waits."""
+"""mbarriers of a trace: their phases, the arrivals at them, and the waits for them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, PhaseWait
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.operations import Operations
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import NOWHERE, OPEN, Ids, Recording
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import NOWHERE, OPEN, Ids
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -23,7 +22,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(slots=True)
 class _Object:
-    """State of an mbarrier: phase, copies that signal it, and the sources of its last completion."""
+    """State of an mbarrier: its phase, the copies that will signal it, and what completed its last phase.
+
+    `sources` are the events that completed the last phase: copies, and the last arrival.
+    """
 
     cta: int
     address: int
@@ -44,14 +46,14 @@ class Mbarriers:
         self.spans = spans
         self.operations = operations
         self._objects: dict[int, _Object] = {}
-        self._arriving: dict[int, int] = {}  # last arrival of the present action
+        self._arriving: dict[int, int] = {}  # last arrival at each word, within one event
         self._tested: tuple[Array, Array] | None = None
 
     def _owners(self, index: Array) -> Array:
         return self.recording.cta_of_cta[index // self.shared.stride]
 
     def _address(self, word: int) -> int:
-        """Return the shared address with the rank of its CTA in bits 24 and above."""
+        """Return the shared address of a word, with the rank of its CTA in bits 24 and above."""
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
@@ -69,7 +71,7 @@ class Mbarriers:
         rows["end"][found.event] = max(when, int(rows["begin"][found.event]))
 
     def complete(self, words: Array) -> None:
-        """Complete phases."""
+        """End the events of the open phases at words, and add events for the next phases."""
         when = self.recording.now() + 1
         for word in words[self._owners(words * 8) >= 0].tolist():
             found = self._objects.get(word)
@@ -84,19 +86,19 @@ class Mbarriers:
             self._open(found, when)
 
     def expect_copies(self, words: Array, ids: Ids) -> None:
-        """Record copies in flight that will count their bytes off objects. Shapes: both (copies,)."""
+        """Record copies in flight that will signal the mbarriers at words. Shapes: both (copies,)."""
         for word, copy in zip(words.tolist(), ids.tolist(), strict=True):
             if word in self._objects and copy != NOWHERE:
                 self._objects[word].copies.append(copy)
 
     def start_completion(self) -> None:
-        """Forget the last arrival, because an asynchronous operation takes effect."""
+        """Forget the last arrivals, because an asynchronous operation takes effect now."""
         self._arriving = {}
 
     # Arrivals ---------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive) -> None:
-        """Record actions of lanes on objects."""
+        """Record operations of lanes on mbarriers, such as initialisations and arrivals."""
         batch, index, lanes, action = event.batch, event.index, event.lanes, event.action
         self._arriving = {}
         recorded = self.recording.recorded[batch.warp_index]
@@ -153,7 +155,7 @@ class Mbarriers:
     # Waits ------------------------------------------------------------------------------------------------
 
     def wait(self, rows: Rows, positions: Rows) -> None:
-        """Add open waits of warp splits that tested objects."""
+        """Add open waits for warp splits that have tested mbarriers in vain."""
         assert self._tested is not None
         index, lanes = self._tested
         words = index[positions, lanes[positions].argmax(axis=1)] >> 3
@@ -165,7 +167,7 @@ class Mbarriers:
         self.spans.hold(rows, ids)
 
     def test(self, event: PhaseWait) -> None:
-        """Record tests of phases. A wait ends with its phase, or when the warp split tests again without it."""
+        """Record tests of phases. A wait ends when its phase completes, or when its warp split tests again."""
         self._tested = (event.index, event.lanes)
         if self.recording.any_recorded:
             self._end_waits(event.batch, event.index, event.complete)

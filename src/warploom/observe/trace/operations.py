@@ -14,9 +14,8 @@ from warploom.isa.model.effects import Access
 from warploom.isa.model.records import BulkCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import OPEN, Ids, Recording
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import OPEN, Ids
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -25,7 +24,10 @@ _WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Ki
 
 
 class Operations:
-    """Bulk copies by number, other operations by number and warp, and those that no wait has covered yet."""
+    """Trace events of the copies and multiplications in flight, and of those that no wait has covered yet.
+
+    The emulator numbers operations. Bulk copies are kept by number, other operations by number and warp.
+    """
 
     def __init__(self, recording: Recording, spans: Spans) -> None:
         self.recording = recording
@@ -43,10 +45,7 @@ class Operations:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies.
-
-        Return the mbarrier words that complete copies, and the events of these copies.
-        """
+        """Add events for bulk copies. Return the mbarrier words that complete copies, and the copies' events."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -91,7 +90,7 @@ class Operations:
 
     @staticmethod
     def _bytes(event: CopyIssue) -> Array:
-        """Return the bytes of each copy, 0 for copies through unreadable tensor maps."""
+        """Return the number of bytes of each copy, 0 for a copy through an unreadable tensor map."""
         if isinstance(event.request, BulkCopy):
             return lane_values(event.request.bytes, event.positions, event.lanes).astype(np.int64)
         sizes = np.zeros(len(event.warps), np.int64)
@@ -102,7 +101,7 @@ class Operations:
     # Other operations -------------------------------------------------------------------------------------
 
     def issue(self, event: Issue, positions: Rows) -> None:
-        """Add an event for an operation of the warps at some positions of the batch."""
+        """Add events for an operation of the warps at some positions of the batch."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
@@ -131,7 +130,7 @@ class Operations:
             events[warp] = found
 
     def _copy_size(self, pc: int) -> int:
-        """Return the bytes that a lane copies at an instruction, 0 if it does not copy."""
+        """Return the bytes that a lane copies at an instruction, 0 if the instruction does not copy."""
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)
         operands = self.recording.launch.instructions[pc].operands
         return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
@@ -175,13 +174,13 @@ class Operations:
             self.table.end(np.array([*self._completing.values()], np.int64), self._completing_at + 1)
 
     def completing(self) -> dict[int, int]:
-        """Return the events of the operation that is taking effect, by warp; empty if there is none."""
+        """Return the events of the operation that takes effect in this step, by warp; empty for no operation."""
         return self._completing if self._completing_at == self.recording.now() else {}
 
     # Waits ------------------------------------------------------------------------------------------------
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits for all but the newest groups, and arrows from the operations that they cover."""
+        """Add waits for all but the newest `event.pending` groups, and arrows from the operations they cover."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)

@@ -9,54 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.emulator import events
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import (
-    Allocate,
-    Arrive,
-    Barrier,
-    BlockEnd,
-    BlockStart,
-    Complete,
-    CopyIssue,
-    Event,
-    Execute,
-    Issue,
-    Launch,
-    Observer,
-    PhaseComplete,
-    PhaseWait,
-    Resident,
-    Suspend,
-    Wait,
-)
 from warploom.emulator.grid import Grid
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
+from warploom.observe.trace.chrome import Trace
 from warploom.observe.trace.data import Cta, Kind
 from warploom.observe.trace.mbarriers import Mbarriers
 from warploom.observe.trace.operations import Operations
-from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.recording import NOWHERE, Recording, Table
 from warploom.observe.trace.spans import Spans
-from warploom.observe.trace.table import NOWHERE, Table
-from warploom.observe.trace.trace import Trace
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 EVENTS = 200_000
-"""Events that a trace keeps by default."""
+"""Number of events that a trace keeps by default."""
 
 _BARRIERS = 16
 
 
-class Recorder(Observer):
-    """Recorder of one launch.
+class Recorder(events.Observer):
+    """Observer that records the trace of one launch.
 
-    It records the CTAs with the given numbers (x varies fastest), by default those of the first cluster. Its clock
-    counts the steps in which they take part: instructions, each executed for all warps at it, and asynchronous
-    operations that take effect in between.
+    It records the CTAs with the given numbers (x varies fastest), by default the CTAs of the first cluster. Its clock
+    counts the steps in which these CTAs take part. A step is an instruction, executed for all warps that have reached
+    it, or an asynchronous operation that takes effect between instructions.
 
-    Errors: UsageError launch.trace for a CTA that the grid does not have, when it is launched.
+    Errors: UsageError launch.trace, at the launch, for a CTA that the grid does not have
     """
 
     recording: Recording
@@ -73,8 +54,8 @@ class Recorder(Observer):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+    def attach(self, launch: events.Launch) -> None:
+        """Select the CTAs of a launch to record, and set the handlers of events."""
         self.launch = launch
         self.recording = Recording(launch, self.table)
         self._ctas = _chosen(launch.grid, self._requested)
@@ -83,27 +64,27 @@ class Recorder(Observer):
             for pc, step in enumerate(launch.program.steps)
             if step.binding.form.multiplies and not step.binding.form.is_asynchronous
         }
-        # Events of warps at an instruction; they matter only while CTAs are recorded.
-        timed: dict[type[Event], Callable[[Any], None]] = {
-            Suspend: self._suspend,
-            Barrier: self._barrier,
-            Allocate: self._allocate,
-            PhaseComplete: self._phase_complete,
-            Arrive: self._arrive,
-            Issue: self._issue,
-            CopyIssue: self._copy_issue,
-            Complete: self._complete,
-            Wait: self._wait,
+        # These events matter only while CTAs are recorded.
+        timed: dict[type[events.Event], Callable[[Any], None]] = {
+            events.Suspend: self._suspend,
+            events.Barrier: self._barrier,
+            events.Allocate: self._allocate,
+            events.PhaseComplete: self._phase_complete,
+            events.Arrive: self._arrive,
+            events.Issue: self._issue,
+            events.CopyIssue: self._copy_issue,
+            events.Complete: self._complete,
+            events.Wait: self._wait,
         }
         self.handlers = {kind: self._timed(handler) for kind, handler in timed.items()} | {
-            Resident: self._start,
-            BlockStart: self._start_block,
-            BlockEnd: self._end_block,
-            PhaseWait: self._phase_wait,
+            events.Resident: self._start,
+            events.BlockStart: self._start_block,
+            events.BlockEnd: self._end_block,
+            events.PhaseWait: self._phase_wait,
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a handler that sets the present instruction first, and ignores events without recorded CTAs."""
+        """Return a handler that notes the executing instruction, and ignores events without recorded CTAs."""
         recording = self.recording
 
         def handle(event: Any) -> None:
@@ -113,12 +94,9 @@ class Recorder(Observer):
 
         return handle
 
-    def _start(self, event: Resident) -> None:
-        """Start a wave of CTAs."""
+    def _start(self, event: events.Resident) -> None:
         self.table.close(self.recording.base)
-        grid, topology = self.launch.grid, self.launch.topology
-        x, y, z = event.placement.coordinates.T
-        numbers = x + grid.grid[0] * (y + grid.grid[1] * z)
+        topology, numbers = self.launch.topology, _numbers(self.launch.grid, event.placement.coordinates)
         chosen = {cta.number: k for k, cta in enumerate(self._ctas)}
         of_cta = np.full(topology.ctas, -1, np.int64)
         of_cta[: len(numbers)] = [chosen.get(number, -1) for number in numbers.tolist()]
@@ -134,7 +112,7 @@ class Recorder(Observer):
         self._multiplications: dict[int, tuple[int, int]] = {}  # event and block of each CTA
 
     def trace(self) -> Trace:
-        """Return the trace of what has been recorded."""
+        """Return the trace of all events so far. Waits and operations that are open end now."""
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
         return Trace(
@@ -152,7 +130,7 @@ class Recorder(Observer):
 
     # Blocks -----------------------------------------------------------------------------------------------
 
-    def _start_block(self, event: BlockStart) -> None:
+    def _start_block(self, event: events.BlockStart) -> None:
         recording = self.recording
         recording.pc = event.pc
         if not recording.any_recorded:
@@ -164,7 +142,7 @@ class Recorder(Observer):
             self._block += 1
             self.spans.begin(rows)
 
-    def _end_block(self, event: BlockEnd) -> None:
+    def _end_block(self, event: events.BlockEnd) -> None:
         recording = self.recording
         recording.pc = event.pc
         if recording.in_block:
@@ -173,12 +151,11 @@ class Recorder(Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        """Return the positions of the recorded warps of a batch."""
         if not len(batch.rows):
             return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
-    def _suspend(self, event: Suspend) -> None:
+    def _suspend(self, event: events.Suspend) -> None:
         """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
         if event.status == Status.READY:
             return
@@ -197,7 +174,7 @@ class Recorder(Observer):
 
     # Barriers ---------------------------------------------------------------------------------------------
 
-    def _barrier(self, event: Barrier) -> None:
+    def _barrier(self, event: events.Barrier) -> None:
         positions = self._positions(event.batch)
         if not len(positions) or event.level == "warp":
             return
@@ -230,7 +207,7 @@ class Recorder(Observer):
             if (source := self._completed.get(cluster, NOWHERE)) != NOWHERE:
                 self.table.arrow(source, wait)
 
-    def _phase_complete(self, event: PhaseComplete) -> None:
+    def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "mbarrier":
             self.mbarriers.complete(event.keys)
         elif event.level == "cta":
@@ -245,7 +222,7 @@ class Recorder(Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits, with arrows from the last arrival if it is of the present step."""
+        """End the waits of warp splits. Add arrows from the last arrival if it happens in this step."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]
@@ -254,8 +231,7 @@ class Recorder(Observer):
             for wait in ids[(begins[ids] < now) & (ids != NOWHERE)].tolist():
                 self.table.arrow(last, wait)
 
-    def _allocate(self, event: Allocate) -> None:
-        """Record waits of warp splits for registers."""
+    def _allocate(self, event: events.Allocate) -> None:
         positions = np.flatnonzero(event.waits & self.recording.recorded[event.batch.warp_index])
         rows = event.batch.rows[positions]
         rows = rows[self.spans.wait[rows] < 0]
@@ -265,35 +241,35 @@ class Recorder(Observer):
 
     # Asynchronous operations ------------------------------------------------------------------------------
 
-    def _phase_wait(self, event: PhaseWait) -> None:
+    def _phase_wait(self, event: events.PhaseWait) -> None:
         self.recording.pc = event.pc
         self.mbarriers.test(event)
 
-    def _arrive(self, event: Arrive) -> None:
+    def _arrive(self, event: events.Arrive) -> None:
         self.mbarriers.act(event)
 
-    def _issue(self, event: Issue) -> None:
+    def _issue(self, event: events.Issue) -> None:
         positions = self._positions(event.batch)
         if len(positions):
             self.operations.issue(event, positions)
 
-    def _copy_issue(self, event: CopyIssue) -> None:
+    def _copy_issue(self, event: events.CopyIssue) -> None:
         self.mbarriers.expect_copies(*self.operations.issue_copies(event))
 
-    def _complete(self, event: Complete) -> None:
+    def _complete(self, event: events.Complete) -> None:
         self.mbarriers.start_completion()
         self.operations.complete(event)
 
-    def _wait(self, event: Wait) -> None:
+    def _wait(self, event: events.Wait) -> None:
         positions = self._positions(event.batch)
         if len(positions):
             self.operations.wait(event, positions)
 
-    def _multiply(self, event: Execute) -> None:
-        """Record multiplications of warps: one event for each CTA and basic block."""
+    def _multiply(self, event: events.Execute) -> None:
+        """Record synchronous multiplications: one event for each CTA and basic block."""
         recording = self.recording
         if event.pc != event.first or not recording.any_recorded:
-            return  # the first instruction of a run stands for all
+            return  # the first instruction stands for all that execute together
         recording.pc = event.pc
         positions = self._positions(event.batch)
         if not len(positions):
@@ -301,7 +277,6 @@ class Recorder(Observer):
         warps, now, pc = event.batch.warp_index[positions], recording.now(), event.pc
         of_warps = recording.cta_of_warp[warps]
         ctas, first, counts = np.unique(of_warps, return_index=True, return_counts=True)
-        events = self.table.rows
         for cta, at, count in zip(ctas.tolist(), first.tolist(), counts.tolist(), strict=True):
             found, block = self._multiplications.get(cta, (NOWHERE, -1))
             if block != self._block:
@@ -311,36 +286,28 @@ class Recorder(Observer):
                 )  # fmt: skip
                 found = int(added[0])
                 self._multiplications[cta] = found, self._block
-                events = self.table.rows
-            events["end"][found] = now + 1
-            events["last"][found] = pc
-            events["count"][found] += count * event.length
+            rows = self.table.rows
+            rows["end"][found] = now + 1
+            rows["last"][found] = pc
+            rows["count"][found] += count * event.length
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
     """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
-    if requested is None:
-        return tuple(_cta(grid, _split(rank, grid.cluster)) for rank in range(grid.cluster_size))
-    for number in requested:
+    for number in requested or ():
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"
             raise UsageError(message, code="launch.trace")
-    found = [_cta(grid, _split(number, grid.grid)) for number in sorted(set(requested))]
-    return tuple(sorted(found, key=lambda cta: (cta.cluster, cta.rank)))
-
-
-def _split(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
-    x, y, _ = extents
-    return number % x, number // x % y, number // (x * y)
-
-
-def _cta(grid: Grid, at: tuple[int, int, int]) -> Cta:
-    counts = [extent // size for extent, size in zip(grid.grid, grid.cluster, strict=True)]
-    x, y, z = (each // size for each, size in zip(at, grid.cluster, strict=True))
-    i, j, k = (each % size for each, size in zip(at, grid.cluster, strict=True))
-    return Cta(
-        number=at[0] + grid.grid[0] * (at[1] + grid.grid[1] * at[2]),
-        coordinates=at,
-        cluster=x + counts[0] * (y + counts[1] * z),
-        rank=i + grid.cluster[0] * (j + grid.cluster[1] * k),
+    coordinates = grid.clusters().reshape(-1, 3)
+    numbers = _numbers(grid, coordinates)
+    first = np.arange(grid.cluster_size)
+    return tuple(
+        Cta(int(numbers[k]), tuple(coordinates[k].tolist()), *divmod(k, grid.cluster_size))
+        for k in (first if requested is None else np.flatnonzero(np.isin(numbers, list(requested)))).tolist()
     )
+
+
+def _numbers(grid: Grid, coordinates: Array) -> Array:
+    """Return the positions of CTAs in the grid, counted with x fastest. Shapes: coordinates (CTAs, 3)."""
+    x, y, z = coordinates.T
+    return x + grid.grid[0] * (y + grid.grid[1] * z)

@@ -9,20 +9,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.events import Launch, Resident
-from warploom.observe.trace.table import Table
+from warploom.observe.trace.data import EVENT, Kind
 
 Array = NDArray[Any]
+Ids = NDArray[np.int64]
+
+NOWHERE = 0  # row of events beyond the limit
+OPEN = -1  # end of an event that has not ended
+
+
+class Table:
+    """Events by number. Row 0 stands for every event beyond the limit, so that callers need no test."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.total = 0  # events, including those beyond the limit
+        self.used = 1
+        self.rows = np.zeros(256, EVENT)
+        self.arrows: list[tuple[int, int]] = []
+
+    def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
+        """Add `many` events, and return their rows. Columns that are not given are 0."""
+        first = self.used
+        kept = min(many, self.limit + 1 - first)
+        self.total += many
+        self.used += kept
+        while self.used > len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros(len(self.rows), EVENT)])
+        new = self.rows[first : self.used]
+        new["kind"] = kind
+        for name, values in columns.items():
+            new[name] = values if isinstance(values, int) else values[:kept]
+        ids = np.full(many, NOWHERE, np.int64)
+        ids[:kept] = np.arange(first, self.used)
+        return ids
+
+    def end(self, ids: Ids, when: int) -> None:
+        """Set the end of the events in some rows."""
+        self.rows["end"][ids] = when
+
+    def arrow(self, source: int, target: int) -> None:
+        """Add an arrow from one event to another, unless there are as many arrows as the limit of events."""
+        if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
+            self.arrows.append((source, target))
+
+    def close(self, when: int) -> None:
+        """Set the end of all open events."""
+        ends = self.rows["end"][: self.used]
+        ends[ends == OPEN] = when
+
+    def events(self) -> Array:
+        """Return the events without row 0."""
+        return self.rows[1 : self.used].copy()
+
+    def pairs(self) -> Ids:
+        """Return the arrows as pairs of positions in `events()`. Shapes: (arrows, 2)."""
+        return np.array(self.arrows, np.int64).reshape(-1, 2) - 1
 
 
 @dataclass(slots=True)
 class Recording:
     """Table of events, recorded CTAs, and the clock of a trace.
 
-    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for those that
-    are not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
-    instructions, and asynchronous operations that take effect between blocks. `base` is the step at which the present
-    block began, or, between blocks, the next step. `pc` is the instruction that is executing, `first` the first one of
-    its block.
+    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for CTAs that are
+    not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
+    instructions, and asynchronous operations that take effect between basic blocks. `base` is the step at which the
+    executing block began, or, between blocks, the next step. `pc` is the executing instruction, and `first` the first
+    instruction of its block.
     """
 
     launch: Launch
@@ -38,7 +91,7 @@ class Recording:
     in_block: bool = False
 
     def start(self, event: Resident, cta_of_cta: Array) -> None:
-        """Start a wave of CTAs."""
+        """Prepare for the next wave of CTAs, whose positions in `Trace.ctas` are `cta_of_cta`."""
         self.resident = event
         self.cta_of_cta = cta_of_cta
         self.cta_of_warp = cta_of_cta[self.launch.topology.cta_of]
@@ -47,15 +100,15 @@ class Recording:
 
     @property
     def present(self) -> Resident:
-        """Resident CTAs of the present wave."""
+        """Resident CTAs of this wave."""
         assert self.resident is not None
         return self.resident
 
     def now(self) -> int:
-        """Return the present step, or between blocks the last one."""
+        """Return the step that is executing, or between blocks the last step."""
         return self.base + self.pc - self.first if self.in_block else max(self.base - 1, 0)
 
     def tick(self) -> None:
-        """Advance the clock for an operation that takes effect between blocks."""
+        """Advance the clock for an asynchronous operation that takes effect between blocks."""
         if not self.in_block:
             self.base += 1

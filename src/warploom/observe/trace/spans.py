@@ -1,4 +1,4 @@
-"""Spans of warps: where each warp split runs and where it waits."""
+"""Runs and waits of warps: the range of steps in which each warp split runs or waits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.warp_splits import Status
 from warploom.observe.trace.data import Kind
-from warploom.observe.trace.recording import Recording
-from warploom.observe.trace.table import OPEN, Ids
+from warploom.observe.trace.recording import OPEN, Ids, Recording
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -19,7 +18,10 @@ _NONE = -1
 
 
 class Spans:
-    """Present run or wait of every warp split. Arrays have one element for each slot of `WarpSplits`."""
+    """Open run or wait of every warp split.
+
+    Arrays have one element for each slot of `WarpSplits`; `rows` are indices of slots.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -27,8 +29,8 @@ class Spans:
         self.splits = recording.present.splits
         self.table = recording.table
         warps = self.topology.warps
-        self.run = np.full(warps, _NONE, np.int64)  # the open run
-        self.wait = np.full(warps, _NONE, np.int64)  # the open wait
+        self.run = np.full(warps, _NONE, np.int64)  # event of the open run
+        self.wait = np.full(warps, _NONE, np.int64)  # event of the open wait
         self.until_resumed = np.zeros(warps, np.bool_)  # the open wait ends when the warp split runs again
         self.since = np.full(warps, _NONE, np.int64)  # start of a run that has no event yet
         self.first = np.zeros(warps, np.int64)  # first program counter of that run
@@ -36,12 +38,12 @@ class Spans:
         self.split = np.zeros(warps, np.int64)  # number of the split in its warp
         self._splits_of = np.zeros(warps, np.int64)  # further splits that each warp has had
         self._rows: Rows = np.zeros(0, np.intp)
-        self._least = 0  # program counter
+        self._least = 0  # least program counter of the block
 
     # Running ----------------------------------------------------------------------------------------------
 
     def begin(self, rows: Rows) -> None:
-        """Start a basic block of warp splits."""
+        """Start a basic block for the warp splits in some slots."""
         self._rows = rows
         if not len(rows):
             return
@@ -58,7 +60,7 @@ class Spans:
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """End the basic block: the warp splits that do not wait have run."""
+        """End the basic block. Extend the runs of the warp splits that do not wait."""
         rows = self._rows
         if not len(rows):
             return
@@ -100,7 +102,7 @@ class Spans:
         self.until_resumed = np.concatenate([self.until_resumed, np.zeros(more, np.bool_)])
 
     def _reassign(self, rows: Rows) -> None:
-        """Reset slots that belong to another warp now."""
+        """Reset slots that now belong to another warp."""
         for row in rows.tolist():
             warp = int(self.splits.warp[row])
             self._splits_of[warp] += 1
@@ -111,7 +113,7 @@ class Spans:
     # Waiting ----------------------------------------------------------------------------------------------
 
     def columns(self, rows: Rows) -> dict[str, Array]:
-        """Return the columns that identify the warp splits of events."""
+        """Return the columns of an event that identify its warp split: CTA, warp and split."""
         warps = self.warp[rows]
         return {
             "cta": self.recording.cta_of_warp[warps],
@@ -120,7 +122,10 @@ class Spans:
         }
 
     def add_waits(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add waits of one step at the present instruction; `hold` extends them."""
+        """Add waits of warp splits at the executing instruction, one step long. `hold` extends them.
+
+        `columns` are further columns of `EVENT`. Returns the events.
+        """
         now, pc = self.recording.now(), self.recording.pc
         runs = self.run[rows]
         known = runs[runs >= 0]
@@ -137,20 +142,20 @@ class Spans:
         )
 
     def hold(self, rows: Rows, ids: Ids, until_resumed: bool = False) -> None:
-        """Keep waits open until `end_waits`, or until their warp splits run again."""
+        """Keep waits open until `end_waits`, or, with `until_resumed`, until their warp splits run again."""
         self.table.end(ids, OPEN)
         self.wait[rows] = ids
         self.until_resumed[rows] = until_resumed
 
     def end_waits(self, rows: Rows, when: int) -> Ids:
-        """End the open waits, and return them."""
+        """End the open waits of warp splits at step `when`, and return their events."""
         ids = self.wait[rows]
         self.table.end(ids, when)
         self.wait[rows], self.until_resumed[rows], self.since[rows] = _NONE, False, when
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add events of one step that do not interrupt the run of their warp splits."""
+        """Add events of one step that do not interrupt the runs of their warp splits. Return the events."""
         now, pc = self.recording.now(), self.recording.pc
         return self.table.add(
             kind, len(rows), **self.columns(rows), begin=now, end=now + 1, step=pc, last=pc, **columns

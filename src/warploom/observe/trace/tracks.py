@@ -1,4 +1,4 @@
-"""Tracks of a drawn trace, with one event at a time on each, and the names of the events."""
+"""Tracks of a drawn trace, with one event at a time on each track, and the names of the events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from warploom.observe.trace.data import WAITS, Cta, Kind, TraceData
 
 FINEST = 1 / 16
-"""Unit of the drawn positions, in steps.
+"""Unit of drawn positions inside a step: a sixteenth of the step.
 
 An issue takes the second eighth of its step, an arrival the second quarter. An operation in flight begins after its
 issue and ends in the middle of its last step, before a wait ends.
@@ -29,7 +29,10 @@ _ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Row of the picture: the position of its CTA in `Trace.ctas`, the kind of its events, and its name."""
+    """Horizontal line of the drawing, with one event at a time.
+
+    `cta` is the position of its CTA in `Trace.ctas`.
+    """
 
     cta: int
     sort: str  # "warp", "tensor", "copy" or "mbarrier"
@@ -37,9 +40,10 @@ class Track:
 
 
 class Tracks:
-    """Track, extent and name of every event.
+    """Track, drawn range and name of every event of a trace.
 
-    `of[k]` is the track of event k, from 1 on. `kinds` and `columns` are its kind and the columns of `EVENT`, as lists.
+    `of[k]` is the track of event k, counted from 1. `kinds[k]` is the kind of event k. `columns` maps the names of
+    `EVENT` to lists.
     """
 
     def __init__(self, trace: TraceData) -> None:
@@ -54,7 +58,7 @@ class Tracks:
     # Tracks -----------------------------------------------------------------------------------------------
 
     def _place(self) -> None:
-        """Assign a track to every event. Operations that are in flight together take several tracks."""
+        """Assign a track to every event. Operations that are in flight together get different tracks."""
         columns = self.columns
         used: dict[tuple[int, Kind], int] = {}
         free: dict[tuple[int, Kind], list[int]] = {}
@@ -80,24 +84,24 @@ class Tracks:
             self.of[k] = self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def ordered(self) -> list[tuple[int, Track]]:
-        """Return the tracks from the top, with their numbers."""
+        """Return the tracks in drawing order, from the top, with their numbers."""
         order = sorted(self._numbers, key=lambda key: (key[0], _ORDER.index(key[1]), *key[2:]))
         return [(self._numbers[key], Track(key[0], key[1], _track_name(*key[1:]))) for key in order]
 
     def cta_name(self, cta: Cta) -> str:
-        """Return the name of a CTA."""
+        """Return the name of a CTA for the drawing: its coordinates, cluster and rank."""
         name = f"CTA ({', '.join(map(str, cta.coordinates))})"
         return f"{name}, cluster {cta.cluster}, rank {cta.rank}" if self.trace.cluster_size > 1 else name
 
     # Events -----------------------------------------------------------------------------------------------
 
     def category(self, k: int) -> str:
-        """Return the category of an event: run, wait, issue, arrival, copy, multiplication or phase."""
+        """Return the category of event `k`: run, wait, issue, arrival, copy, multiplication or phase."""
         kind = self.kinds[k]
         return "wait" if kind in WAITS else _CATEGORIES.get(kind, "arrival")
 
     def extent(self, k: int) -> tuple[float, float]:
-        """Return the drawn range of an event, in steps."""
+        """Return the drawn range of event `k`, in steps."""
         begin, end, kind = self.columns["begin"][k], self.columns["end"][k], self.kinds[k]
         if kind == Kind.ISSUE:
             return begin + 2 * FINEST, begin + 4 * FINEST
@@ -108,7 +112,7 @@ class Tracks:
         return begin, end
 
     def name(self, k: int) -> str:
-        """Return the name of an event."""
+        """Return the name of event `k` for the drawing."""
         columns, kind = self.columns, self.kinds[k]
         opcode, number, count = (self.trace.opcodes[columns["step"][k]], columns["number"][k], columns["count"][k])
         match kind:
@@ -139,7 +143,7 @@ class Tracks:
                 return opcode if count < 2 else f"{opcode} ×{count}"
 
     def details(self, k: int) -> dict[str, Any]:
-        """Return the details of an event: its line and instruction, phase, bytes and arrivals."""
+        """Return the details of event `k`: its line and instruction, phase, bytes and arrivals."""
         columns, kind = self.columns, self.kinds[k]
         found: dict[str, Any] = {}
         if kind == Kind.PHASE:
