@@ -1,4 +1,8 @@
-"""Binding of instructions to Forms: the Form, the slots, and the operand of each specification."""
+"""Binding of an instruction to a Form: the words of its slots, and the specification of each operand.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. A *fix* is a change that makes an illegal opcode
+legal.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,11 @@ _WAYS = 16  # legal words of one slot that operands are laid beside
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Instruction bound to a Form. `slots` maps each slot to its word ("" if absent)."""
+    """Instruction that is bound to a Form.
+
+    `slots` maps each modifier of the syntax line to its word in the opcode, or to "" if the opcode omits the modifier.
+    `operands` maps the operand names of the syntax line to the operands of the instruction.
+    """
 
     form: Form
     slots: Mapping[str, str]
@@ -35,11 +43,12 @@ class Binding:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or return the diagnostic that explains why no Form matches.
+    """Bind an instruction to a Form, or return the diagnostic that explains why no Form fits.
 
-    The words after the instruction's name may be in any order.
+    The opcode words after the instruction's name may be in any order.
 
-    Errors: isa.unknown (unknown opcode), <form>/<slot> (a modifier that no row allows), <form>/<operand>.
+    Errors: isa.unknown for an unknown opcode, <form>/<slot> for an illegal modifier, <form>/<operand> for an illegal
+    operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
     if (known := _BOUND.get(outline)) is not None:
@@ -63,11 +72,11 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 _BOUND: dict[tuple[object, ...], Binding] = {}
-"""First binding of each opcode and outline of operands, for Forms that do not restrict constants."""
+"""First binding of each opcode and outline of operands, for Forms that allow all constants."""
 
 
 def _outline(operand: Operand) -> object:
-    """Return the properties of an operand that decide which specifications it fits."""
+    """Return the properties of an operand that decide whether the operand fits a specification."""
     match operand:
         case Name(text):
             return text == "_"
@@ -84,7 +93,7 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """Return the binding of operands with the opcode and outlines of a known binding."""
+    """Return the binding of other operands with the opcode and the outlines of a known binding."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
@@ -107,19 +116,23 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 
 
 _TEXTURES = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
-"""First words of instructions without Forms: textures and surfaces (PTX ISA 9.7.10, 9.7.11)."""
+"""First words of texture and surface instructions, which have no Forms.
+
+Source: PTX ISA 9.7.10, 9.7.11.
+"""
 
 
 def is_unjudged(opcode: str) -> bool:
-    """Return True if an opcode begins like a PTX instruction that has no Form."""
+    """Return True for a texture or surface instruction, which is valid PTX but has no Form."""
     head = opcode.partition(".")[0]
     return head in _TEXTURES and not forms_of(head)
 
 
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
-    """Return the problem of an opcode that no row of any Form allows.
+    """Return the problem of an opcode that no Form allows.
 
-    `misfits` counts how badly the declared operands fit a Form; it decides between equally near Forms.
+    `misfits` counts the operands whose declared types do not fit a match. It decides between Forms that are equally
+    similar to the opcode.
 
     Errors: isa.unknown, <form>/<slot>.
     """
@@ -147,12 +160,12 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words of an opcode that are explained, and the maximum length of each."""
+"""Maximum number of words of an opcode that are explained, and maximum length of each word."""
 
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes that make an opcode legal and after which the operands fit best."""
+    """Return the changes that make an opcode legal and after which most of the operands fit."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(_misfit(fix, operands), fix) for fix in found]
@@ -166,7 +179,7 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
 
 
 def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """Return how badly operands fit the opcode after a change, with the most suitable legal word."""
+    """Return the smallest number of operands that do not fit after a change, over its legal words."""
     return min(_misfit_of(match, operands) for match in _ways(fix))
 
 
@@ -187,7 +200,10 @@ def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. An additional word has the slot that already has this word, or "extra"."""
+    """Return the slot at fault, for the diagnostic's code.
+
+    For a superfluous word it is the slot that already has this word, or "extra".
+    """
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -239,7 +255,7 @@ def _like(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield the legal opcodes that differ in the word of one slot, with the text of each change."""
+    """Yield each legal opcode that differs from a match in one modifier, with a description of the change."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         words = dict.fromkeys(word for row in form.rows for word in row.cells[column])

@@ -1,4 +1,7 @@
-"""Composition of instructions from Forms: the opcode from slots, and operands in syntax order."""
+"""Composition of instructions from Forms: the opcode from modifiers, and the operands in syntax order.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "".
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 @cache
 def form_named(name: str) -> Form:
-    """Return the Form of a name.
+    """Return the Form with a name such as "mma.half".
 
     Errors: FormError for an unknown name.
     """
@@ -24,7 +27,9 @@ def form_named(name: str) -> Form:
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return all slots of a Form: the given words, "" for the others, and composite words.
+    """Return the words of all slots of a Form, given the words of some of them.
+
+    The other slots have the word "". Composite slots are formed from their parts.
 
     Errors: FormError for a slot that the Form does not have.
     """
@@ -35,9 +40,9 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """Return the first Form that has a row for the words.
+    """Return the first Form with a table row that allows all given words.
 
-    Without such a row, return the first Form that has all the slots, and without such a Form the first of all.
+    Without such a row, return the first Form that has all the slots. Without such a Form, return the first Form.
     """
     fitting: list[Form] = []
     for form in forms:
@@ -53,9 +58,10 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the rows of some Forms that allow the words, regardless of their other columns.
+    """Return the table rows of some Forms that allow the given words, whatever their other columns allow.
 
-    A Form without the column of a word has no such row, except for optional words, which every row allows.
+    A Form without a column for a given word has no such row. Optional literal words have no column, and every row
+    allows them.
     """
     return [
         row
@@ -66,7 +72,7 @@ def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
 
 
 def _optional(form: Form, slot: str) -> tuple[str, ...]:
-    """Return the values of an optional word: the word, or ""."""
+    """Return both values of an optional literal word: "" and the word. Return no values for other slots."""
     return next(
         (("", word.literal) for word in form.syntax.words if word.optional and word.literal == slot == word.slot), ()
     )
@@ -79,10 +85,11 @@ def compose(
     guard: Guard | None = None,
     late: Sequence[str] = (),
 ) -> Instruction:
-    """Return the instruction of a Form with some words by slot and operands by name.
+    """Return the instruction of a Form with the given words and operands.
 
-    The words of the `late` slots stand last, in this order, as some compilers write them. Operands may be absent;
-    operands that the Form does not have are ignored.
+    `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be
+    absent, and operands that the Form does not have are ignored. The slots in `late` follow the other words of the
+    opcode, in this order, as some compilers write them.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

@@ -1,7 +1,10 @@
-"""Nearest legal opcode of an illegal one, and the word at fault.
+"""Search for the legal opcode that is nearest to an illegal one, and for the word at fault.
 
-First, every change of a single word is tried: another word, an additional word, or one word less. If no single change
-makes the opcode legal, the opcode is aligned with the syntax lines with as few changes as possible.
+The search first tries every change of a single word: another word, an additional word, or one word less. If no single
+change makes the opcode legal, it aligns the opcode with the syntax lines with as few changes as possible.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "". A
+*fix* is a change that makes an opcode legal.
 """
 
 from __future__ import annotations
@@ -28,9 +31,10 @@ _KINDS = ("doubled", "missing", "word", "extra")
 class Fix:
     """Change that makes an opcode legal.
 
-    `kind` is "word" (another word), "missing", "extra" or "doubled". `slot` is the slot or the literal word at fault,
-    `position` the index of the word in the opcode, `found` the word and `legal` the legal words. `match` is the opcode
-    after the change. `nearest` is its text if further changes are necessary.
+    `kind` is "word" for a wrong word, "missing" for a missing word, "extra" for a superfluous word, or "doubled" for a
+    word that occurs twice. `slot` is the slot or the literal word at fault, and `position` the index of the word in the
+    opcode. `found` is the word in the opcode, and `legal` are the legal words. `match` is the opcode after the change.
+    If one change is not enough, `nearest` is the text of the nearest legal opcode, else "".
     """
 
     kind: str
@@ -43,7 +47,7 @@ class Fix:
 
     @property
     def is_known(self) -> bool:
-        """True if the Form has the word in its slot, but not together with the other words."""
+        """True if the Form allows the found word in its slot, but not together with the other words."""
         form = self.match.form
         return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
 
@@ -51,7 +55,7 @@ class Fix:
     def similarity(self) -> float:
         """Similarity of the found word to the most similar legal word.
 
-        It is larger if other Forms have the word in the slot.
+        It is increased if any Form has the found word in a slot of this name.
         """
         if not self.found or self.kind != "word":
             return 0.0
@@ -63,7 +67,10 @@ class Fix:
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Return the single changes that make an opcode legal, the most likely first, or the nearest opcode."""
+    """Return the single changes that make an opcode legal, the most likely change first.
+
+    If no single change is sufficient, the only result leads to the nearest legal opcode.
+    """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
@@ -84,9 +91,10 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 def reordered(
     opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
 ) -> tuple[tuple[str, Match], ...]:
-    """Return the legal opcodes that consist of the same words in another order, types in the same order.
+    """Return the legal opcodes that consist of the same words in another order.
 
-    `more_forms` returns further forms whose opcode begins with a word.
+    Types, layouts, state spaces and bit operations keep their order among themselves. `more_forms` returns further
+    forms for the first word of an opcode.
     """
     if len(opcode) > LONGEST_OPCODE:
         return ()
@@ -97,12 +105,15 @@ def reordered(
 
 
 def instruction_name(words: tuple[str, ...]) -> str:
-    """Return the words of an opcode that name its instruction: the longest name of a matching Form."""
+    """Return the leading words of an opcode that name its instruction, such as "wgmma.mma_async"."""
     return ".".join(words[: max((count_name_words(form, words) for form in forms_of(words[0])), default=1)])
 
 
 def count_name_words(form: Form, words: tuple[str, ...]) -> int:
-    """Return the number of words of an opcode that are the name of a Form, or 0 for another instruction."""
+    """Return the number of leading words of an opcode that are the name of a Form.
+
+    The result is 0 if the opcode does not begin with this name.
+    """
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
@@ -118,7 +129,7 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if an opcode begins with the name of a Form that another opcode follows."""
+    """Return True if the opcode words `one` begin with the Form's name as `other` spells it."""
     count = count_name_words(form, other)
     return one[:count] == other[:count]
 
@@ -140,18 +151,21 @@ def _is_bit_operation(word: str) -> bool:
 
 
 _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
-"""Kinds of words that keep their order in every spelling."""
+"""Tests for the categories of words that keep their order in every spelling of an opcode."""
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
-    """Return the rank of a fix among those of a Form: the last of known words, or the most similar word."""
+    """Return the sort key of a fix among the fixes of one Form.
+
+    A fix of a known word ranks by its column, the last column first. Other fixes rank by similarity.
+    """
     kind = _KINDS.index(fix.kind)
     return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
 
 
 @cache
 def _words_by_slot() -> dict[str, frozenset[str]]:
-    """Return the words of each slot, over all Forms."""
+    """Return the words that any Form allows in a slot, by the name of the slot."""
     found: dict[str, frozenset[str]] = {}
     for form in forms():
         for slot, words in form.vocabulary.items():
@@ -160,7 +174,7 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the changes of one word that lead from an opcode to a row of a Form."""
+    """Yield the fixes that change one word of an opcode and lead to a row of a Form's table."""
     for change in _one_off(form, order, words):
         kind, pattern_at, position, slots = change
         word = order[pattern_at] if pattern_at >= 0 else None
@@ -182,9 +196,9 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 def _one_off(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...]
 ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Yield the alignments of words with a pattern that need at most one change.
+    """Yield the alignments of an opcode with a pattern that need at most one change.
 
-    Each has the kind of change, the index of the pattern word, the position of the word, and the slots.
+    Each has the kind of change, the index in the pattern, the index in the opcode, and the words of the slots.
     """
 
     def walk(
@@ -215,7 +229,7 @@ def _one_off(
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str]
 ) -> Iterator[Fix]:
-    """Yield the changes of one column that lead to a row."""
+    """Yield the fixes of one column that lead to a row, for an opcode that follows the pattern but no row."""
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
         if not legal:
@@ -239,7 +253,7 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the legal words at a word of the pattern for the other slots."""
+    """Return the words that are legal at a position of the pattern, given the words of the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
@@ -260,7 +274,7 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return slots with composite words formed from their parts."""
+    """Return the words of the slots, with composite slots formed from their parts."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
@@ -268,7 +282,7 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Return the index of the word of a column in an opcode, or the index at which the word belongs."""
+    """Return the index of a column's word in an opcode, or the index where the missing word belongs."""
     position = 0
     for place, word in enumerate(order):
         names = {word.slot, *(word.composite.groupindex if word.composite else ())}
@@ -290,10 +304,7 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """Yield the legal opcode that has the words in the order of the pattern.
-
-    Words of an ordered kind keep their order.
-    """
+    """Yield the opcode that has the given words in the order of the pattern, if it is legal."""
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -315,7 +326,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the alignment of an opcode with a pattern and its best row: the cost, and the first fix."""
+    """Return the fix that aligns an opcode with a pattern and its nearest row, with its cost."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -383,7 +394,7 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return slots of a row that keep the given words where the row allows them."""
+    """Return the words of the slots for a row, keeping the words of the opcode that the row allows."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")
@@ -398,13 +409,12 @@ def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
-    """Return the opcode of a pattern and slots."""
     words = (slots.get(word.slot, "") if word.slot else word.literal for word in order)
     return ".".join(word for word in words if word)
 
 
 def spell(match: Match) -> str:
-    """Return the opcode of a match in the order of its syntax line."""
+    """Return the opcode of a match, in the word order of the syntax line."""
     return _spell(match.form.syntax.words, match.slots)
 
 

@@ -1,4 +1,4 @@
-"""Instructions of PTX, one file per family. Importing the package declares every Form."""
+"""Instructions of PTX, with one file for each family. The import of the package declares every Form."""
 
 from __future__ import annotations
 

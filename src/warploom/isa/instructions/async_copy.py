@@ -1,4 +1,4 @@
-"""Asynchronous copies of single threads from global to shared memory, in groups or with an mbarrier.
+"""Asynchronous copies from global to shared memory by single threads (`cp.async`), and their groups.
 
 Source: PTX ISA 9.7.9.25.3.
 """

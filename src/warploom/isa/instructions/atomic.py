@@ -1,7 +1,7 @@
 """Atomic operations in memory, synchronous and asynchronous.
 
-Memory order and scope have no effect in the emulator: an atomic operation takes effect at once, and lanes with equal
-addresses act in order.
+Memory order and scope have no effect in the emulator. An atomic operation takes effect at once, and lanes with equal
+addresses act one after the other.
 
 Source: PTX ISA 9.7.13.5 to 9.7.13.7.
 """
@@ -51,15 +51,15 @@ _POLICY = inp("u64", when="level::cache_hint")
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Return the orders of semantics, scope, space and operation, all of which assemblers accept."""
+    """Return the other orders of memory order, scope, space and operation, all of which assemblers accept."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
-    """Return the rows of the operations.
+    """Return the table of the operations with the memory orders `sem`.
 
-    Cache hints exist for global memory only. 128-bit operations of system scope need a later PTX version.
+    Cache hints exist in global memory only. 128-bit operations with the scope `sys` need a later PTX version.
     """
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"

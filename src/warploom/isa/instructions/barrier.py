@@ -1,7 +1,7 @@
 """Barriers of CTAs and clusters, memory fences and proxy fences.
 
-Fences have no effect in the emulator: all threads see all writes in the order in which the writes take effect, through
-any proxy.
+Fences have no effect in the emulator. All threads see all writes, through any proxy, in the order in which the writes
+take effect.
 
 Source: PTX ISA 9.7.13.1 to 9.7.13.4.
 """
@@ -15,17 +15,20 @@ from warploom.isa.model.semantics import Bound, Warps
 
 
 def _aligned(slots: Slots) -> str:
-    """Return a word if whole warps must execute the barrier. The short spelling is always aligned."""
+    """Return "aligned" if whole warps must execute the barrier, else "".
+
+    The spelling `bar` is always aligned.
+    """
     return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
 
 
 def _proxy_ordered(slots: Slots) -> str:
-    """Return the proxy that a fence from the generic proxy orders."""
+    """Return the proxy that the fence orders with the generic proxy."""
     return slots["to_proxykind::from_proxykind"].partition("::")[0]
 
 
 def _scope_of_level(slots: Slots) -> str:
-    """Return the scope of a level of the older fence, which calls the GPU gl."""
+    """Return the scope of a level of `membar`, which spells the scope gpu as gl."""
     return "gpu" if slots["level"] == "gl" else slots["level"]
 
 
@@ -49,7 +52,7 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Gather the lanes of a warp at an aligned barrier. The short spelling is always aligned."""
+    """Reconverge each warp at an aligned barrier. The spelling `bar` is always aligned."""
     if i.aligned or i.barrier == "bar":
         warps.gather_warp()
 

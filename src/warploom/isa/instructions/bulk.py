@@ -18,21 +18,27 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
-"""Legal constant numbers of bytes."""
+"""Legal constants for the number of bytes."""
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
-    """Return the addresses in an optional operand."""
+    """Return the addresses in an operand, or None if the operand is absent.
+
+    Shapes: (warps, 32).
+    """
     return None if operand is None else spread(warps, warps.addresses(operand))
 
 
 def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
-    """Return the 16-bit masks in an optional operand."""
+    """Return the 16-bit masks in an operand, or None if the operand is absent.
+
+    Shapes: (warps, 32).
+    """
     return None if operand is None else spread(warps, warps.read(operand).astype(np.uint16))
 
 
 def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
-    """Return the copy of `size` bytes from [srcMem] to [dstMem]."""
+    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem]."""
     return BulkCopy(
         source_space=source_space,
         source=spread(warps, warps.addresses(i.srcMem)),
@@ -72,7 +78,7 @@ LOAD = Form(
 
 @LOAD.copy
 def load(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory; the mbarrier counts the bytes."""
+    """Copy from global to shared memory. The mbarrier counts the bytes."""
     mbarrier, multicast = address_of(warps, i.mbar), mask_of(warps, i.ctaMask)
     return _copy(warps, i, "global", i.dst, completion="mbarrier", mbarrier=mbarrier, multicast=multicast)
 
@@ -103,7 +109,7 @@ LOAD_PART = Form(
 
 @LOAD_PART.copy
 def load_part(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory without the first and last bytes, which may be out of bounds."""
+    """Copy from global to shared memory, except some first and last bytes, which may be out of bounds."""
     ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
     return _copy(
         warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=address_of(warps, i.mbar), ignored=ignored
@@ -130,7 +136,7 @@ COPY_IN_CLUSTER = Form(
 
 @COPY_IN_CLUSTER.copy
 def copy_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy to shared memory of the cluster; the mbarrier counts the bytes."""
+    """Copy between the shared memories of a cluster's CTAs. The mbarrier counts the bytes."""
     return _copy(warps, i, "shared::cta", i.dst, completion="mbarrier", mbarrier=address_of(warps, i.mbar))
 
 
@@ -159,7 +165,7 @@ STORE = Form(
 
 @STORE.copy
 def store(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from shared to global memory, in the bulk group of the lane."""
+    """Copy from shared to global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
 
@@ -195,7 +201,7 @@ REDUCE_IN_CLUSTER = Form(
 
 @REDUCE_IN_CLUSTER.copy
 def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine with shared memory of the cluster; the mbarrier counts the bytes."""
+    """Combine shared memory with the shared memory of a CTA of the cluster. The mbarrier counts the bytes."""
     return _copy(
         warps, i, "shared::cta", i.dst,
         completion="mbarrier", mbarrier=address_of(warps, i.mbar), reduction=i.redOp, type=i.type,
@@ -229,7 +235,7 @@ REDUCE = Form(
 
 @REDUCE.copy
 def reduce(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine with global memory, in the bulk group of the lane."""
+    """Combine shared memory with global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
 
@@ -264,7 +270,7 @@ COMMIT = Form(
 
 @COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
-    """Close the bulk group of each active lane."""
+    """Close the open bulk group of each active lane."""
     warps.commit("bulk")
 
 
@@ -280,7 +286,7 @@ WAIT_GROUP = Form(
 
 @WAIT_GROUP.execute
 def wait_group(warps: Warps, i: Bound) -> None:
-    """Wait for all but the N newest bulk groups of each active lane."""
+    """Wait until all bulk groups of each active lane except the N newest are complete."""
     warps.wait("bulk", i.N, read_only=i.read != "")
 
 

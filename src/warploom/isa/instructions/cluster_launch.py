@@ -1,6 +1,6 @@
-"""Work stealing between the clusters of a launch: cancellation of clusters that have not started.
+"""Cancellation of clusters that have not started, so that running clusters can take over their work.
 
-The emulator starts all clusters of a launch at once and executes none of these instructions.
+The emulator starts all clusters of a launch at once, and executes none of these instructions.
 
 Source: PTX ISA 9.7.13.18.
 """

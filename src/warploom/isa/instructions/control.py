@@ -74,7 +74,7 @@ def leave_function(warps: Warps, i: Bound) -> None:
 
 
 IMPLIED = Instruction(None, "ret")
-"""Instruction that assemblers append to a body without an end."""
+"""Return instruction that assemblers append to a function body without an end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 

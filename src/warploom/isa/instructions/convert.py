@@ -15,12 +15,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Accept registers wider than the type, except in conversions from or to bf16."""
+    """Accept registers that are wider than the type, except in conversions from or to bf16."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """Accept floating-point constants as bit patterns only if rounding away, which starts from the bits."""
+    """With the rounding rna, accept floating-point constants only as bit patterns."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 
@@ -283,7 +283,7 @@ def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
-    """Clamp two s32 to an integer type and return them in the low bits, a above b."""
+    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above it."""
     signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))

@@ -1,6 +1,6 @@
 """Floating-point arithmetic of f32, f64 and f32x2 with IEEE rounding.
 
-The approximations are in `approximate`, and the half-precision instructions in `half`.
+`approximate` declares the approximations, and `half` the half-precision instructions.
 
 Source: PTX ISA 9.7.3.
 """

@@ -1,4 +1,4 @@
-"""Half-precision arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
+"""Arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
 
 Source: PTX ISA 9.7.4, 9.7.5.
 """

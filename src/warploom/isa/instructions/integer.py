@@ -1,6 +1,6 @@
-"""Integer arithmetic, and chains of additions with carry for long integers.
+"""Integer arithmetic, and additions with carry for integers of several registers.
 
-The bit-field instructions are in `bits`.
+`bits` declares the bit-field instructions.
 
 Source: PTX ISA 9.7.1, 9.7.2.
 """
@@ -19,7 +19,7 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """Return the type of a result, which is twice as wide with `.wide`."""
+    """Return the type of a result, which with the mode `wide` has twice the width of the sources."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 
@@ -197,7 +197,7 @@ _BYTE_OPERAND = {"u8x4": "u32", "s8x4": "s32"}
 
 
 def _bytes(slots: Slots) -> str:
-    """Return the integer type of 32 bits that has the sign of the four bytes."""
+    """Return the 32-bit integer type that has the signedness of the four bytes."""
     return _BYTE_OPERAND[slots["type"]]
 
 
@@ -288,7 +288,7 @@ ADD_CARRY = Form(
 
 
 def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
-    """Return a - b and the carry of a + ~b + 1, which is the inverted borrow (observed on an H200)."""
+    """Return a - b, and the carry of a + ~b + 1, which is the inverted borrow (measured on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 

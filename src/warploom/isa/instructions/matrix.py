@@ -23,12 +23,12 @@ _MATRIX_ROWS = {"m8n8": 8, "m8n16": 8, "m16n16": 16, "m16n8": 8}
 
 
 def _registers(slots: Slots) -> int:
-    """Return the registers of each lane: one for every 8 rows of a matrix."""
+    """Return the number of registers of each lane, one for every 8 rows of the matrices."""
     return int(slots["num"].lstrip("x")) * _MATRIX_ROWS[slots["shape"]] // 8
 
 
 def _row_lanes(i: Bound) -> Lanes:
-    """Return the mask of the lanes that hold the addresses of rows: eight or sixteen for each matrix."""
+    """Return the mask of the lanes whose operand is the address of a row."""
     return np.arange(32)[None, :] < int(i.num.lstrip("x")) * _MATRIX_ROWS[i.shape]
 
 
@@ -42,7 +42,7 @@ def _map(family: str, shape: str, element: str, num: str, trans: str) -> Fragmen
 
 
 def _matrix_layout(family: str) -> OperandLayout:
-    """Return the layout of matrices in the registers that are loaded or stored."""
+    """Return the layout of the matrices in the registers that are loaded or stored."""
 
     def fragment(slots: Slots, _: LayoutInputs) -> FragmentMap:
         element = slots.get("dst_fmt", "") or slots["type"]
@@ -52,14 +52,17 @@ def _matrix_layout(family: str) -> OperandLayout:
 
 
 def _transposed_layout(operand: str) -> OperandLayout:
-    """Return the layout of a matrix before ("A") or after ("D") the transposition."""
+    """Return the layout of the matrix before ("A") or after ("D") the transposition."""
     return OperandLayout(
         operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
     )
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """Return the bytes of every addressed row. Shapes: (warps, rows, 16)."""
+    """Return the bytes of all rows.
+
+    Shapes: (warps, rows, 16).
+    """
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
@@ -67,7 +70,10 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, stacked vertically. Shapes: (warps, rows, columns)."""
+    """Write the matrices of each warp, which are stacked vertically.
+
+    Shapes: (warps, rows, columns).
+    """
     order = _fragment(i, "ldmatrix").order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
@@ -117,13 +123,13 @@ def load_widened_matrices(warps: Warps, i: Bound) -> None:
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return sixteen 4-bit elements of the first 8 bytes of a row, each in the low bits of a byte."""
+    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a byte of its own."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return sixteen 6-bit elements of the first 12 bytes of a row, each in the low bits of a byte."""
+    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a byte of its own."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63

@@ -1,4 +1,4 @@
-"""Memory barrier objects in shared memory, which count arrivals and the bytes of asynchronous copies.
+"""Memory barriers in shared memory, which count arrivals and the bytes of asynchronous copies.
 
 Source: PTX ISA 9.7.13.15.
 """
@@ -75,7 +75,10 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the rows of arrivals. `arrive` and `drop` are the first PTX versions of the two operations."""
+    """Return the table of the arrivals in a state space.
+
+    `arrive` and `drop` are the first PTX versions of the operations arrive and arrive_drop.
+    """
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}
@@ -129,7 +132,7 @@ def arrive(warps: Warps, i: Bound) -> None:
 
 
 def _arrive(warps: Warps, i: Bound, action: str) -> None:
-    """Arrive once or `count` times, and write the state if the form has this operand."""
+    """Arrive once or `count` times, and write the state token if the form has an operand for it."""
     given, kept = getattr(i, "count", None), getattr(i, "state", None)
     state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
     if kept is not None:

@@ -1,7 +1,7 @@
-"""Loads, stores, conversion of addresses, and cache control.
+"""Loads, stores, address conversions and cache control.
 
-Memory order, scope, caching and eviction have no effect in the emulator: it performs every access in program order, and
-all threads see the access at once.
+Memory order, scope, caching and eviction have no effect in the emulator. The emulator performs every access in program
+order, and all threads see its result at once.
 
 Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 """
@@ -36,13 +36,17 @@ _FIRST = {
     (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
     ("local", False): ("9.1 sm_75", "9.1 sm_75"),
 }
-"""Availability of ordered accesses, and of volatile accesses to local memory, by spaces and order."""
+"""Availability by state space, and by whether the accesses have a memory order.
+
+Each entry has the availability of types up to 64 bits, then that of b128. Unlisted accesses are available from PTX 1.0,
+with b128 from PTX 8.3.
+"""
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the rows of the vectors of each type: 128 bits, or 256 bits in global memory.
+    """Return the table for vectors of each type, up to 128 bits, or up to 256 bits in global memory.
 
-    `accesses` are cells of some columns and their state spaces. With `sem`, accesses have an order and a scope.
+    Each item of `accesses` has cells for `columns`, and state spaces. With `sem`, the accesses have a scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -307,7 +311,7 @@ _WINDOWS = """
         const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
         shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
 """
-"""State spaces with generic addresses. 32-bit addresses are removed in every PTX version."""
+"""State spaces with generic addresses. The rows of 32-bit addresses are removed in every PTX version."""
 
 CVTA = Form(
     name="memory.cvta",
@@ -495,5 +499,5 @@ CREATEPOLICY_CVT = Form(
 @CREATEPOLICY_RANGE.execute
 @CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
-    """Write 0. A policy is opaque and has no effect."""
+    """Write 0, because a cache policy is opaque and has no effect in the emulator."""
     warps.write(i.d, np.zeros((1, 1), np.uint64))

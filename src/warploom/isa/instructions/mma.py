@@ -1,4 +1,4 @@
-"""Warp-level multiplication of dense matrices in registers, with optional block scales.
+"""Matrix multiplication by a warp (`mma`): dense matrices in registers, with optional block scales.
 
 Source: PTX ISA 9.7.14.3, 9.7.14.5.14.
 """
@@ -115,7 +115,7 @@ BIT = Form(
 @INTEGER.multiplication
 @BIT.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return d = sum(a, b, c)."""
+    """Return the record of d = sum(a, b, c)."""
     return product("warp", i)
 
 
@@ -124,12 +124,14 @@ def _byte_ids(slots: Slots) -> tuple[int, ...]:
 
 
 def _vectors(kind: str, scale_vec: str) -> int:
-    """Scale factors of a row of A: the digit of `scale_vec::2X`, or the kind's default."""
+    """Return the number of scale factors for a row of A.
+
+    It is the digit of `scale_vec::2X`, or the default of the kind.
+    """
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
 def _scales(operand: Literal["A", "B"]) -> OperandSpec:
-    """Return the specification of the register with the scale factors of A or B."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         vectors = _vectors(slots["kind"], slots["scale_vec"])
@@ -147,7 +149,7 @@ SCALES = {
     "byte_id_b": inp("u16", values=_byte_ids),
     "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
 }
-"""Operands with block scales, and those that select the lanes and bytes of the scales."""
+"""Operands of the block scales of A and B: the factors, and the selectors of their bytes and lanes."""
 
 SCALED = Form(
     name="mma.scaled",
@@ -169,7 +171,7 @@ SCALED = Form(
 
 @SCALED.multiplication
 def multiply_scaled(i: Bound) -> Multiplication:
-    """Return d = sum(a, b, c, scale_a, scale_b)."""
+    """Return the record of d = sum(a, b, c), where block scales multiply a and b."""
     vectors = _vectors(i.kind, i.scale_vec)
     scales = (
         BlockScales("A", i.scale_a_data, i.byte_id_a, i.thread_id_a, vectors),

@@ -1,6 +1,6 @@
-"""Loads, stores, reductions and bulk copies at addresses that several devices share.
+"""Loads, stores, reductions and bulk copies at multimem addresses, which several devices share.
 
-The emulator has one device and executes none of these instructions.
+The emulator has one device, and executes none of these instructions.
 
 Source: PTX ISA 9.7.9.14, 9.7.9.25.7, 9.7.9.25.8.
 """
@@ -15,13 +15,13 @@ from warploom.isa.model.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
-"""Targets that support 8-bit floating-point formats in these instructions."""
+"""Targets that support 8-bit floating-point formats in multimem instructions."""
 
 _ADDRESS = address()  # of 64 bits, or assemblers refuse the module
 
 
 def _register_type(slots: Slots) -> str:
-    """Return the type of the registers: bits for 8-bit floating-point formats."""
+    """Return the type of the registers, which are declared as bits for 8-bit floating-point formats."""
     word = slots["type"]
     return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
 

@@ -1,4 +1,4 @@
-"""Stack of a thread in local memory: allocation, and saving and restoring the stack pointer.
+"""Allocation on the stack of a thread in local memory, and access to the stack pointer.
 
 Source: PTX ISA 9.7.17.
 """

@@ -1,7 +1,7 @@
 """Tensor memory of Blackwell: allocation, loads, stores, copies, fences and commits.
 
-An address in tensor memory has 32 bits, the lane above the column, and is in a register. The multiplications are in
-`tcgen05_mma`. The emulator executes none of these instructions.
+An address in tensor memory is a 32-bit register with the lane in its upper half and the column in its lower half.
+`tcgen05_mma` declares the multiplications. The emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.
 """
@@ -27,7 +27,10 @@ _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
 
 def _registers(slots: Slots) -> int:
-    """Return the registers per lane: the bits of the shape times the repetitions, divided by 1024."""
+    """Return the number of registers per lane.
+
+    It is the number of bits of the shape times the repetitions, divided by 1024.
+    """
     return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
 
 
@@ -67,7 +70,7 @@ RELINQUISH = Form(
 
 
 def _rows(packing: str) -> str:
-    """Return the rows of the shapes with contiguous lanes, with their numbers of repetitions."""
+    """Return the table of the shapes that access one range of columns."""
     return f"""
         shape           num              {packing}            ptx  target
         32x32b,16x64b   x1,{_REPEATS}    -,{packing}::16b     8.6  {_TARGETS}
@@ -77,7 +80,7 @@ def _rows(packing: str) -> str:
 
 
 def _split_rows(packing: str) -> str:
-    """Return the rows of the shape with two halves, which are a number of columns apart."""
+    """Return the table of the shape that accesses two ranges of columns."""
     return f"shape num {packing} ptx target\n16x32bx2 x1,{_REPEATS} -,{packing}::16b 8.6 {_TARGETS}"
 
 

@@ -1,9 +1,8 @@
 """Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
-A is in tensor memory, or in shared memory behind a descriptor; B is in shared memory and D in tensor memory. The
-instruction descriptor, a value at run time, holds the shape and the exact types. Layouts can be derived only
-if the user gives its value. The
-emulator executes none of these instructions.
+A is in tensor memory, or in shared memory with a descriptor. B is in shared memory with a descriptor, and D is in
+tensor memory. The shape and the exact types are in the instruction descriptor, which is a value at run time. Layouts
+are therefore known only if the user gives this value. The emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.10.
 """
@@ -32,17 +31,20 @@ SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _lane_masks(slots: Slots) -> int:
-    """Return the number of 32-bit lane masks: one for 32 lanes of D, which has 128 lanes in each CTA."""
+    """Return the number of 32-bit lane masks. Each masks 32 of the 128 lanes that D has in each CTA."""
     return 4 * _ctas(slots)
 
 
 def _scales(slots: Slots) -> range:
-    """Return the exponents of the powers of two by which D may be divided before the sum."""
+    """Return the legal exponents of the power of two by which the old D is divided."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
 def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
-    """Return the instruction descriptor as this multiplication reads it."""
+    """Return the decoded instruction descriptor.
+
+    Errors: UsageError if the descriptor is missing, or contradicts the modifiers of the instruction.
+    """
     kind = slots["kind"].removeprefix("kind::")
     found = given.idesc
     if found is None:
@@ -71,7 +73,7 @@ def _ctas(slots: Slots) -> int:
 def _in_tensor(
     operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """Return the specification of an operand in tensor memory, with the formula of its layout."""
+    """Return the specification of an operand in tensor memory, with the function that computes its layout."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return formula(_fields(slots, given), _ctas(slots), stationary=stationary)
@@ -80,7 +82,10 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of a descriptor of A or B. Each CTA of a pair holds half of the rows."""
+    """Return the specification of the descriptor of A or B, with the layout in shared memory.
+
+    Each CTA of a pair holds half of the rows.
+    """
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
@@ -102,9 +107,9 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors in a row of A.
+    """Return the number of scale factors for a row of A.
 
-    It is the digit of `scale_vec::2X`, or follows from the block size, or from the kind.
+    The digit of `scale_vec::2X`, the block size, or the kind determines the number.
     """
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
@@ -113,7 +118,7 @@ def _factors(slots: Slots) -> int:
 
 
 def _scale(operand: str) -> OperandSpec:
-    """Return the specification of the scale factors of A or B in tensor memory."""
+    """Return the specification of the operand with the scale factors of A or B in tensor memory."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
@@ -122,7 +127,10 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the operands of every multiplication, and those with the names in `more`."""
+    """Return the specifications of the operands of every multiplication, and of those named in `more`.
+
+    `tensor` is True if A is in tensor memory.
+    """
     taddr, descriptor = tensor_address("bits"), inp("u64")
     stationary = "zero_column_mask_desc" in more
     places = {
@@ -199,7 +207,7 @@ _BLOCK_ROWS = f"""
 """
 
 _SOURCES_OF_A = (("", "a-desc"), ("-tensor", "[a-tmem]"))
-"""Suffixes of form names, and operand A: behind a descriptor, or in tensor memory."""
+"""Suffixes of form names with the operand A: a descriptor, or an address in tensor memory."""
 
 BLOCK, BLOCK_TENSOR = (
     Form(

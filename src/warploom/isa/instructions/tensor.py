@@ -27,7 +27,7 @@ _DIMENSIONS = "1d,2d,3d,4d,5d"
 _VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
 _PAIRED = "sm_100f,sm_110f"
-"""Targets with CTA pairs, gathers and strides."""
+"""Targets that support CTA pairs, gathers, scatters and the modes im2col::w."""
 
 
 def _rank(slots: Slots) -> int:
@@ -39,12 +39,18 @@ def _rows_of_four(slots: Slots) -> int:
 
 
 def _offsets(slots: Slots) -> int:
-    """Return the number of offsets into the filter: one per dimension, or halo and offset for im2col::w."""
+    """Return the number of im2col offsets.
+
+    The mode im2col has one offset for each dimension of the filter. The modes im2col::w have a halo and an offset.
+    """
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
 
 
 def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
-    """Return the coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
+    """Return the tensor coordinates of an address operand, innermost dimension first.
+
+    Shapes: (dimensions, warps, 32).
+    """
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
@@ -287,7 +293,7 @@ PREFETCH_ROWS.execute(no_effect)
 
 
 def _wide(arch: str, slots: Slots) -> str:
-    """Return the limit of forms whose modes include im2col::w."""
+    """Return the reason why the emulator cannot copy in a mode other than im2col."""
     mode = slots["load_mode"]
     return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
 

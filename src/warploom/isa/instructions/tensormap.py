@@ -1,4 +1,4 @@
-"""Changes of tensor maps in memory, and their publication to the tensor-map proxy.
+"""Changes of tensor maps in memory, and the fence that makes them visible to TMA.
 
 Source: PTX ISA 9.7.9.26, 9.7.13.15.
 """
@@ -31,11 +31,11 @@ _PACKED_NAMES: dict[str, LiteralString] = {
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
-"""Names of fields in `PACKED` that differ from those of the instruction."""
+"""Names in `PACKED` of the fields that the instruction calls by another name."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
+    """Store one entry of a field, with the width that it has in the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
     field: str = i.field
     layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]
@@ -108,7 +108,7 @@ def _codes(slots: Slots) -> range:
 
 
 def _new_codes(slots: Slots) -> range:
-    """Return the codes of the packed 6-bit and 4-bit formats, and of the 96-byte swizzle."""
+    """Return the codes for the packed 6-bit and 4-bit formats, or for the 96-byte swizzle."""
     return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
 
 

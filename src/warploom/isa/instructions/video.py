@@ -1,7 +1,7 @@
-"""Video instructions on a byte or half of a register, and SIMD on all bytes or halves of a register.
+"""Video instructions on one byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector behind a register chooses parts of it (`%r1.b0`). The emulator executes neither selectors nor the Forms
-without semantics.
+A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator does not execute instructions with
+selectors, nor the Forms without semantics.
 
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
@@ -23,12 +23,12 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """Return the specification of a source with an optional selector of a byte or half."""
+    """Return the specification of a source with an optional selector for one byte or half."""
     return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
-    """Return the selector pattern of d, which is legal only without a second operation."""
+    """Return the pattern of the selector of d, which is legal only without a second operation."""
     return "" if slots["op2"] else _PART
 
 

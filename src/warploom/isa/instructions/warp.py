@@ -1,4 +1,4 @@
-"""Exchange between the lanes of a warp: shuffles, votes, matches, reductions and elections.
+"""Exchange of values between the lanes of a warp: shuffles, votes, matches, reductions and elections.
 
 Source: PTX ISA 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
 """
@@ -29,12 +29,18 @@ def _gather_members(warps: Warps, i: Bound) -> Array:
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """Return a bit for each lane of a mask. Shapes: (warps, 32) to (warps, 1)."""
+    """Return masks of lanes as 32-bit integers.
+
+    Shapes: from (warps, 32) to (warps, 1).
+    """
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 
 def _active_members(warps: Warps, members: Array) -> Lanes:
-    """Return for each lane the active lanes of its member mask. Shapes: (warps, 32, 32), members last."""
+    """Return for each lane a mask of the active lanes in its member mask.
+
+    Shapes: (warps, 32, 32), where the last axis is the member.
+    """
     named = (members[:, :, np.newaxis] & _BIT) != 0
     return np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
 
@@ -43,7 +49,10 @@ def _active_members(warps: Warps, members: Array) -> Lanes:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and True where the source is within segment and clamp."""
+    """Return the source lane of each lane, and a mask of the lanes whose source is legal.
+
+    A source is legal if it is within the segment and the clamp that c encodes.
+    """
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

@@ -1,6 +1,8 @@
-"""Asynchronous matrix multiplication by a warpgroup.
+"""Asynchronous matrix multiplication by a warpgroup (`wgmma`).
 
-A is in shared memory or registers, and B in shared memory.
+A is in shared memory or in registers, and B is in shared memory.
+
+Source: PTX ISA 9.7.15.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from warploom.layout import SharedMap, descriptor
 
 
 def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
-    """Return the specification of a descriptor register, with the layout of its matrix in shared memory."""
+    """Return the specification of a matrix descriptor, with the layout of the matrix in shared memory."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
@@ -43,7 +45,7 @@ def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Return the examined bits of the selector: the low 32 if only one selector is legal."""
+    """Return the number of low bits of the sparsity selector that ptxas examines, or 0 for all bits."""
     return 32 if len(selectors(slots)) == 1 else 0
 
 
@@ -72,7 +74,7 @@ def _major(transposed: int) -> Literal["K", "MN"]:
 
 
 def multiply(i: Bound) -> Multiplication:
-    """Return d = sum(imm_scale_a * a, imm_scale_b * b, d if scale_d else 0)."""
+    """Return the record of d = sum(imm_scale_a * a, imm_scale_b * b, d if scale_d else 0)."""
     slots, k, sparse = vars(i), k_of(i.shape), hasattr(i, "sp_meta")
     if hasattr(i, "a"):
         a = register_matrix("warpgroup", "A", i, sparse=sparse)
@@ -91,9 +93,10 @@ def multiply(i: Bound) -> Multiplication:
 
 
 def _declare(name: str, syntax: str, rows: str, *, spelling: str = "", integers: bool = False) -> tuple[Form, Form]:
-    """Declare a Form with A in shared memory, and one with A in registers.
+    """Declare one Form with A in shared memory, and one with A in registers.
 
-    In the syntax line, A stands for `a-desc` and for `a`. Registers cannot be transposed.
+    The name A in the syntax line becomes `a-desc` in the first Form and `a` in the second. The second has no operand
+    `imm-trans-a`, because registers cannot be transposed.
     """
     return (
         _form(name, syntax.replace("A,", "a-desc,"), rows, spelling, integers=integers),
@@ -242,5 +245,5 @@ WAIT = Form(
 
 @WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
-    """Wait for all but the N newest groups."""
+    """Wait until all groups of multiplications except the N newest are complete."""
     warps.wait("multiplication", i.N)

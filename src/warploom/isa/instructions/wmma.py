@@ -1,4 +1,6 @@
-"""Older warp-level matrix multiplication, whose loads and stores define the layout of its fragments.
+"""Matrix multiplication by a warp (`wmma`), the older interface with its own loads and stores.
+
+The loads and stores define the layout of the matrices in registers.
 
 Source: PTX ISA 9.7.14.4.
 """
@@ -91,12 +93,14 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Return the layout of a matrix in memory.
+    """Layout of a matrix in memory as lines, which are rows or columns.
 
-    Lane n moves line n, a row or (by columns) a column, in pieces.
+    Lane n moves line n in several accesses. `count` is the number of lines, and `lanes` the mask of the lanes that move
+    a line. `starts` are the addresses of the lines. `pieces` are the offsets of the accesses from the start of a line.
+    Each access moves `units` units of type `unit`. A unit is one element, or the elements of 4 bits in a byte, or the
+    single bits in a word.
 
-    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
-    as many of them as fill a byte (4 bits) or a word (single bits).
+    Units: bytes for `starts` and `pieces`.
     """
 
     count: int
@@ -167,7 +171,10 @@ _OPERANDS = {
 
 
 def _saturates(arch: str, slots: Slots) -> str:
-    """Refuse the saturation of floats, which old versions of PTX had and nobody has measured."""
+    """Return the reason why `.satfinite` is refused on floats.
+
+    Only old PTX versions have this modifier, and nobody has measured its results.
+    """
     return "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else ""
 
 
@@ -242,5 +249,5 @@ BIT = Form(
 @INTEGER.multiplication
 @BIT.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return d = sum(a, b, c)."""
+    """Return the record of d = sum(a, b, c)."""
     return product("warp tiles", i)

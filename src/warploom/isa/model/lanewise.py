@@ -1,6 +1,7 @@
 """Evaluation of lane-wise semantics over batches of warps.
 
-Lane-wise semantics are pure functions of lane values. The interpreter evaluates them over arrays of shape (warps, 32).
+Lane-wise semantics are pure functions of lane values. The interpreter evaluates such a function over arrays of shape
+(warps, 32).
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from warploom.isa.model.operands import OperandSpec
 LaneFunction = Callable[..., Any]
 
 Word = Any
-"""PTX word of a slot: one of those that the rows list, or "" if the slot is empty."""
+"""Text of a modifier in an opcode, or "" if the opcode does not have the modifier."""
 
 
 def evaluate_lanes(
     form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
 ) -> Callable[[Any, Any], None]:
-    """Return the execution of a pure function: read its operands, evaluate it, and write its results.
+    """Return a function that executes an instruction with lane-wise semantics on a batch of warps.
 
-    A vector operand is passed as a sequence of registers. An absent operand is passed as None. A parameter named like a
-    destination is True if the result is wanted. A parameter `carry` receives the carry flag; the last result of such a
-    function is the new carry flag.
+    The returned function reads the operands, evaluates `function` and writes the results. It passes a vector operand as
+    a sequence of registers and an absent operand as None. A parameter with the name of a destination is True if the
+    instruction has this destination. A parameter `carry` receives the carry flag; the last result is then the new carry
+    flag.
     """
     readers = [_reader(name, operands) for name in signature(function).parameters]
     targets = [name for name, each in operands.items() if each.access == "write"]
@@ -48,7 +50,7 @@ def evaluate_lanes(
 
 
 def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
-    """Return the function that reads the argument of a parameter."""
+    """Return the function that reads the argument for a parameter of the semantics."""
     spec = operands.get(name)
     if name == "carry":
         return lambda warps, i: warps.read_carry()

@@ -1,7 +1,8 @@
-"""Types of registers and constants that an operand of a type accepts, by the rules of assemblers.
+"""Types of registers and constants that ptxas accepts for an operand of a given type.
 
-Bits stand for every type of their width, integers of one width for each other, and `f16x2` for 32 bits. Loads, stores
-and most conversions also accept registers wider than the value.
+A register of bits is legal for every type of its width. Signed and unsigned registers of one width are interchangeable,
+and an `f16x2` register is legal for 32-bit integers and bits. Loads, stores and most conversions also accept registers
+that are wider than the value.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
@@ -18,7 +19,7 @@ DECLARABLE = (
     "pred", "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2",
     "b64", "u64", "s64", "f64", "b128",
 )  # fmt: skip
-"""Types that a register may be declared with."""
+"""Types that a `.reg` directive may declare."""
 
 _BITS = {name: 128 if name == "b128" else TYPES[name].bits for name in DECLARABLE}
 _ONLY_BITS = frozenset({"bf16", "bf16x2", "tf32", "f32x2"})
@@ -27,10 +28,10 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 @cache
 def register_types(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
-    """Return the declared types of the registers that are legal for an operand of a type.
+    """Return the declared types of the registers that are legal for an operand of a given type.
 
-    `accepts` is that of the operand's `RegisterConstraint`. `implied` is True if the opcode does not name the type;
-    then `f16x2` does not stand for an integer.
+    `accepts` is the rule of the operand's `RegisterConstraint`. `implied` is True if no word of the opcode names the
+    type. Then an `f16x2` register is not legal for an integer.
     """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
@@ -78,7 +79,9 @@ def takes_integers(type_word: str) -> bool:
 def takes_floats(type_word: str, width: int | None) -> bool:
     """Return True if a floating-point constant is legal for an operand of a type.
 
-    A constant of `width` bits is a number for f32 and f64, and a bit pattern for b32 and b64.
+    A constant is a number for f32 and f64. `width` is 32 for a constant such as 0f3F800000 and 64 for
+    0d3FF0000000000000, which are also legal for b32 and b64 respectively. It is None for a decimal constant, which has
+    64 bits.
     """
     if type_word in ("f32", "f64"):
         return True
@@ -88,8 +91,10 @@ def takes_floats(type_word: str, width: int | None) -> bool:
 def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     """Return the type of a vector of registers and constants, or "" if the items cannot be in one vector.
 
-    Integers, floats, `f16x2` and predicates do not mix. Bits mix with one of them. Predicates mix with bits of 32 only.
-    All registers have one width. A vector of mixed types has the type of bits.
+    `declared` and `constants` describe the items. One of the two entries of an item is "".
+
+    Integers, floats, `f16x2` and predicates cannot be in one vector with each other, but with bits. Predicates mix only
+    with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_kind(name) for name in items]

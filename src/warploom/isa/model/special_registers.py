@@ -1,4 +1,7 @@
-"""Special registers: the value of each as a function of the geometry of a launch (PTX ISA 10)."""
+"""Special registers of PTX: the value of each as a function of the geometry of a launch.
+
+Source: PTX ISA 10.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,16 @@ ValueOf = Callable[[Geometry], "Array | int"]
 _TICK_NANOSECONDS = 1
 _MAX_WARPS_PER_SM = 64
 RESERVED = 1024
-"""Bytes at the start of the shared memory of a CTA that the system reserves, since sm_80."""
+"""Bytes at the start of a CTA's shared memory that the system reserves on sm_80 and later."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialRegister:
     """Special register, or one member of a vector such as `%tid.x`.
 
-    `dynamic` registers change while the kernel runs; the others hold one value per thread. `least` is the least width
-    in bits of a read, for registers that were narrower in early PTX versions.
+    A `dynamic` register changes while the kernel runs. The others hold one value per thread. `least` is the smallest
+    width in bits with which the register may be read. It is smaller than the register for registers that were narrower
+    in early PTX versions.
     """
 
     name: str
@@ -35,19 +39,22 @@ class SpecialRegister:
     least: int = 0
 
     def holds(self, type_word: str) -> bool:
-        """Return True if a move of a type may read the register."""
+        """Return True if a move of this type may read the register."""
         read, own = TYPES[type_word], TYPES[self.type]
         if read.kind in ("float", "packed") or "predicate" in (read.kind, own.kind):
             return read.kind == own.kind
         return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Return the value in the NumPy dtype of the register's type. The shape broadcasts to (warps, 32)."""
+        """Return the value of the register in every lane.
+
+        Shapes: broadcasts to (warps, 32), in the NumPy dtype of the register's type.
+        """
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 
 def special(name: str) -> SpecialRegister | None:
-    """Return the special register of a full name such as `%tid.x` or `%laneid`, or None."""
+    """Return the special register with a name such as `%tid.x` or `%laneid`, or None."""
     return SPECIAL_REGISTERS.get(name)
 
 

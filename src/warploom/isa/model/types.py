@@ -1,6 +1,6 @@
 """Scalar types of PTX: width, NumPy dtype and kind.
 
-Values of floating-point formats narrower than 32 bits, and of packed formats, are stored as unsigned bit patterns.
+Values of packed formats, and of floating-point formats narrower than 32 bits, are stored as unsigned bit patterns.
 `numerics` implements their arithmetic.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """PTX scalar type. `bits` is its width, and `dtype` is the NumPy dtype of its values."""
+    """Scalar type of PTX. `bits` is its width, and `dtype` is the NumPy dtype of its values."""
 
     name: str
     bits: int
@@ -23,7 +23,7 @@ class Type:
 
     @property
     def bytes(self) -> int:
-        """Width in bytes. A predicate has no width in memory."""
+        """Width in bytes. It is 0 for types of fewer than 8 bits."""
         return self.bits // 8
 
 
@@ -57,5 +57,5 @@ TYPES: dict[str, Type] = _table()
 
 
 def bits_of(type_name: str) -> int:
-    """Return the width of a PTX type word in bits."""
+    """Return the width of a PTX type in bits."""
     return TYPES[type_name].bits
