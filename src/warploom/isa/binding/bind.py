@@ -26,7 +26,7 @@ from warploom.isa.binding.operands import (
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
-_WAYS = 16  # legal words of one slot that operands are laid beside
+_WAYS = 16  # maximum number of legal words of one slot that are tried with the operands
 
 
 @dataclass(frozen=True, slots=True)

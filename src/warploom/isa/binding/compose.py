@@ -23,7 +23,7 @@ def form_named(name: str) -> Form:
     for form in forms():
         if form.name == name:
             return form
-    raise FormError(f"no form is called {name!r}")
+    raise FormError(f"unknown form {name!r}")
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
@@ -35,7 +35,7 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
     """
     slots = {word.slot: "" for word in form.syntax.words if word.slot} | dict.fromkeys(form.columns, "")
     if unknown := words.keys() - slots.keys():
-        raise FormError(f"form {form.name}: no slots {sorted(unknown)}")
+        raise FormError(f"form {form.name}: unknown slots {sorted(unknown)}")
     return respell(form, {**slots, **words})
 
 

@@ -24,12 +24,15 @@ _FIELD_NAMES = {
     "tensor_map": "a tensor map",
     "idesc": "an instruction descriptor",
 }
-_LONGEST = 8 * LONGEST_OPCODE  # with all its operands, of which some have 128 registers
+_LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 registers
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Operand of an instruction whose layout is known. `key` is the operand's name in the syntax line."""
+    """Operand of an instruction whose layout is known.
+
+    `key` is the operand's name in the syntax line. `slots` are the words of the instruction's modifiers.
+    """
 
     opcode: str
     key: str
@@ -104,7 +107,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
     }
     if not found:
         with_layouts = ", ".join(sorted({form.family for form in forms() if _has_layout(form)}))
-        raise UsageError(f"no operand of {opcode} has a layout that its words fix; those of {with_layouts} have")
+        raise UsageError(f"no operand of {opcode} has a known layout; expected an instruction of {with_layouts}")
     return tuple(found.values())
 
 

@@ -61,7 +61,7 @@ class Fix:
             return 0.0
         similarity = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
         if self.legal == (self.slot,):
-            return similarity / 2  # a literal word is seldom the intended one
+            return similarity / 2  # users seldom mean a literal word
         return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))
 
 

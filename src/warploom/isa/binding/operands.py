@@ -177,7 +177,7 @@ def _fill(
             part = unparenthesised(part)
         count = spec.registers(match.slots)
         if count == 0 and "braces" in spec.allowed(match.slots) and isinstance(part, Vector) and len(part.items) == 1:
-            part = part.items[0]  # one register in braces is that register
+            part = part.items[0]  # {%r1} stands for %r1
         if not _fits(part, spec, count, match.slots, extensions(part_name)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {expected_operand(spec, match.slots)}"

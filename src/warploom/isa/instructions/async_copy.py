@@ -37,7 +37,7 @@ CP_ASYNC = Form(
         "dst": address(space="shared"),
         "src": address(space="global"),
         "cp_size": immediate(values=_sizes),
-        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or a predicate: read none
+        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or true to read nothing
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     early="shared::cta",
@@ -127,9 +127,8 @@ ARRIVE = Form(
 
 @ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
     where = spread(warps, warps.addresses(i.addr))
-    # WRITE: the arrival follows the lane's earlier copies; unless told otherwise, the phase waits for it
+    # The arrival follows the lane's earlier copies. Without .noinc, the phase also waits for the arrival.
     if not i.noinc:
         warps.mbarrier(i.space, where, "increment", 1)
     warps.defer("copy", partial(_arrive_now, i.space), {"where": where})

@@ -294,7 +294,7 @@ def wait_group(warps: Warps, i: Bound) -> None:
 
 
 def _space(slots: Slots) -> str:
-    return "register" if slots["ss"] else ""  # assemblers add to a shared address
+    return "register" if slots["ss"] else ""  # ptxas refuses a variable as a shared address
 
 
 _STARTS = address(space=_space)
@@ -331,10 +331,8 @@ ZERO_NARROW = Form(
 @ZERO_NARROW.execute
 @ZERO.execute
 def zero(warps: Warps, i: Bound) -> None:
-    # READ
     where = spread(warps, warps.addresses(i.a))
     size = spread(warps, warps.read(i.size))
-    # WRITE
     for amount in np.unique(size[warps.active()]):
         zeros = np.zeros((int(amount) // 8, *size.shape), np.uint64)
         warps.store(i.ss, where, "b64", zeros, lanes=size == amount)

@@ -133,8 +133,8 @@ SET = Form(
     source="PTX ISA 9.7.6.1",
 )
 
-# Result of a true comparison: 1.0 in a floating type, all ones (-1) in an integer type.
 _ONE = {"f32": 1, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
+"""Bits of 1.0, the result of a true comparison in a floating-point type. Integer types have -1."""
 
 
 @SET.semantics

@@ -47,7 +47,7 @@ CALL = Form(
         "ret_param": arguments("write"),
         "func": function(),
         "param_list": arguments("read"),
-        "targets": table(".callprototype", ".calltargets"),  # for a call through a register
+        "targets": table(".callprototype", ".calltargets"),  # only for a call through a register
     },
     effects=(Control("call"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.12.5",

@@ -17,7 +17,7 @@ _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 """Targets that support 8-bit floating-point formats in multimem instructions."""
 
-_ADDRESS = address()  # of 64 bits, or assemblers refuse the module
+_ADDRESS = address()
 
 
 def _register_type(slots: Slots) -> str:

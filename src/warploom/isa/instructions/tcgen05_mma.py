@@ -50,8 +50,8 @@ def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
     if found is None:
         raise UsageError(
             "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
-            " expected one, as idesc= or --idesc",
-            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+            " expected an instruction descriptor, as idesc= or --idesc",
+            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() returns one',
         )
     if isinstance(found, int):
         found = InstructionDescriptor.decode(found, kind)
@@ -60,8 +60,8 @@ def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
     if found.sparse != bool(slots["sp"]):
         words = ("dense", "sparse")
         raise UsageError(
-            f"A is {words[found.sparse]} in the instruction descriptor; the opcode is that of a"
-            f" {words[not found.sparse]} A"
+            f"A is {words[found.sparse]} in the instruction descriptor, and {words[not found.sparse]} in the opcode;"
+            " expected the same"
         )
     return found
 
@@ -89,7 +89,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
-        data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
+        data_path(fields, ctas, stationary=stationary)  # raises UsageError for an illegal shape
         require_k64(fields, operand)
         if operand == "A":
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major

@@ -35,7 +35,7 @@ def _rank(slots: Slots) -> int:
 
 
 def _rows_of_four(slots: Slots) -> int:
-    return 5  # a column, and four rows
+    return 5  # one column and four rows
 
 
 def _offsets(slots: Slots) -> int:
@@ -56,7 +56,7 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
 
 def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
     if given.tensor_map is None:
-        raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
+        raise UsageError("the layout of a box depends on its tensor map; expected the fields of a tensor map")
     if given.tensor_map.rank != _rank(slots):
         raise UsageError(
             f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
@@ -295,7 +295,7 @@ PREFETCH_ROWS.execute(no_effect)
 def _wide(arch: str, slots: Slots) -> str:
     """Return the reason why the emulator cannot copy in a mode other than im2col."""
     mode = slots["load_mode"]
-    return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
+    return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""
 
 
 LOAD_IM2COL = Form(

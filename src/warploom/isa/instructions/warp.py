@@ -271,7 +271,7 @@ def reduce(warps: Warps, i: Bound) -> None:
     members = _gather_members(warps, i)
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     sharers = _active_members(warps, members)
-    # Lanes outside the mask contribute zero, or a value of the mask if zero would change the result.
+    # Other lanes contribute zero, or the lane's own value if zero would change the result.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
     d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)

@@ -62,7 +62,7 @@ _OPERANDS = {
 
 
 def _operand(name: str, *, sparse: bool, integers: bool) -> OperandSpec:
-    if name == "a":  # registers of integers and bits have any 32-bit type, those of floats hold pairs
+    if name == "a":  # integers and bits accept every 32-bit register, floats only pairs
         return replace(fragment("A", "warpgroup", sparse=sparse), type="b32" if integers else "f16x2")
     if name in ("a_desc", "b_desc"):
         return _in_shared_memory("A" if name == "a_desc" else "B", sparse=sparse)
@@ -215,7 +215,7 @@ FENCE = Form(
     effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
-FENCE.execute(no_effect)  # the emulator reads and writes registers in program order
+FENCE.execute(no_effect)  # the emulator accesses registers in program order
 
 COMMIT = Form(
     name="wgmma.commit_group",

@@ -76,18 +76,15 @@ LOAD = Form(
 
 @LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
-    # READ
     found = _map(i.matrix, i.shape, i.type)
     lines = _lines_of(warps, i, found)
     loaded = [
         warps.load(i.ss, lines.starts + np.uint64(at), lines.unit, lines.units, lanes=lines.lanes)
         for at in lines.pieces
     ]
-    # COMPUTE
     matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, : lines.count])
     if bits_of(i.type) == 4:
         matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(warps.count, lines.count, -1)
-    # WRITE
     scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
 
 
@@ -117,7 +114,7 @@ def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
     starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
-    # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
+    # The hardware requires the alignment of a line, of a fragment or of 16 bytes, whichever is smallest.
     piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
     lanes = np.arange(32)[None, :] < count
     return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
@@ -148,15 +145,12 @@ STORE = Form(
 
 @STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
-    # READ
     found = _map("d", i.shape, i.type)
     lines = _lines_of(warps, i, found)
     matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
-    # COMPUTE
     values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
     values[:, :, : lines.count] = matrix.transpose(2, 0, 1)
     values = values.view(TYPES[lines.unit].dtype)
-    # WRITE
     for part, at in enumerate(lines.pieces):
         piece = values[part * lines.units : (part + 1) * lines.units]
         warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)

@@ -158,7 +158,7 @@ class Form(Displayed):
         Errors: FormError if the form already has semantics or lacks the effect `Multiply`.
         """
         if self.is_executable or not self.multiplies:
-            raise FormError(f"form {self.name}: semantics are declared twice, or the effect Multiply is missing")
+            raise FormError(f"form {self.name}: semantics are declared twice, or it lacks the effect Multiply")
         self.multiply = function
         return function
 
@@ -364,7 +364,7 @@ class Form(Displayed):
         patterns = {name for pattern in self.syntax.operands for name in pattern.names}
         if patterns != set(self.operands):
             declared, written = sorted(self.operands), sorted(patterns)
-            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
+            raise FormError(f"form {self.name}: its operands are {declared}; expected {written}, as in its syntax line")
         for spec in self.operands.values():
             if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
                 raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")

@@ -52,7 +52,7 @@ class LayoutInputs:
         if isinstance(self.descriptor, int):
             return Descriptor.decode(self.descriptor)
         if isinstance(self.descriptor, UmmaDescriptor):
-            raise UsageError("a descriptor of the fifth generation does not fit a warpgroup multiplication")
+            raise UsageError("wgmma cannot use a UmmaDescriptor; expected a Descriptor")
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:

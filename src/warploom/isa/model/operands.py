@@ -131,7 +131,10 @@ class OperandSpec:
         return self.type(slots) if callable(self.type) else slots.get(self.type, self.type)
 
     def space_word(self, slots: Slots) -> str:
-        """Return the state space of an address operand: a PTX word, "" for generic, or "?" for any."""
+        """Return the state space of an address operand, as a PTX word.
+
+        It is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
+        """
         if callable(self.space):
             return self.space(slots)
         if self.space == "?":

@@ -384,4 +384,4 @@ class Geometry(Protocol):
     total_shared: int  # %total_smem_size, bytes
     explicit_cluster: bool
     sm_count: int
-    ticks: int  # steps of the emulator so far, which clocks return
+    ticks: int  # value of %clock64: the number of steps that the emulator has executed

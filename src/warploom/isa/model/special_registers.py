@@ -142,7 +142,7 @@ def _registers() -> list[SpecialRegister]:
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
     found.extend(SpecialRegister(name, type_word, lambda g: 0, ptx) for name, type_word, ptx in counters)
-    # The emulator sets no environment and reserves no shared memory for the driver.
+    # The emulator has no driver that sets environment registers or reserves shared memory.
     found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
     found.extend(
         SpecialRegister(f"%reserved_smem_offset_{part}", "b32", lambda g: 0, (7, 6), "sm_80")

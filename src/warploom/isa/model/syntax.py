@@ -55,7 +55,7 @@ class OperandPattern:
 
     def __post_init__(self) -> None:
         names = self.parts or tuple(name for name in (self.first, self.second) if name)
-        object.__setattr__(self, "names", names)  # read at every binding
+        object.__setattr__(self, "names", names)  # computed once, because every binding reads it
 
 
 @dataclass(frozen=True, slots=True)
