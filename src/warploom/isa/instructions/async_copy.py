@@ -24,10 +24,8 @@ def _sizes(slots: Slots) -> tuple[int, ...]:
 
 CP_ASYNC = Form(
     name="async_copy.cp_async",
-    syntax=(
-        "cp.async.cop.shared_space.global{.level::cache_hint}{.level::prefetch_size}"
-        "  [dst], [src], cp-size{, src-size}{, cache-policy};"
-    ),
+    syntax="cp.async.cop.shared_space.global{.level::cache_hint}{.level::prefetch_size}"
+    "  [dst], [src], cp-size{, src-size}{, cache-policy};",
     rows="""
         cop    shared_space        level::cache_hint  level::prefetch_size         ptx target
         ca,cg  shared,shared::cta  -                  -                            7.0 sm_80
@@ -115,10 +113,7 @@ def wait_all(warps: Warps, i: Bound) -> None:
 ARRIVE = Form(
     name="async_copy.mbarrier_arrive",
     syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
-    rows="""
-        space                 ptx target
-        -,shared,shared::cta  7.0 sm_80
-    """,
+    rows="space ptx target\n-,shared,shared::cta 7.0 sm_80",
     operands={"addr": address()},
     effects=(Arrive("addr", after="copy"),),
     source="PTX ISA 9.7.13.15.14",

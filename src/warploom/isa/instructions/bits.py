@@ -146,10 +146,7 @@ def bfi(a: Lane, b: Lane, c: Lane, d: Lane) -> Lane:
 SZEXT = Form(
     name="bits.szext",
     syntax="szext.mode.type  d, a, b;",
-    rows="""
-        mode        type     ptx  target
-        clamp,wrap  u32,s32  7.6  sm_70
-    """,
+    rows="mode type ptx target\nclamp,wrap u32,s32 7.6 sm_70",
     operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.21",

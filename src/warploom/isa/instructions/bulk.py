@@ -54,10 +54,8 @@ def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **f
 
 LOAD = Form(
     name="bulk.load",
-    syntax=(
-        "cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
-        "  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
+    "  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy};",
     rows="""
         dst              multicast             level::cache_hint  ptx target
         shared::cta      -                     -,L2::cache_hint   8.6 sm_90
@@ -85,14 +83,9 @@ def load(warps: Warps, i: Bound) -> BulkCopy:
 
 LOAD_PART = Form(
     name="bulk.load_part",
-    syntax=(
-        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob"
-        "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};"
-    ),
-    rows="""
-        level::cache_hint  ptx target
-        -,L2::cache_hint   9.2 sm_90
-    """,
+    syntax="cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob"
+    "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};",
+    rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="global"),
@@ -119,10 +112,7 @@ def load_part(warps: Warps, i: Bound) -> BulkCopy:
 COPY_IN_CLUSTER = Form(
     name="bulk.copy_in_cluster",
     syntax="cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar];",
-    rows="""
-        dst              ptx target
-        shared::cluster  8.0 sm_90
-    """,
+    rows="dst ptx target\nshared::cluster 8.0 sm_90",
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
@@ -142,10 +132,8 @@ def copy_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
 
 STORE = Form(
     name="bulk.store",
-    syntax=(
-        "cp.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}{.cp_mask}"
-        "  [dstMem], [srcMem], size{, cache-policy}{, byteMask};"
-    ),
+    syntax="cp.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}{.cp_mask}"
+    "  [dstMem], [srcMem], size{, cache-policy}{, byteMask};",
     rows="""
         level::cache_hint  cp_mask  ptx target
         -,L2::cache_hint   -        8.0 sm_90
@@ -173,10 +161,8 @@ def store(warps: Warps, i: Bound) -> BulkCopy:
 
 REDUCE_IN_CLUSTER = Form(
     name="bulk.reduce_in_cluster",
-    syntax=(
-        "cp.reduce.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes.redOp.type"
-        "  [dstMem], [srcMem], size, [mbar];"
-    ),
+    syntax="cp.reduce.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes.redOp.type"
+    "  [dstMem], [srcMem], size, [mbar];",
     rows="""
         dst              redOp       type         ptx target
         shared::cluster  and,or,xor  b32          8.0 sm_90
@@ -210,10 +196,8 @@ def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
 
 REDUCE = Form(
     name="bulk.reduce",
-    syntax=(
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}.redOp{.noftz}.type"
-        "  [dstMem], [srcMem], size{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}.redOp{.noftz}.type"
+    "  [dstMem], [srcMem], size{, cache-policy};",
     rows="""
         level::cache_hint  redOp       noftz  type                     ptx target
         -,L2::cache_hint   and,or,xor  -      b32,b64                  8.0 sm_90
@@ -244,10 +228,7 @@ def reduce(warps: Warps, i: Bound) -> BulkCopy:
 PREFETCH = Form(
     name="bulk.prefetch",
     syntax="cp.async.bulk.prefetch.L2.global{.level::cache_hint}  [srcMem], size{, cache-policy};",
-    rows="""
-        level::cache_hint  ptx target
-        -,L2::cache_hint   8.0 sm_90
-    """,
+    rows="level::cache_hint ptx target\n-,L2::cache_hint 8.0 sm_90",
     operands={
         "srcMem": address(space="global"),
         "size": inp("u32", values=SIZES),
@@ -302,10 +283,7 @@ _STARTS = address(space=_space)
 ZERO = Form(
     name="bulk.zero",
     syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
-    rows="""
-        ss             ptx target
-        -,shared::cta  8.6 sm_100
-    """,
+    rows="ss ptx target\n-,shared::cta 8.6 sm_100",
     operands={
         "a": _STARTS,
         "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
@@ -318,10 +296,7 @@ ZERO = Form(
 ZERO_NARROW = Form(
     name="bulk.zero_narrow",
     syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
-    rows="""
-        ss             ptx target
-        -,shared::cta  9.0 sm_100
-    """,
+    rows="ss ptx target\n-,shared::cta 9.0 sm_100",
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
     effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",

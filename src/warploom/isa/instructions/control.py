@@ -112,10 +112,7 @@ NANOSLEEP = Form(
 SETMAXNREG = Form(
     name="control.setmaxnreg",
     syntax="setmaxnreg.action.sync.aligned.u32  imm-reg-count;",
-    rows="""
-        action   ptx target
-        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows="action ptx target\ninc,dec 8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f",
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
     effects=(
         Collective("warp"),

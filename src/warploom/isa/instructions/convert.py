@@ -214,10 +214,7 @@ def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> L
 FOUR_STOCHASTIC = Form(
     name="convert.four_stochastic",
     syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
-    rows="""
-        relu    dtype                                ptx  target
-        -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
-    """,
+    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a",
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",

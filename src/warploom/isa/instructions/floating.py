@@ -173,10 +173,7 @@ COPYSIGN.semantics(floats.copysign)
 TESTP = Form(
     name="floating.testp",
     syntax="testp.property.type  p, a;",
-    rows="""
-        property                                             type     ptx
-        finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
-    """,
+    rows="property type ptx\nfinite,infinite,number,notanumber,normal,subnormal f32,f64 2.0",
     operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )

@@ -54,10 +54,7 @@ def fma(ftz: Word, sat: Word, relu: Word, type: Word, a: Lane, b: Lane, c: Lane)
 FMA_OOB = Form(
     name="half.fma_oob",
     syntax="fma.rn.oob{.relu}.type  d, a, b, c;",
-    rows="""
-        relu    type                   ptx  target
-        -,relu  f16,f16x2,bf16,bf16x2  8.1  sm_90
-    """,
+    rows="relu type ptx target\n-,relu f16,f16x2,bf16,bf16x2 8.1 sm_90",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )

@@ -204,10 +204,7 @@ def _bytes(slots: Slots) -> str:
 QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
-    rows="""
-        op               type       ptx  target
-        add,sub,min,max  u8x4,s8x4  9.2  sm_120f
-    """,
+    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
     operands={"d": out(_bytes, accepts="bits"), "a": inp(_bytes, accepts="bits"), "b": inp(_bytes, accepts="bits")},
     source="PTX ISA 9.7.1.1",
 )
@@ -221,10 +218,7 @@ def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
 QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
-    rows="""
-        type  ptx  target
-        s8x4  9.2  sm_120f
-    """,
+    rows="type ptx target\ns8x4 9.2 sm_120f",
     operands={"d": out("s32", accepts="bits"), "a": inp("s32", accepts="bits")},
     source="PTX ISA 9.7.1.11",
 )
@@ -238,10 +232,7 @@ def quad_neg(a: Lane) -> Lane:
 DP4A = Form(
     name="integer.dp4a",
     syntax="dp4a.atype.btype  d, a, b, c;",
-    rows="""
-        atype    btype    ptx  target
-        u32,s32  u32,s32  5.0  sm_61
-    """,
+    rows="atype btype ptx target\nu32,s32 u32,s32 5.0 sm_61",
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )

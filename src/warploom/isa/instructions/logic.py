@@ -15,10 +15,7 @@ from warploom.numerics.lanes import Lane
 BITWISE = Form(
     name="logic.bitwise",
     syntax="op.type  d, a, b;",
-    rows="""
-        op          type             ptx
-        and,or,xor  pred,b16,b32,b64 1.0
-    """,
+    rows="op type ptx\nand,or,xor pred,b16,b32,b64 1.0",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.8.1",
@@ -73,10 +70,7 @@ def lop3(a: Lane, b: Lane, c: Lane, immLut: int) -> Lane:
 LOP3_BOOL = Form(
     name="logic.lop3_bool",
     syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q;",
-    rows="""
-        BoolOp  ptx  target
-        or,and  8.2  sm_70
-    """,
+    rows="BoolOp ptx target\nor,and 8.2 sm_70",
     operands={
         "d": out("b32", allows=("sink",)),
         "p": pred_out(sink=False),

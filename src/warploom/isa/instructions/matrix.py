@@ -166,10 +166,7 @@ def store_matrices(warps: Warps, i: Bound) -> None:
 MOVMATRIX = Form(
     name="matrix.movmatrix",
     syntax="movmatrix.sync.aligned.shape.trans.type  d, a;",
-    rows="""
-        shape  type  ptx  target
-        m8n8   b16   7.8  sm_75
-    """,
+    rows="shape type ptx target\nm8n8 b16 7.8 sm_75",
     operands={
         "d": replace(out("b32"), layout=_transposed_layout("D")),
         "a": replace(inp("b32", values=()), layout=_transposed_layout("A")),

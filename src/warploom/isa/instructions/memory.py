@@ -86,10 +86,8 @@ _ST_CACHED = "level1::eviction_priority level::cache_hint"
 
 LD = Form(
     name="memory.ld",
-    syntax=(
-        "ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"cop {_LD_CACHED}",
         (f"-,ca,cg,cs,lu,cv - {_HINT} {_PREFETCH}", _CACHED),
@@ -103,10 +101,8 @@ LD = Form(
 
 LD_ORDERED = Form(
     name="memory.ld_ordered",
-    syntax=(
-        "ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"sem {_LD_CACHED}",
         (f"relaxed,acquire -,{_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
@@ -142,10 +138,8 @@ LD_MMIO = Form(
 
 LD_NC = Form(
     name="memory.ld_nc",
-    syntax=(
-        "ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"cop {_LD_CACHED}",
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
@@ -188,10 +182,8 @@ def load(warps: Warps, i: Bound) -> None:
 
 ST = Form(
     name="memory.st",
-    syntax=(
-        "st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.vec}.type  [a], b{, cache-policy};"
-    ),
+    syntax="st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.vec}.type  [a], b{, cache-policy};",
     rows=_table(
         f"cop {_ST_CACHED}",
         (f"-,wb,cg,cs,wt - {_HINT}", _CACHED),
@@ -205,10 +197,8 @@ ST = Form(
 
 ST_ORDERED = Form(
     name="memory.st_ordered",
-    syntax=(
-        "st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.vec}.type  [a], b{, cache-policy};"
-    ),
+    syntax="st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.vec}.type  [a], b{, cache-policy};",
     rows=_table(
         f"sem {_ST_CACHED}",
         (f"relaxed,release -,{_LEVEL1} {_HINT}", _CACHED),
@@ -379,10 +369,7 @@ def is_space(warps: Warps, i: Bound) -> None:
 MAPA = Form(
     name="memory.mapa",
     syntax="mapa{.space}.type  d, a, b;",
-    rows="""
-        space              type     ptx target
-        -,shared::cluster  u32,u64  7.8 sm_90
-    """,
+    rows="space type ptx target\n-,shared::cluster u32,u64 7.8 sm_90",
     operands={"d": out("type"), "a": inp("type", allows=("symbol",), space="shared"), "b": inp("u32")},
     source="PTX ISA 9.7.9.23",
 )
@@ -396,10 +383,7 @@ def map_address(warps: Warps, i: Bound) -> None:
 GETCTARANK = Form(
     name="memory.getctarank",
     syntax="getctarank{.space}.type  d, a;",
-    rows="""
-        space              type     ptx target
-        -,shared::cluster  u32,u64  7.8 sm_90
-    """,
+    rows="space type ptx target\n-,shared::cluster u32,u64 7.8 sm_90",
     operands={"d": out("u32"), "a": inp("type", allows=("symbol",), space="shared")},
     source="PTX ISA 9.7.9.24",
 )

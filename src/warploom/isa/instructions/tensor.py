@@ -85,10 +85,8 @@ OFFSETS = {"im2colInfo": inp("u16", _offsets)}
 
 LOAD = Form(
     name="tensor.load",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};",
     rows=f"""
         dim            dst              multicast             cta_group      level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta      -                     -              -,L2::cache_hint   8.6 sm_90
@@ -136,10 +134,8 @@ def load(warps: Warps, i: Bound) -> TensorCopy:
 
 STORE = Form(
     name="tensor.store",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src{.tile}.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.global.src{.tile}.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim            src          level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
@@ -151,10 +147,8 @@ STORE = Form(
 
 REDUCE = Form(
     name="tensor.reduce",
-    syntax=(
-        "cp.reduce.async.bulk.tensor.dim.global.src.redOp{.tile}.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.tensor.dim.global.src.redOp{.tile}.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim            src          redOp                           level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
@@ -191,14 +185,9 @@ def reduce(warps: Warps, i: Bound) -> TensorCopy:
 
 PREFETCH = Form(
     name="tensor.prefetch",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.level::cache_hint}"
-        "  [tensorMap, tensorCoords]{, cache-policy};"
-    ),
-    rows=f"""
-        dim            level::cache_hint  ptx target
-        {_DIMENSIONS}  -,L2::cache_hint   8.0 sm_90
-    """,
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.level::cache_hint}"
+    "  [tensorMap, tensorCoords]{, cache-policy};",
+    rows=f"dim level::cache_hint ptx target\n{_DIMENSIONS} -,L2::cache_hint 8.0 sm_90",
     operands=PREFETCHED,
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
@@ -232,10 +221,8 @@ FOUR_ROWS = address(_rows_of_four, space="global")
 
 GATHER = Form(
     name="tensor.gather",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};",
     rows=f"""
         dim  dst              multicast             cta_group        level::cache_hint  ptx target
         2d   shared::cta      -                     -                -,L2::cache_hint   8.6 sm_100
@@ -259,10 +246,8 @@ GATHER = Form(
 
 SCATTER = Form(
     name="tensor.scatter",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim  src          level::cache_hint  ptx target
         2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
@@ -274,14 +259,9 @@ SCATTER = Form(
 
 PREFETCH_ROWS = Form(
     name="tensor.prefetch_rows",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
-        "  [tensorMap, tensorCoords]{, cache-policy};"
-    ),
-    rows=f"""
-        dim  level::cache_hint  ptx target
-        2d   -,L2::cache_hint   8.6 {_PAIRED}
-    """,
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
+    "  [tensorMap, tensorCoords]{, cache-policy};",
+    rows=f"dim level::cache_hint ptx target\n2d -,L2::cache_hint 8.6 {_PAIRED}",
     operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
@@ -300,11 +280,9 @@ def _wide(arch: str, slots: Slots) -> str:
 
 LOAD_IM2COL = Form(
     name="tensor.load_im2col",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}"
-        "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}"
+    "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};",
     rows=f"""
         dim         dst              load_mode       multicast             cta_group        level::cache_hint  ptx target
         {_VOLUMES}  shared::cta      im2col          -                     -                -,L2::cache_hint   8.6 sm_90
@@ -345,10 +323,8 @@ def load_im2col(warps: Warps, i: Bound) -> TensorCopy:
 
 STORE_IM2COL = Form(
     name="tensor.store_im2col",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim         src          level::cache_hint  ptx target
         {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
@@ -366,10 +342,8 @@ def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
 
 REDUCE_IM2COL = Form(
     name="tensor.reduce_im2col",
-    syntax=(
-        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim         src          redOp                           level::cache_hint  ptx target
         {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
@@ -387,10 +361,8 @@ def reduce_im2col(warps: Warps, i: Bound) -> TensorCopy:
 
 PREFETCH_IM2COL = Form(
     name="tensor.prefetch_im2col",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};",
     rows=f"""
         dim         load_mode                 level::cache_hint  ptx target
         {_VOLUMES}  im2col                    -,L2::cache_hint   8.0 sm_90

@@ -149,9 +149,8 @@ REPLACE_NEW_CODE.execute(replace_code)
 
 CP_FENCEPROXY = Form(
     name="tensormap.cp_fenceproxy",
-    syntax=(
-        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst], [src], size;"
-    ),
+    syntax="tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
+    "  [dst], [src], size;",
     rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
     operands={
         "dst": address(space="global"),

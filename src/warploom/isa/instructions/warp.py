@@ -102,10 +102,7 @@ def shuffle_sync(warps: Warps, i: Bound) -> None:
 SHFL = Form(
     name="warp.shfl",
     syntax="shfl.mode.b32  d{|p}, a, b, c;",
-    rows="""
-        mode              ptx target gone
-        up,down,bfly,idx  3.0 sm_30  6.4@sm_70
-    """,
+    rows="mode ptx target gone\nup,down,bfly,idx 3.0 sm_30 6.4@sm_70",
     operands=_SHUFFLED,
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
