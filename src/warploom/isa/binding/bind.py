@@ -16,7 +16,6 @@ from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
 from warploom.isa.binding.operands import (
     BoundOperand,
     Problem,
-    Where,
     list_values,
     place_operands,
     takes_count,
@@ -99,17 +98,14 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
         operand: Operand = operands[like.at[0]]
         if len(like.at) > 1:
             assert isinstance(operand, (Vector, Pair))
-            operand = operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            parts = operand.items if isinstance(operand, Vector) else (operand.first, operand.second)
+            operand = parts[like.at[1]]
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
         if like.spec.kind != "tuple":
             operand = unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.spec, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
-
-
-def _of_pair(pair: Pair, k: int) -> Operand:
-    return pair.second if k else pair.first
 
 
 # Opcodes ----------------------------------------------------------------------------------------------------
@@ -156,7 +152,7 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
         hint = f"the nearest legal opcode is {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
-    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), ("word", fix.position), hint, form.source)
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
@@ -168,7 +164,7 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """Return the changes that make an opcode legal and after which most of the operands fit."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
-    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]
     ranked = [
         (misfit, fix)
         for misfit, fix in misfits
@@ -176,11 +172,6 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     ]
     least = min((misfit for misfit, _ in ranked), default=0)
     return [fix for misfit, fix in ranked if misfit == least]
-
-
-def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """Return the smallest number of operands that do not fit after a change, over its legal words."""
-    return min(_misfit_of(match, operands) for match in _ways(fix))
 
 
 def _ways(fix: Fix) -> Iterator[Match]:
@@ -192,7 +183,7 @@ def _ways(fix: Fix) -> Iterator[Match]:
             yield Match(form, changed, form.rows_of(changed))
 
 
-def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
     if not takes_count(match, len(operands)):
         return len(operands) + 1
     bound = place_operands(match, operands)
@@ -210,35 +201,24 @@ def _slot_of(fix: Fix) -> str:
     return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
 
 
-def _place_of(fix: Fix) -> Where:
-    return ("word", fix.position)
-
-
 def _sentence(opcode: str, fix: Fix) -> str:
-    match fix.kind:
-        case "doubled":
-            return f"'{opcode}' has '.{fix.found}' twice"
-        case "extra":
-            return f"'{opcode}' has '.{fix.found}', which does not belong there"
-        case _:
-            return f"'{opcode}' has {_found(fix)}; expected {_words(fix)}"
-
-
-def _found(fix: Fix) -> str:
+    if fix.kind == "doubled":
+        return f"'{opcode}' has '.{fix.found}' twice"
+    if fix.kind == "extra":
+        return f"'{opcode}' has '.{fix.found}', which does not belong there"
     if fix.slot in fix.match.form.parts:
-        return f"{fix.slot} = {fix.found}"
-    literal = fix.legal == (fix.slot,)
-    if not fix.found:
-        return f"no '.{fix.slot}'"
-    return f"'.{fix.found}'" if literal else f"'.{fix.found}' for {fix.slot}"
+        found = f"{fix.slot} = {fix.found}"
+    elif not fix.found:
+        found = f"no '.{fix.slot}'"
+    else:
+        found = f"'.{fix.found}'" if fix.legal == (fix.slot,) else f"'.{fix.found}' for {fix.slot}"
+    return f"'{opcode}' has {found}; expected {_words(fix)}"
 
 
 def _words(fix: Fix) -> str:
     if fix.slot in fix.match.form.parts:
         return list_values(fix.legal)
-    if not fix.legal:
-        return "none"
-    return list_values([f"'.{word}'" if word else "none" for word in fix.legal])
+    return list_values([f"'.{word}'" if word else "none" for word in fix.legal]) or "none"
 
 
 def _expectation(fix: Fix) -> str:
@@ -258,15 +238,10 @@ def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
     """Yield each legal opcode that differs from a match in one modifier, with a description of the change."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
-        words = dict.fromkeys(word for row in form.rows for word in row.cells[column])
-        for word in words:
+        for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):
             if word == slots.get(column, ""):
                 continue
             changed = respell(form, {**slots, column: word})
-            rows = form.rows_of(changed)
-            if rows:
+            if rows := form.rows_of(changed):
                 quoted = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}"
                 yield quoted if word else f"no {column}", Match(form, changed, rows)
-
-
-# Words of messages ------------------------------------------------------------------------------------------

@@ -6,24 +6,11 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from warploom.isa.binding.nearest import respell
-from warploom.isa.model.form import Form, forms
+from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError, Row
 from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
-
-
-@cache
-def form_named(name: str) -> Form:
-    """Return the Form with a name such as "mma.half".
-
-    Errors: FormError for an unknown name.
-    """
-    for form in forms():
-        if form.name == name:
-            return form
-    raise FormError(f"unknown form {name!r}")
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:

@@ -134,24 +134,13 @@ def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> b
     return one[:count] == other[:count]
 
 
-def _is_type(word: str) -> bool:
-    return word in TYPES or word == "b128" or _FORMAT.fullmatch(word) is not None
-
-
-def _is_layout(word: str) -> bool:
-    return word in ("row", "col")
-
-
-def _is_space(word: str) -> bool:
-    return word.partition("::")[0] in ("global", "shared")
-
-
-def _is_bit_operation(word: str) -> bool:
-    return word in ("and", "or", "xor", "popc")
-
-
-_ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
-"""Tests for the categories of words that keep their order in every spelling of an opcode."""
+_ORDERED: tuple[Callable[[str], bool], ...] = (
+    lambda word: word in TYPES or _FORMAT.fullmatch(word) is not None,
+    lambda word: word in ("row", "col"),
+    lambda word: word.partition("::")[0] in ("global", "shared"),
+    lambda word: word in ("and", "or", "xor", "popc"),
+)
+"""Tests for types, layouts, state spaces and bit operations. Words of one category keep their order."""
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:

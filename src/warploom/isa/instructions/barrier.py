@@ -32,19 +32,20 @@ def _scope_of_level(slots: Slots) -> str:
     return "gpu" if slots["level"] == "gl" else slots["level"]
 
 
+_SPELLINGS = """
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
+"""
 _NUMBER = inp("u32", values=range(16), bits=32)
 _THREADS = inp("u32", values=range(0, 1 << 32, 32), bits=32)
 
 BARRIER_SYNC = Form(
     name="barrier.sync",
     syntax="barrier{.cta}.sync{.aligned}  a{, b};",
-    rows="""
-        barrier  cta  aligned    ptx
-        bar      -    -          1.0
-        bar      cta  -          7.8
-        barrier  -    -,aligned  6.0
-        barrier  cta  -,aligned  7.8
-    """,
+    rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": _THREADS},
     effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
@@ -66,13 +67,7 @@ def synchronise(warps: Warps, i: Bound) -> None:
 BARRIER_ARRIVE = Form(
     name="barrier.arrive",
     syntax="barrier{.cta}.arrive{.aligned}  a, b;",
-    rows="""
-        barrier  cta  aligned    ptx
-        bar      -    -          1.0
-        bar      cta  -          7.8
-        barrier  -    -,aligned  6.0
-        barrier  cta  -,aligned  7.8
-    """,
+    rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
     effects=(Barrier("cta", waits=False, aligned=_aligned),),
     source="PTX ISA 9.7.13.1",

@@ -19,6 +19,10 @@ from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
 """Legal constants for the number of bytes."""
+SHARED, GLOBAL = address(space="shared"), address(space="global")
+SIZE = inp("u32", values=SIZES, bits=32)
+BYTE_MASK, CTA_MASK = inp("u16", when="cp_mask"), inp("u16", when="multicast")
+POLICY = inp("u64", when="level::cache_hint")
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
@@ -62,12 +66,12 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-        "ctaMask": inp("u16", when="multicast"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
+        "dstMem": SHARED,
+        "srcMem": GLOBAL,
+        "size": SIZE,
+        "mbar": SHARED,
+        "ctaMask": CTA_MASK,
+        "cache_policy": POLICY,
     },
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
@@ -87,13 +91,13 @@ LOAD_PART = Form(
     "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};",
     rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES, bits=32),
+        "dstMem": SHARED,
+        "srcMem": GLOBAL,
+        "size": SIZE,
         "ignoreBytesLeft": inp("u32", values=range(16)),
         "ignoreBytesRight": inp("u32", values=range(16)),
-        "mbar": address(space="shared"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
+        "mbar": SHARED,
+        "cache_policy": POLICY,
     },
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
@@ -104,21 +108,15 @@ LOAD_PART = Form(
 def load_part(warps: Warps, i: Bound) -> BulkCopy:
     """Copy from global to shared memory, except some first and last bytes, which may be out of bounds."""
     ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
-    return _copy(
-        warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=address_of(warps, i.mbar), ignored=ignored
-    )
+    mbarrier = address_of(warps, i.mbar)
+    return _copy(warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=mbarrier, ignored=ignored)
 
 
 COPY_IN_CLUSTER = Form(
     name="bulk.copy_in_cluster",
     syntax="cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar];",
     rows="dst ptx target\nshared::cluster 8.0 sm_90",
-    operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-    },
+    operands={"dstMem": SHARED, "srcMem": SHARED, "size": SIZE, "mbar": SHARED},
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -139,13 +137,7 @@ STORE = Form(
         -,L2::cache_hint   -        8.0 sm_90
         -,L2::cache_hint   cp_mask  8.6 sm_100
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask"),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "cache_policy": POLICY, "byteMask": BYTE_MASK},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -170,12 +162,7 @@ REDUCE_IN_CLUSTER = Form(
         shared::cluster  inc,dec     u32          8.0 sm_90
         shared::cluster  min,max     u32,s32      8.0 sm_90
     """,
-    operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-    },
+    operands={"dstMem": SHARED, "srcMem": SHARED, "size": SIZE, "mbar": SHARED},
     effects=(
         Issue(mbarrier="mbar"),
         Access("read", "srcMem", proxy="async"),
@@ -206,12 +193,7 @@ REDUCE = Form(
         -,L2::cache_hint   inc,dec     -      u32                      8.0 sm_90
         -,L2::cache_hint   min,max     -      u32,s32,u64,s64,f16,bf16  8.0 sm_90
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "cache_policy": POLICY},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.3",
 )
@@ -229,11 +211,7 @@ PREFETCH = Form(
     name="bulk.prefetch",
     syntax="cp.async.bulk.prefetch.L2.global{.level::cache_hint}  [srcMem], size{, cache-policy};",
     rows="level::cache_hint ptx target\n-,L2::cache_hint 8.0 sm_90",
-    operands={
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"srcMem": GLOBAL, "size": inp("u32", values=SIZES), "cache_policy": POLICY},
     source="PTX ISA 9.7.9.25.5.4",
 )
 

@@ -8,19 +8,19 @@ Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import address_of, mask_of
+from warploom.isa.instructions.bulk import CTA_MASK, POLICY, SHARED, address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
 from warploom.isa.model.records import TensorCopy
-from warploom.isa.model.semantics import Address, Bound, Warps
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.layout import SharedMap, box_map
 
 _DIMENSIONS = "1d,2d,3d,4d,5d"
@@ -34,24 +34,12 @@ def _rank(slots: Slots) -> int:
     return int(slots["dim"][0])
 
 
-def _rows_of_four(slots: Slots) -> int:
-    return 5  # one column and four rows
-
-
 def _offsets(slots: Slots) -> int:
     """Return the number of im2col offsets.
 
     The mode im2col has one offset for each dimension of the filter. The modes im2col::w have a halo and an offset.
     """
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
-
-
-def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
-    """Return the tensor coordinates of an address operand, innermost dimension first.
-
-    Shapes: (dimensions, warps, 32).
-    """
-    return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
 def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
@@ -66,22 +54,17 @@ def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
 
 
 _BOX = OperandLayout("box", _box, ("tensor_map",))
-_IN_SHARED = address(space="shared")
-_FROM_SHARED = address(space="shared")
-DESTINATION = {
-    "dstMem": replace(_IN_SHARED, layout=_BOX),
-    "tensorMap": address(_rank, space="global"),
-    "mbar": _IN_SHARED,
-    "ctaMask": inp("u16", when="multicast"),
-    "cache_policy": inp("u64", when="level::cache_hint"),
-}
-SOURCE = {
-    "tensorMap": address(_rank, space="global"),
-    "srcMem": replace(_FROM_SHARED, layout=_BOX),
-    "cache_policy": inp("u64", when="level::cache_hint"),
-}
-PREFETCHED = {"tensorMap": address(_rank, space="global"), "cache_policy": inp("u64", when="level::cache_hint")}
+_TILE, _MAP = replace(SHARED, layout=_BOX), address(_rank, space="global")
+DESTINATION = {"dstMem": _TILE, "tensorMap": _MAP, "mbar": SHARED, "ctaMask": CTA_MASK, "cache_policy": POLICY}
+SOURCE = {"tensorMap": _MAP, "srcMem": _TILE, "cache_policy": POLICY}
+PREFETCHED = {"tensorMap": _MAP, "cache_policy": POLICY}
 OFFSETS = {"im2colInfo": inp("u16", _offsets)}
+
+_LOADS = (
+    Issue(mbarrier="mbar"),
+    Access("read", "tensorMap", proxy="tensormap"),
+    Access("write", "dstMem", proxy="async"),
+)
 
 LOAD = Form(
     name="tensor.load",
@@ -101,21 +84,28 @@ LOAD = Form(
             "{.level::cache_hint}{.cta_group}"
         ),
     ),
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 
-def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
+    """Return the record of a copy that accesses the tensor at `tensorMap`. `fields` are the other fields."""
     return TensorCopy(
-        direction="load",
         dimensions=int(i.dim[0]),
         tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-        coordinates=_coordinates(warps, i.tensorMap),
+        coordinates=warps.read_vector(i.tensorMap.extra[0]).astype(np.int32),
+        **fields,
+    )
+
+
+@LOAD.copy
+def load(warps: Warps, i: Bound) -> TensorCopy:
+    is_im2col = hasattr(i, "im2colInfo")
+    return _record(
+        warps,
+        i,
+        direction="load",
         shared_space=i.dst,
         shared=spread(warps, warps.addresses(i.dstMem)),
         completion="mbarrier",
@@ -125,11 +115,6 @@ def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
         offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
         cta_group=2 if i.cta_group == "cta_group::2" else 1,
     )
-
-
-@LOAD.copy
-def load(warps: Warps, i: Bound) -> TensorCopy:
-    return _load(warps, i, is_im2col=False)
 
 
 STORE = Form(
@@ -159,28 +144,19 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> TensorCopy:
-    return TensorCopy(
-        direction="store",
-        dimensions=int(i.dim[0]),
-        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-        coordinates=_coordinates(warps, i.tensorMap),
-        shared_space=i.src,
-        shared=spread(warps, warps.addresses(i.srcMem)),
-        completion="group",
-        reduction=reduction,
-        is_im2col=is_im2col,
-    )
+def _store(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+    shared, reduction = spread(warps, warps.addresses(i.srcMem)), getattr(i, "redOp", "")
+    return _record(
+        warps, i,
+        direction="store", shared_space=i.src, shared=shared,
+        completion="group", reduction=reduction, is_im2col=is_im2col,
+    )  # fmt: skip
 
 
 @STORE.copy
-def store(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, "")
-
-
 @REDUCE.copy
-def reduce(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, i.redOp)
+def store(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, is_im2col=False)
 
 
 PREFETCH = Form(
@@ -194,30 +170,20 @@ PREFETCH = Form(
 )
 
 
-def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
-    where = spread(warps, warps.addresses(i.tensorMap))
-    warps.prefetch(
-        TensorCopy(
-            direction="load",
-            dimensions=int(i.dim[0]),
-            tensor_map=where,
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space="shared::cta",
-            shared=np.zeros_like(where),
-            completion="group",
-            is_im2col=is_im2col,
-        )
-    )
-
-
 @PREFETCH.execute
 def prefetch(warps: Warps, i: Bound) -> None:
-    _prefetch(warps, i, is_im2col=False)
+    shared, is_im2col = np.zeros((warps.count, 32), np.uint64), hasattr(i, "im2colInfo")
+    warps.prefetch(
+        _record(
+            warps, i,
+            direction="load", shared_space="shared::cta", shared=shared, completion="group", is_im2col=is_im2col,
+        )
+    )  # fmt: skip
 
 
 # Four rows at once ------------------------------------------------------------------------------------------
 
-FOUR_ROWS = address(_rows_of_four, space="global")
+FOUR_ROWS = address(5, space="global")  # one column and four rows
 
 GATHER = Form(
     name="tensor.gather",
@@ -229,18 +195,14 @@ GATHER = Form(
         2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=DESTINATION | {"dstMem": _IN_SHARED, "tensorMap": address(_rows_of_four, space="global")},
+    operands=DESTINATION | {"dstMem": SHARED, "tensorMap": FOUR_ROWS},
     spellings=(
         (
             "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
             "{.level::cache_hint}{.cta_group}"
         ),
     ),
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
@@ -252,7 +214,7 @@ SCATTER = Form(
         dim  src          level::cache_hint  ptx target
         2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
+    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": SHARED},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -307,19 +269,12 @@ LOAD_IM2COL = Form(
         ),
     ),
     limit=_wide,
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 
-@LOAD_IM2COL.copy
-def load_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _load(warps, i, is_im2col=True)
-
+LOAD_IM2COL.copy(load)
 
 STORE_IM2COL = Form(
     name="tensor.store_im2col",
@@ -333,11 +288,6 @@ STORE_IM2COL = Form(
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
-
-
-@STORE_IM2COL.copy
-def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, "", is_im2col=True)
 
 
 REDUCE_IM2COL = Form(
@@ -354,9 +304,10 @@ REDUCE_IM2COL = Form(
 )
 
 
+@STORE_IM2COL.copy
 @REDUCE_IM2COL.copy
-def reduce_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, i.redOp, is_im2col=True)
+def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, is_im2col=True)
 
 
 PREFETCH_IM2COL = Form(
@@ -375,6 +326,4 @@ PREFETCH_IM2COL = Form(
 )
 
 
-@PREFETCH_IM2COL.execute
-def prefetch_im2col(warps: Warps, i: Bound) -> None:
-    _prefetch(warps, i, is_im2col=True)
+PREFETCH_IM2COL.execute(prefetch)

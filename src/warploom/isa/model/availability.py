@@ -139,15 +139,10 @@ _WORDS: dict[str, tuple[Version, str]] = {
     "param::entry": ((8, 3), "sm_10"),
     "param::func": ((8, 3), "sm_10"),
     "cluster": ((7, 8), "sm_90"),
-    "L1::evict_normal": ((7, 4), "sm_70"),
-    "L1::evict_unchanged": ((7, 4), "sm_70"),
-    "L1::evict_first": ((7, 4), "sm_70"),
-    "L1::evict_last": ((7, 4), "sm_70"),
+    **dict.fromkeys([f"L1::evict_{how}" for how in ("normal", "unchanged", "first", "last")], ((7, 4), "sm_70")),
     "L1::no_allocate": ((7, 4), "sm_70"),
-    "L2::cache_hint": ((7, 4), "sm_80"),
-    "L2::64B": ((7, 4), "sm_75"),
-    "L2::128B": ((7, 4), "sm_75"),
-    "L2::256B": ((7, 4), "sm_80"),
+    **dict.fromkeys(("L2::64B", "L2::128B"), ((7, 4), "sm_75")),
+    **dict.fromkeys(("L2::256B", "L2::cache_hint"), ((7, 4), "sm_80")),
     **dict.fromkeys(("b1", "u4", "s4"), ((6, 3), "sm_75")),
     **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
     **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
@@ -173,12 +168,10 @@ def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requir
 def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
     """Return the requirement of a table row that the target or PTX version does not meet, or None."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
-        return Requirement(
-            "target",
-            f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
-            row.gone[0],
-        )
-    if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
+        (major, minor), number = row.gone
+        needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
+        return Requirement("target", needs, row.gone[0])
+    if row.targets and not any(target.has(needed) for needed in _targets(row.targets)):
         return Requirement("target", _either(row.targets))
     if ptx < row.ptx:
         return Requirement("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
@@ -206,13 +199,7 @@ def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirem
 
 @lru_cache(maxsize=4096)
 def _targets(names: tuple[str, ...]) -> tuple[Target, ...]:
-    found = [read_target(name) for name in names]
-    return tuple(target for target in found if target is not None)
-
-
-def needed_targets(row: Row) -> tuple[Target, ...]:
-    """Return the targets in the `target` column of a table row."""
-    return _targets(row.targets)
+    return tuple(target for name in names if (target := read_target(name)) is not None)
 
 
 def _either(names: tuple[str, ...]) -> str:

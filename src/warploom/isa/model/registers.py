@@ -21,8 +21,7 @@ DECLARABLE = (
 )  # fmt: skip
 """Types that a `.reg` directive may declare."""
 
-_BITS = {name: 128 if name == "b128" else TYPES[name].bits for name in DECLARABLE}
-_ONLY_BITS = frozenset({"bf16", "bf16x2", "tf32", "f32x2"})
+_BITS = {name: TYPES[name].bits for name in DECLARABLE}
 _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
@@ -33,46 +32,36 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
     `accepts` is the rule of the operand's `RegisterConstraint`. `implied` is True if no word of the opcode names the
     type. Then an `f16x2` register is not legal for an integer.
     """
-    width = 128 if type_word == "b128" else TYPES[type_word].bits
-    kind = "bits" if type_word == "b128" else TYPES[type_word].kind
+    width, kind = TYPES[type_word].bits, TYPES[type_word].kind
     if kind == "predicate":
         return frozenset({"pred"})
     if accepts == "bits":
         return frozenset({f"b{width}"})
     if accepts == "wide":
-        return frozenset(name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name))
-    exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name)}
+        return frozenset(
+            name for name in DECLARABLE if _BITS[name] >= width and _holds(name, type_word, kind, wide=True)
+        )
+    exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _holds(name, type_word, kind, wide=False)}
     return frozenset(exact - {"f16x2"} if implied and kind in ("unsigned", "signed") else exact)
 
 
-def _exactly(type_word: str, kind: str, declared: str) -> bool:
-    if declared == "pred":
-        return False
-    if kind == "bits":
-        return True
+def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
+    """Return True if a register of sufficient width may hold a value of a type. `wide` allows wider registers."""
+    if declared == "pred" or kind == "bits":
+        return declared != "pred"
     if kind in ("unsigned", "signed"):
         return declared[0] in "bus" or declared == "f16x2"
+    if wide:
+        return declared == type_word or (declared[0] == "b" and declared != "b8")
     if type_word in _PACKED_HALVES:
         return declared in ("b32", "f16x2")
-    if type_word in _ONLY_BITS or kind == "packed":
-        return declared[0] == "b"
     return declared[0] == "b" or declared == type_word
-
-
-def _widely(type_word: str, kind: str, declared: str) -> bool:
-    if declared == "pred":
-        return False
-    if kind == "bits":
-        return True
-    if kind in ("unsigned", "signed"):
-        return declared[0] in "bus" or declared == "f16x2"
-    return declared == type_word or (declared[0] == "b" and declared != "b8")
 
 
 @cache
 def takes_integers(type_word: str) -> bool:
     """Return True if an integer constant is legal for an operand of a type."""
-    return type_word == "b128" or TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
+    return TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
 @cache
@@ -83,9 +72,7 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     0d3FF0000000000000, which are also legal for b32 and b64 respectively. It is None for a decimal constant, which has
     64 bits.
     """
-    if type_word in ("f32", "f64"):
-        return True
-    return type_word == f"b{width or 64}"
+    return type_word in ("f32", "f64", f"b{width or 64}")
 
 
 def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:

@@ -67,10 +67,7 @@ class Warps(Protocol):
         ...
 
     def read_vector(self, value: Value) -> Array:
-        """Return the values of all registers of a vector operand.
-
-        Shapes: (registers, warps, 32).
-        """
+        """Return the values of a vector operand, with shape (registers, warps, 32)."""
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
@@ -80,10 +77,7 @@ class Warps(Protocol):
         """
 
     def write_vector(self, value: Value, results: Array) -> None:
-        """Write results to the active lanes of all registers of a vector.
-
-        Shapes: (registers, warps, 32).
-        """
+        """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
 
     def read_fragment(self, value: Value, order: Order) -> Array:
         """Return the matrix that each warp or warpgroup holds in a vector, as unsigned integers.
@@ -109,29 +103,20 @@ class Warps(Protocol):
         """
 
     def read_carry(self) -> Lanes:
-        """Return the carry flag CC.CF of every lane.
-
-        Shapes: (warps, 32).
-        """
+        """Return the carry flag CC.CF of every lane, with shape (warps, 32)."""
         ...
 
     def write_carry(self, carry: Lanes) -> None:
         """Write the carry flag CC.CF of the active lanes."""
 
     def active(self) -> Lanes:
-        """Return the mask of active lanes.
-
-        Shapes: (warps, 32).
-        """
+        """Return the mask of active lanes, with shape (warps, 32)."""
         ...
 
     # Memory -------------------------------------------------------------------------------------------
 
     def addresses(self, value: Value) -> NDArray[np.uint64]:
-        """Return the effective addresses of an address operand, base plus offset.
-
-        Shapes: (warps, 32).
-        """
+        """Return the effective addresses of an address operand, base plus offset, with shape (warps, 32)."""
         ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
@@ -167,17 +152,11 @@ class Warps(Protocol):
         ...
 
     def to_generic(self, space: str, addresses: Array) -> Array:
-        """Convert addresses in a state space to generic addresses.
-
-        Shapes: (warps, 32), uint64.
-        """
+        """Convert addresses in a state space to generic addresses, as uint64."""
         ...
 
     def from_generic(self, space: str, addresses: Array) -> Array:
-        """Convert generic addresses to addresses in a state space.
-
-        Shapes: (warps, 32), uint64.
-        """
+        """Convert generic addresses to addresses in a state space, as uint64."""
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
@@ -283,10 +262,7 @@ class Warps(Protocol):
         """
 
     def pending_count(self, states: Array) -> Array:
-        """Return the numbers of pending arrivals that state tokens contain.
-
-        Shapes: (warps, 32), uint32.
-        """
+        """Return the numbers of pending arrivals that mbarrier state tokens contain, as uint32."""
         ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
@@ -326,10 +302,7 @@ class Warps(Protocol):
         """Check the tensor copies of a record, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the positions in the batch of the four warps of each warpgroup.
-
-        Shapes: (warpgroups, 4).
-        """
+        """Return the positions of the warps of each warpgroup in the batch, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(

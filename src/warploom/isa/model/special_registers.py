@@ -15,7 +15,6 @@ from warploom.isa.model.types import TYPES
 
 ValueOf = Callable[[Geometry], "Array | int"]
 
-_TICK_NANOSECONDS = 1
 _MAX_WARPS_PER_SM = 64
 RESERVED = 1024
 """Bytes at the start of a CTA's shared memory that the system reserves on sm_80 and later."""
@@ -79,14 +78,6 @@ def _nclusterid(geometry: Geometry) -> list[int]:
     return [grid // extent for grid, extent in zip(geometry.grid, geometry.cluster, strict=True)]
 
 
-def _nothing(geometry: Geometry) -> int:
-    return 0
-
-
-def _nanoseconds(geometry: Geometry) -> int:
-    return geometry.ticks * _TICK_NANOSECONDS
-
-
 def _this_lane(geometry: Geometry) -> Array:
     return np.left_shift(np.uint32(1), geometry.lane)
 
@@ -114,9 +105,9 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%clock", "u32", lambda g: g.ticks & 0xFFFFFFFF, dynamic=True),
         SpecialRegister("%clock_hi", "u32", lambda g: g.ticks >> 32, (5, 0), dynamic=True),
         SpecialRegister("%clock64", "u64", lambda g: g.ticks, (2, 0), dynamic=True),
-        SpecialRegister("%globaltimer", "u64", _nanoseconds, (3, 1), dynamic=True),
-        SpecialRegister("%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True),
-        SpecialRegister("%globaltimer_hi", "u32", lambda g: _nanoseconds(g) >> 32, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer", "u64", lambda g: g.ticks, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer_lo", "u32", lambda g: g.ticks & 0xFFFFFFFF, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer_hi", "u32", lambda g: g.ticks >> 32, (3, 1), dynamic=True),
         SpecialRegister("%dynamic_smem_size", "u32", lambda g: g.dynamic_shared, (4, 1)),
         SpecialRegister("%total_smem_size", "u32", lambda g: -(-g.total_shared // 128) * 128, (4, 1)),
         SpecialRegister("%aggr_smem_size", "u32", lambda g: g.total_shared + RESERVED, (8, 1), "sm_90"),
@@ -133,10 +124,11 @@ def _registers() -> list[SpecialRegister]:
         ("%cluster_nctaid", lambda g: g.cluster, (7, 8), "sm_90"),
     ]
     for name, of, ptx, target in vectors:
-        members = [(member, _axis(axis, of)) for axis, member in enumerate("xyz")] + [("w", _nothing)]
+        members: list[ValueOf] = [*(_axis(axis, of) for axis in range(3)), lambda g: 0]
         least = 0 if target else 16
         found.extend(
-            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least) for member, value in members
+            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least)
+            for member, value in zip("xyzw", members, strict=True)
         )
     # The emulator counts no events.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
