@@ -73,11 +73,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.9.25.3.2",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    warps.commit("copy")
-
+COMMIT.execute(lambda warps, i: warps.commit("copy"))
 
 WAIT_GROUP = Form(
     name="async_copy.wait_group",
@@ -88,11 +84,7 @@ WAIT_GROUP = Form(
     source="PTX ISA 9.7.9.25.3.3",
 )
 
-
-@WAIT_GROUP.execute
-def wait_group(warps: Warps, i: Bound) -> None:
-    warps.wait("copy", i.N)
-
+WAIT_GROUP.execute(lambda warps, i: warps.wait("copy", i.N))
 
 WAIT_ALL = Form(
     name="async_copy.wait_all",

@@ -24,7 +24,6 @@ from warploom.isa.model.types import TYPES
 
 _WITHIN = "-,cta,cluster,gpu"
 _SCOPES = f"{_WITHIN},sys"
-_SPACES = "-,global,shared,shared::cta,shared::cluster"
 _GLOBAL = "-,global"
 _SHARED = "shared,shared::cta,shared::cluster"
 _HINT = "-,L2::cache_hint"
@@ -160,9 +159,7 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     )
 
 
-@ATOM_VECTOR.execute
-def atom_vector(warps: Warps, i: Bound) -> None:
-    warps.write_vector(i.d, _each_element(warps, i))
+ATOM_VECTOR.execute(lambda warps, i: warps.write_vector(i.d, _each_element(warps, i)))
 
 
 @RED_VECTOR.execute
@@ -196,7 +193,6 @@ RED_ASYNC = Form(
     source="PTX ISA 9.7.13.7",
 )
 
-
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
@@ -205,7 +201,6 @@ RED_ASYNC_RELEASE = Form(
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
-
 
 RED_ASYNC_RELEASE.execute(red)
 

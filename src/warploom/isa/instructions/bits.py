@@ -94,7 +94,6 @@ FNS = Form(
 
 FNS.semantics(bits.fns)
 
-
 BREV = Form(
     name="bits.brev",
     syntax="brev.type  d, a;",
@@ -105,7 +104,6 @@ BREV = Form(
 )
 
 BREV.semantics(bits.brev)
-
 
 BFE = Form(
     name="bits.bfe",

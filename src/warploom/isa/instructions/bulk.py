@@ -226,12 +226,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.9.25.5.5",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    """Close the open bulk group of each active lane."""
-    warps.commit("bulk")
-
+COMMIT.execute(lambda warps, i: warps.commit("bulk"))
 
 WAIT_GROUP = Form(
     name="bulk.wait_group",
@@ -242,11 +237,7 @@ WAIT_GROUP = Form(
     source="PTX ISA 9.7.9.25.5.6",
 )
 
-
-@WAIT_GROUP.execute
-def wait_group(warps: Warps, i: Bound) -> None:
-    """Wait until all bulk groups of each active lane except the N newest are complete."""
-    warps.wait("bulk", i.N, read_only=i.read != "")
+WAIT_GROUP.execute(lambda warps, i: warps.wait("bulk", i.N, read_only=i.read != ""))
 
 
 # Stores -----------------------------------------------------------------------------------------------------

@@ -19,11 +19,7 @@ BRA = Form(
     source="PTX ISA 9.7.12.3",
 )
 
-
-@BRA.execute
-def branch(warps: Warps, i: Bound) -> None:
-    warps.branch(i.tgt)
-
+BRA.execute(lambda warps, i: warps.branch(i.tgt))
 
 BRX = Form(
     name="control.brx",
@@ -34,11 +30,7 @@ BRX = Form(
     source="PTX ISA 9.7.12.4",
 )
 
-
-@BRX.execute
-def branch_indexed(warps: Warps, i: Bound) -> None:
-    warps.branch_table(i.tlist, warps.read(i.index))
-
+BRX.execute(lambda warps, i: warps.branch_table(i.tlist, warps.read(i.index)))
 
 CALL = Form(
     name="control.call",
@@ -53,11 +45,7 @@ CALL = Form(
     source="PTX ISA 9.7.12.5",
 )
 
-
-@CALL.execute
-def call(warps: Warps, i: Bound) -> None:
-    warps.call(i.func, i.ret_param, i.param_list)
-
+CALL.execute(lambda warps, i: warps.call(i.func, i.ret_param, i.param_list))
 
 RET = Form(
     name="control.ret",
@@ -67,22 +55,14 @@ RET = Form(
     source="PTX ISA 9.7.12.6",
 )
 
-
-@RET.execute
-def leave_function(warps: Warps, i: Bound) -> None:
-    warps.leave(whole_kernel=False)
-
+RET.execute(lambda warps, i: warps.leave(whole_kernel=False))
 
 IMPLIED = Instruction(None, "ret")
 """Return instruction that assemblers append to a function body without an end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 
-
-@EXIT.execute
-def leave_kernel(warps: Warps, i: Bound) -> None:
-    warps.leave(whole_kernel=True)
-
+EXIT.execute(lambda warps, i: warps.leave(whole_kernel=True))
 
 TRAP = Form(name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4")
 
@@ -121,11 +101,7 @@ SETMAXNREG = Form(
     source="PTX ISA 9.7.19.5",
 )
 
-
-@SETMAXNREG.execute
-def change_registers(warps: Warps, i: Bound) -> None:
-    warps.change_registers(i.imm_reg_count, take=i.action == "inc")
-
+SETMAXNREG.execute(lambda warps, i: warps.change_registers(i.imm_reg_count, take=i.action == "inc"))
 
 GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",

@@ -146,7 +146,6 @@ HALVES_STOCHASTIC = Form(
     source="PTX ISA 9.7.9.21",
 )
 
-
 TF32 = Form(
     name="convert.tf32",
     syntax="cvt.rnd{.satfinite}{.relu}.tf32.f32  d, a;",
@@ -219,7 +218,6 @@ FOUR_STOCHASTIC = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
-
 
 FIXED = Form(
     name="convert.fixed",

@@ -169,7 +169,6 @@ COPYSIGN = Form(
 
 COPYSIGN.semantics(floats.copysign)
 
-
 TESTP = Form(
     name="floating.testp",
     syntax="testp.property.type  p, a;",

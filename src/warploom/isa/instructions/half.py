@@ -59,7 +59,6 @@ FMA_OOB = Form(
     source="PTX ISA 9.7.4.4",
 )
 
-
 ABS = Form(
     name="half.abs",
     syntax="op{.ftz}.type  d, a;",

@@ -136,7 +136,6 @@ SAD = Form(
 
 SAD.semantics(integers.sad)
 
-
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",

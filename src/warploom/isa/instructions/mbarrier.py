@@ -265,7 +265,4 @@ PENDING_COUNT = Form(
     source="PTX ISA 9.7.13.15.17",
 )
 
-
-@PENDING_COUNT.execute
-def pending_count(warps: Warps, i: Bound) -> None:
-    warps.write(i.count, warps.pending_count(warps.read(i.state)))
+PENDING_COUNT.execute(lambda warps, i: warps.write(i.count, warps.pending_count(warps.read(i.state))))

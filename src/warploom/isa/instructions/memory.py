@@ -260,7 +260,6 @@ ST_ASYNC = Form(
     source="PTX ISA 9.7.9.12",
 )
 
-
 ST_ASYNC_RELEASE = Form(
     name="memory.st_async_release",
     syntax="st.async{.mmio}.release.scope{.ss}.type  [a], b;",
@@ -312,11 +311,7 @@ CVTA = Form(
     source="PTX ISA 9.7.9.20",
 )
 
-
-@CVTA.execute
-def to_generic(warps: Warps, i: Bound) -> None:
-    warps.write(i.p, warps.to_generic(i.space, warps.read(i.a)))
-
+CVTA.execute(lambda warps, i: warps.write(i.p, warps.to_generic(i.space, warps.read(i.a))))
 
 CVTA_TO = Form(
     name="memory.cvta_to",
@@ -327,36 +322,25 @@ CVTA_TO = Form(
     source="PTX ISA 9.7.9.20",
 )
 
+CVTA_TO.execute(lambda warps, i: warps.write(i.p, warps.from_generic(i.space, warps.read(i.a))))
 
-@CVTA_TO.execute
-def from_generic(warps: Warps, i: Bound) -> None:
-    warps.write(i.p, warps.from_generic(i.space, warps.read(i.a)))
-
-
-_IN_SPACE = """
-        space                   ptx target
-        global,local,shared     2.0 sm_20
-        const                   3.1 sm_20
-        shared::cta             7.8 sm_30
-        shared::cluster         7.8 sm_90
-        param                   7.7 sm_70
-        param::entry            8.3 sm_70
-"""
-
-ISSPACEP = Form(
-    name="memory.isspacep",
-    syntax="isspacep.space  p, a;",
-    rows=_IN_SPACE,
-    operands={"p": out("pred"), "a": inp("u64")},
-    source="PTX ISA 9.7.9.19",
-)
-
-ISSPACEP_NARROW = Form(
-    name="memory.isspacep_narrow",
-    syntax="isspacep.space  p, a;",
-    rows=_IN_SPACE,
-    operands={"p": out("pred"), "a": inp("u32")},
-    source="PTX ISA 9.7.9.19",
+ISSPACEP, ISSPACEP_NARROW = (
+    Form(
+        name=f"memory.isspacep{suffix}",
+        syntax="isspacep.space  p, a;",
+        rows="""
+            space                   ptx target
+            global,local,shared     2.0 sm_20
+            const                   3.1 sm_20
+            shared::cta             7.8 sm_30
+            shared::cluster         7.8 sm_90
+            param                   7.7 sm_70
+            param::entry            8.3 sm_70
+        """,
+        operands={"p": out("pred"), "a": inp(word)},
+        source="PTX ISA 9.7.9.19",
+    )
+    for suffix, word in (("", "u64"), ("_narrow", "u32"))
 )
 
 

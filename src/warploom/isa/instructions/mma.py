@@ -115,7 +115,7 @@ BIT = Form(
 @INTEGER.multiplication
 @BIT.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return the record of d = sum(a, b, c)."""
+    """Return d = sum(a, b, c)."""
     return product("warp", i)
 
 
@@ -171,7 +171,7 @@ SCALED = Form(
 
 @SCALED.multiplication
 def multiply_scaled(i: Bound) -> Multiplication:
-    """Return the record of d = sum(a, b, c), where block scales multiply a and b."""
+    """Return d = sum(a, b, c, scale_a, scale_b)."""
     vectors = _vectors(i.kind, i.scale_vec)
     scales = (
         BlockScales("A", i.scale_a_data, i.byte_id_a, i.thread_id_a, vectors),

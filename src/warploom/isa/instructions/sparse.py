@@ -98,6 +98,6 @@ The emulator does not execute it, because the rounding of its scaled sums is not
 @FLOAT.multiplication
 @INTEGER.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return d = sum(a, b, c), where the metadata e selects the elements of b."""
+    """Return d = sum(a, the elements of b that the metadata e selects, c)."""
     ordered = i.spvariant == "sp::ordered_metadata"
     return product("warp", i, metadata=metadata_of("warp", i, "e", i.f, ordered=ordered))

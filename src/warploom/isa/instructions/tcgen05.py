@@ -21,7 +21,6 @@ from warploom.layout.tensor_memory import transfer_fragment
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
-_ALWAYS = f"ptx target\n8.6 {_TARGETS}"
 _GROUPS = f"cta_group ptx target\ncta_group::1,cta_group::2 8.6 {_TARGETS}"
 _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 

@@ -273,7 +273,6 @@ LOAD_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.2",
 )
 
-
 LOAD_IM2COL.copy(load)
 
 STORE_IM2COL = Form(
@@ -288,7 +287,6 @@ STORE_IM2COL = Form(
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
-
 
 REDUCE_IM2COL = Form(
     name="tensor.reduce_im2col",
@@ -324,6 +322,5 @@ PREFETCH_IM2COL = Form(
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )
-
 
 PREFETCH_IM2COL.execute(prefetch)

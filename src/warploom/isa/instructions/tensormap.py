@@ -146,7 +146,6 @@ REPLACE_NEW_CODE = Form(
 
 REPLACE_NEW_CODE.execute(replace_code)
 
-
 CP_FENCEPROXY = Form(
     name="tensormap.cp_fenceproxy",
     syntax="tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"

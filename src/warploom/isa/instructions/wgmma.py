@@ -24,7 +24,7 @@ from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.multiplication import Multiplication, SharedMatrix, k_of
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, RegisterConstraint, Slots, immediate, inp, pred_in
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.semantics import Bound
 from warploom.layout import SharedMap, descriptor
 
 
@@ -74,7 +74,7 @@ def _major(transposed: int) -> Literal["K", "MN"]:
 
 
 def multiply(i: Bound) -> Multiplication:
-    """Return the record of d = sum(imm_scale_a * a, imm_scale_b * b, d if scale_d else 0)."""
+    """Return d = sum(imm_scale_a * a, imm_scale_b * b, d if scale_d else 0)."""
     slots, k, sparse = vars(i), k_of(i.shape), hasattr(i, "sp_meta")
     if hasattr(i, "a"):
         a = register_matrix("warpgroup", "A", i, sparse=sparse)
@@ -226,12 +226,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.15.7.2",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    """Close the open group of multiplications."""
-    warps.commit("multiplication")
-
+COMMIT.execute(lambda warps, i: warps.commit("multiplication"))
 
 WAIT = Form(
     name="wgmma.wait_group",
@@ -242,8 +237,4 @@ WAIT = Form(
     source="PTX ISA 9.7.15.7.3",
 )
 
-
-@WAIT.execute
-def wait(warps: Warps, i: Bound) -> None:
-    """Wait until all groups of multiplications except the N newest are complete."""
-    warps.wait("multiplication", i.N)
+WAIT.execute(lambda warps, i: warps.wait("multiplication", i.N))

@@ -7,7 +7,7 @@ Source: PTX ISA 9.7.14.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,16 +30,13 @@ def _moved_map(slots: Slots) -> FragmentMap:
     return _map(slots.get("matrix", "d"), slots["shape"], slots["type"])
 
 
-def _moved_count(slots: Slots) -> int:
-    return _moved_map(slots).registers
-
-
 _MOVED = OperandLayout("R", lambda slots, _: _moved_map(slots))
-
-
-def _moved_type(slots: Slots) -> str:
-    return register_type(slots["type"])
-
+_LOADED, _STORED = (
+    replace(
+        operand(lambda slots: register_type(slots["type"]), lambda slots: _moved_map(slots).registers), layout=_MOVED
+    )
+    for operand in (out, inp)
+)
 
 LOAD = Form(
     name="wmma.load",
@@ -64,7 +61,7 @@ LOAD = Form(
         b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
-    operands={"r": replace(out(_moved_type, _moved_count), layout=_MOVED), "p": address(), "stride": inp("u32")},
+    operands={"r": _LOADED, "p": address(), "stride": inp("u32")},
     spellings=(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
@@ -77,47 +74,29 @@ LOAD = Form(
 @LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
     found = _map(i.matrix, i.shape, i.type)
-    lines = _lines_of(warps, i, found)
-    loaded = [
-        warps.load(i.ss, lines.starts + np.uint64(at), lines.unit, lines.units, lanes=lines.lanes)
-        for at in lines.pieces
-    ]
-    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, : lines.count])
+    addresses, unit, units, lanes = _accesses(warps, i, found)
+    loaded = [warps.load(i.ss, where, unit, units, lanes=lanes) for where in addresses]
+    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, lanes[0]])
     if bits_of(i.type) == 4:
-        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(warps.count, lines.count, -1)
+        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(*matrix.shape[:2], -1)
     scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Layout of a matrix in memory as lines, which are rows or columns.
+def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
+    """Return the accesses that move a matrix in memory: their addresses, the type and number of units, and the lanes.
 
-    Lane n moves line n in several accesses. `count` is the number of lines, and `lanes` the mask of the lanes that move
-    a line. `starts` are the addresses of the lines. `pieces` are the offsets of the accesses from the start of a line.
-    Each access moves `units` units of type `unit`. A unit is one element, or the elements of 4 bits in a byte, or the
-    single bits in a word.
-
-    Units: bytes for `starts` and `pieces`.
+    The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of equal size.
+    A unit is one element, or the elements of 4 bits in a byte, or the single bits in a word.
     """
-
-    count: int
-    lanes: Lanes
-    starts: Array
-    unit: str
-    units: int
-    pieces: range
-
-
-def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
     starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
     # The hardware requires the alignment of a line, of a fragment or of 16 bytes, whichever is smallest.
-    piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
-    lanes = np.arange(32)[None, :] < count
-    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
+    size = min(elements * bits, found.registers * found.register_bits, 128) // 8
+    addresses = [starts + np.uint64(at) for at in range(0, elements * bits // 8, size)]
+    return addresses, unit, 8 * size // bits_of(unit), np.arange(32)[None, :] < count
 
 
 STORE = Form(
@@ -133,7 +112,7 @@ STORE = Form(
         aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
-    operands={"p": address(), "r": replace(inp(_moved_type, _moved_count), layout=_MOVED), "stride": inp("u32")},
+    operands={"p": address(), "r": _STORED, "stride": inp("u32")},
     spellings=(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
@@ -146,14 +125,13 @@ STORE = Form(
 @STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
     found = _map("d", i.shape, i.type)
-    lines = _lines_of(warps, i, found)
+    addresses, unit, units, lanes = _accesses(warps, i, found)
     matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
     values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
-    values[:, :, : lines.count] = matrix.transpose(2, 0, 1)
-    values = values.view(TYPES[lines.unit].dtype)
-    for part, at in enumerate(lines.pieces):
-        piece = values[part * lines.units : (part + 1) * lines.units]
-        warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
+    values[:, :, lanes[0]] = matrix.transpose(2, 0, 1)
+    values = values.view(TYPES[unit].dtype)
+    for part, where in enumerate(addresses):
+        warps.store(i.ss, where, unit, values[part * units : (part + 1) * units], lanes=lanes)
 
 
 _OPERANDS = {
@@ -243,5 +221,5 @@ BIT = Form(
 @INTEGER.multiplication
 @BIT.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return the record of d = sum(a, b, c)."""
+    """Return d = sum(a, b, c)."""
     return product("warp tiles", i)

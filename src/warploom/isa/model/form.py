@@ -50,16 +50,17 @@ from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
 from warploom.isa.model.multiplication import Multiplication, select_model
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.records import CopyRecord
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
 from warploom.numerics.models import Model, NoModelError
 
-Execution = Callable[[Any, Any], Any]
+Execution = Callable[[Warps, Bound], None]
 """Function that executes an instruction, given warps and bound operands."""
 MultiplicationFunction = Callable[[Any], Multiplication]
 """Function that returns the record of a matrix multiplication, given bound operands."""
-CopyFunction = Callable[[Any, Any], CopyRecord]
+CopyFunction = Callable[[Warps, Bound], CopyRecord]
 """Function that returns the record of asynchronous copies, given warps and bound operands."""
 Limit = Callable[[str, Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
@@ -439,5 +440,5 @@ forms_of = Form.registry.forms_of
 match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
-def no_effect(warps: Any, i: Any) -> None:
+def no_effect(warps: Warps, i: Bound) -> None:
     """Execute a hint, or a fence that the emulator does not need, by doing nothing."""

@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any
 
 from warploom.isa.model.operands import OperandSpec
+from warploom.isa.model.semantics import Bound, Warps
 
 LaneFunction = Callable[..., Any]
 
@@ -20,7 +21,7 @@ Word = Any
 
 def evaluate_lanes(
     form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
-) -> Callable[[Any, Any], None]:
+) -> Callable[[Warps, Bound], None]:
     """Return a function that executes an instruction with lane-wise semantics on a batch of warps.
 
     The returned function reads the operands, evaluates `function` and writes the results. It passes a vector operand as
@@ -37,7 +38,7 @@ def evaluate_lanes(
     only = targets[0] if len(targets) == 1 else ""
     write_only = writers[0] if writers else _write
 
-    def execution(warps: Any, i: Any) -> None:
+    def execution(warps: Warps, i: Bound) -> None:
         results = function(*[read(warps, i) for read in readers])
         if only:
             write_only(warps, getattr(i, only), results)
@@ -49,7 +50,7 @@ def evaluate_lanes(
     return execution
 
 
-def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
+def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Warps, Bound], Any]:
     """Return the function that reads the argument for a parameter of the semantics."""
     spec = operands.get(name)
     if name == "carry":
@@ -60,22 +61,22 @@ def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, An
         return lambda warps, i: getattr(i, name) is not None
     vector = bool(spec.count)
 
-    def read(warps: Any, i: Any) -> Any:
+    def read(warps: Warps, i: Bound) -> Any:
         value = getattr(i, name)
         return None if value is None else warps.read_vector(value) if vector else warps.read(value)
 
     return read
 
 
-def _write(warps: Any, value: Any, result: Any) -> None:
+def _write(warps: Warps, value: Any, result: Any) -> None:
     if value is not None:
         warps.write(value, result)
 
 
-def _write_vector(warps: Any, value: Any, result: Any) -> None:
+def _write_vector(warps: Warps, value: Any, result: Any) -> None:
     if value is not None:
         warps.write_vector(value, result)
 
 
-def _write_carry(warps: Any, value: Any, result: Any) -> None:
+def _write_carry(warps: Warps, value: Any, result: Any) -> None:
     warps.write_carry(result)

@@ -183,9 +183,8 @@ def out(
     type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:
     """Return the specification of a destination register, or of a vector of `count` destination registers."""
-    return OperandSpec(
-        "register", "write", type, count, constraint=RegisterConstraint(accepts, selector), allows=allows
-    )
+    constraint = RegisterConstraint(accepts, selector)
+    return OperandSpec("register", "write", type, count, constraint=constraint, allows=allows)
 
 
 def inp(
@@ -204,17 +203,8 @@ def inp(
 
     `values` are the legal constants. None allows every constant, and `()` allows registers only.
     """
-    return OperandSpec(
-        "register",
-        "read",
-        type,
-        count,
-        when,
-        space,
-        ConstantConstraint(values, bits),
-        RegisterConstraint(accepts, selector),
-        allows,
-    )
+    legal, constraint = ConstantConstraint(values, bits), RegisterConstraint(accepts, selector)
+    return OperandSpec("register", "read", type, count, when, space, legal, constraint, allows)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> OperandSpec:

@@ -130,5 +130,4 @@ class TensorCopy:
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
 
-BulkRecord = BulkCopy | TensorCopy
 CopyRecord = ThreadCopy | BulkCopy | TensorCopy

@@ -120,29 +120,23 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 
 
 def match_words(
-    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
+    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]], p: int = 0, w: int = 0
 ) -> dict[str, str] | None:
     """Return the word of each slot if the opcode words follow the pattern, else None.
 
-    The word of an omitted slot is "".
+    The word of an omitted slot is "". `p` and `w` are the first position in the pattern and in the opcode.
     """
-    return _match(pattern, 0, words, 0, vocabulary)
-
-
-def _match(
-    pattern: tuple[Word, ...], p: int, words: tuple[str, ...], w: int, vocabulary: Mapping[str, frozenset[str]]
-) -> dict[str, str] | None:
     if p == len(pattern):
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
         bound = bind_word(word, words[w], vocabulary)
         if bound is not None:
-            rest = _match(pattern, p + 1, words, w + 1, vocabulary)
+            rest = match_words(pattern, words, vocabulary, p + 1, w + 1)
             if rest is not None:
                 return bound | rest
     if word.optional:
-        rest = _match(pattern, p + 1, words, w, vocabulary)
+        rest = match_words(pattern, words, vocabulary, p + 1, w)
         if rest is not None:
             return {word.slot: ""} | rest
     return None
