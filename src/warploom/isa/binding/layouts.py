@@ -14,16 +14,8 @@ from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLa
 from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
-_FIELD_NAMES = {
-    "selector": "a sparsity selector",
-    "byte_id": "a byte id",
-    "thread_id": "a thread id",
-    "descriptor": "a descriptor",
-    "swizzle": "a swizzle",
-    "major": "a major",
-    "tensor_map": "a tensor map",
-    "idesc": "an instruction descriptor",
-}
+_FIELD_NAMES = {"selector": "a sparsity selector", "idesc": "an instruction descriptor"}
+"""Names of inputs in messages. The other inputs are called by their field."""
 _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 registers
 
 
@@ -106,7 +98,9 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
         if (spec := match.form.operands[name]).layout is not None and (not spec.when or match.slots.get(spec.when))
     }
     if not found:
-        with_layouts = ", ".join(sorted({form.family for form in forms() if _has_layout(form)}))
+        with_layouts = ", ".join(
+            sorted({form.family for form in forms() for spec in form.operands.values() if spec.layout})
+        )
         raise UsageError(f"no operand of {opcode} has a known layout; expected an instruction of {with_layouts}")
     return tuple(found.values())
 
@@ -128,7 +122,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
     fitting = [each for each in called if set(changed) <= set(each.layout.needs)]
     if not fitting:
         unused = next(field for field in changed if field not in called[0].layout.needs)
-        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_FIELD_NAMES[unused]}")
+        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_input_name(unused)}")
     return max(fitting, key=lambda each: _relevance(each, changed))
 
 
@@ -140,7 +134,7 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
     operands = tuple(operands)
     for field in given.changed():
         if not any(field in each.layout.needs for each in operands):
-            raise UsageError(f"no operand of {operands[0].opcode} depends on {_FIELD_NAMES[field]}")
+            raise UsageError(f"no operand of {operands[0].opcode} depends on {_input_name(field)}")
     changed = given.changed()
     chosen: dict[str, Operand] = {}
     for each in operands:
@@ -159,8 +153,8 @@ def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
     return len(set(changed) & set(needs)), -len(needs)
 
 
-def _has_layout(form: Form) -> bool:
-    return any(spec.layout is not None for spec in form.operands.values())
+def _input_name(field: str) -> str:
+    return _FIELD_NAMES.get(field) or f"a {field.replace('_', ' ')}"
 
 
 def _normalized(name: str) -> str:

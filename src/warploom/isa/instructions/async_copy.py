@@ -13,14 +13,9 @@ import numpy as np
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Arrive, Commit, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.operands import ConstantConstraint, OperandSpec, address, immediate, inp
 from warploom.isa.model.records import ThreadCopy
 from warploom.isa.model.semantics import Array, Bound, Warps
-
-
-def _sizes(slots: Slots) -> tuple[int, ...]:
-    return (4, 8, 16) if slots["cop"] == "ca" else (16,)
-
 
 CP_ASYNC = Form(
     name="async_copy.cp_async",
@@ -34,8 +29,9 @@ CP_ASYNC = Form(
     operands={
         "dst": address(space="shared"),
         "src": address(space="global"),
-        "cp_size": immediate(values=_sizes),
-        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or true to read nothing
+        "cp_size": immediate(values=lambda slots: (4, 8, 16) if slots["cop"] == "ca" else (16,)),
+        # number of bytes to read, or predicate that is true to read none
+        "src_size": OperandSpec("any", "read", "u32", legal=ConstantConstraint(upto="cp_size")),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     early="shared::cta",

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from warploom.isa.model.effects import Allocate, Collective, Control, Flow
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import arguments, function, immediate, inp, label, table
+from warploom.isa.model.operands import OperandSpec, immediate, inp
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.ptx import Instruction
 
 BRA = Form(
     name="control.bra",
     syntax="bra{.uni}  tgt;",
-    operands={"tgt": label()},
+    operands={"tgt": OperandSpec("label", "none")},
     effects=(Control("jump"),),
     source="PTX ISA 9.7.12.3",
 )
@@ -25,7 +25,7 @@ BRX = Form(
     name="control.brx",
     syntax="brx.idx{.uni}  index, tlist;",
     rows="ptx target\n6.0 sm_30",
-    operands={"index": inp("u32"), "tlist": table(".branchtargets")},
+    operands={"index": inp("u32"), "tlist": OperandSpec("symbol", "none", allows=(".branchtargets",))},
     effects=(Control("jump"),),
     source="PTX ISA 9.7.12.4",
 )
@@ -36,10 +36,11 @@ CALL = Form(
     name="control.call",
     syntax="call{.uni}  {(ret-param),} func{, (param-list)}{, targets};",
     operands={
-        "ret_param": arguments("write"),
-        "func": function(),
-        "param_list": arguments("read"),
-        "targets": table(".callprototype", ".calltargets"),  # only for a call through a register
+        "ret_param": OperandSpec("tuple", "write"),
+        "func": OperandSpec("symbol", "none", allows=("function",)),
+        "param_list": OperandSpec("tuple", "read"),
+        # only for a call through a register
+        "targets": OperandSpec("symbol", "none", allows=(".callprototype", ".calltargets")),
     },
     effects=(Control("call"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.12.5",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 
@@ -31,9 +30,9 @@ def defer_with_completion(warps: Warps, i: Bound, size: int, effect: Effect, cap
     Shapes: the first axis of each captured array is the warp.
     """
     where = {"where": spread(warps, warps.addresses(i.a)), "mbarrier": spread(warps, warps.addresses(i.mbar))}
-    warps.defer("remote", partial(_take_effect, i.ss, size, effect), {**where, **captured})
 
+    def take_effect(warps: Warps, captured: Mapping[str, Array]) -> None:
+        effect(warps, captured["where"], captured)
+        warps.mbarrier(i.ss, captured["mbarrier"], "complete_tx", transactions=size)
 
-def _take_effect(space: str, size: int, effect: Effect, warps: Warps, captured: Mapping[str, Array]) -> None:
-    effect(warps, captured["where"], captured)
-    warps.mbarrier(space, captured["mbarrier"], "complete_tx", transactions=size)
+    warps.defer("remote", take_effect, {**where, **captured})

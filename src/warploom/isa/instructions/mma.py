@@ -17,12 +17,7 @@ from warploom.isa.model.operands import OperandSpec, Slots, inp
 from warploom.isa.model.semantics import Bound
 from warploom.layout import FragmentMap, scale_factors
 
-_OPERANDS = {
-    "d": fragment("D", "warp"),
-    "a": fragment("A", "warp"),
-    "b": fragment("B", "warp"),
-    "c": fragment("C", "warp"),
-}
+_OPERANDS = {name.lower(): fragment(name, "warp") for name in ("D", "A", "B", "C")}
 
 HALF = Form(
     name="mma.half",

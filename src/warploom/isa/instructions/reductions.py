@@ -96,30 +96,18 @@ def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
     return CommutativeReduction(op, f"{'s' if is_signed else 'u'}{element.bits}")
 
 
-def _increment(old: Array, value: Array) -> Array:
-    return np.where(old >= value, 0, old + 1).astype(old.dtype)
-
-
-def _decrement(old: Array, value: Array) -> Array:
-    return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
-
-
 def _add_doubles(old: Array, value: Array) -> Array:
     payload = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
     return np.where(np.isnan(value) | np.isnan(old), payload, floats.add(old, value))
-
-
-def _exchange(old: Array, value: Array) -> Array:
-    return np.broadcast_to(value, old.shape)
 
 
 _ANY: dict[str, Combine] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "inc": _increment,
-    "dec": _decrement,
-    "exch": _exchange,
+    "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
+    "exch": lambda old, value: np.broadcast_to(value, old.shape),
 }
 _INTEGER: dict[str, Combine] = {"add": np.add, "min": integers.minimum, "max": integers.maximum}
 _FLOAT: dict[str, Combine] = {"add": floats.add, "min": floats.minimum, "max": floats.maximum}

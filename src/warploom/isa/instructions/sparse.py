@@ -24,11 +24,7 @@ def _selector_bits(slots: Slots) -> int:
 
 METADATA = replace(inp("b32", values=()), layout=metadata_layout("warp"))
 
-_OPERANDS = {
-    "d": fragment("D", "warp", sparse=True),
-    "a": fragment("A", "warp", sparse=True),
-    "b": fragment("B", "warp", sparse=True),
-    "c": fragment("C", "warp", sparse=True),
+_OPERANDS = {name.lower(): fragment(name, "warp", sparse=True) for name in ("D", "A", "B", "C")} | {
     "e": METADATA,
     "f": immediate(values=selectors, bits=_selector_bits),
 }

@@ -30,11 +30,6 @@ _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fil
 SOURCE = "PTX ISA 9.7.16.10.9"
 
 
-def _lane_masks(slots: Slots) -> int:
-    """Return the number of 32-bit lane masks. Each masks 32 of the 128 lanes that D has in each CTA."""
-    return 4 * _ctas(slots)
-
-
 def _scales(slots: Slots) -> range:
     """Return the legal exponents of the power of two by which the old D is divided."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
@@ -131,24 +126,24 @@ def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
 
     `tensor` is True if A is in tensor memory.
     """
-    taddr, descriptor = tensor_address("bits"), inp("u64")
-    stationary = "zero_column_mask_desc" in more
+    taddr, stationary = tensor_address("bits"), "zero_column_mask_desc" in more
+    in_tensor = {"a_tmem": _in_tensor("A", multiplicand, taddr, stationary=stationary)}
     places = {
         "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
-        "a_tmem" if tensor else "a_desc": _in_tensor("A", multiplicand, taddr, stationary=stationary)
-        if tensor
-        else _behind_descriptor("A", stationary=stationary),
+        **(in_tensor if tensor else {"a_desc": _behind_descriptor("A", stationary=stationary)}),
         "b_desc": _behind_descriptor("B", stationary=stationary),
         "sp_meta_tmem": _in_tensor("metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary),
         "idesc": inp("u32"),
     }
     others = {
         "enable_input_d": pred_in(),
-        "disable_output_lane": inp("b32", _lane_masks),
+        "disable_output_lane": inp(
+            "b32", lambda slots: 4 * _ctas(slots)
+        ),  # one for 32 of the 128 lanes of D in each CTA
         "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": _scale("A"),
         "scale_B_tmem": _scale("B"),
-        "zero_column_mask_desc": descriptor,
+        "zero_column_mask_desc": inp("u64"),
         "disable_lane": pred_in(values=()),
         "any_scale": immediate(),
     }

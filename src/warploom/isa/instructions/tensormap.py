@@ -75,11 +75,6 @@ def replace(warps: Warps, i: Bound) -> None:
     _replace(warps, i, 0, warps.read(i.new_val))
 
 
-def _integer(slots: Slots) -> str:
-    """Return the type of an entry. ptxas computes with 32-bit entries, so they are integers."""
-    return "u32" if slots["type"] == "b32" else slots["type"]
-
-
 REPLACE_ENTRY = Form(
     name="tensormap.replace_entry",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
@@ -91,7 +86,8 @@ REPLACE_ENTRY = Form(
     operands={
         "addr": address(),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
-        "new_val": inp(_integer),
+        # ptxas computes with 32-bit entries, so they are integers.
+        "new_val": inp(lambda slots: "u32" if slots["type"] == "b32" else slots["type"]),
     },
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
@@ -101,10 +97,6 @@ REPLACE_ENTRY = Form(
 @REPLACE_ENTRY.execute
 def replace_entry(warps: Warps, i: Bound) -> None:
     _replace(warps, i, i.ord, warps.read(i.new_val))
-
-
-def _codes(slots: Slots) -> range:
-    return _CODES[slots["field"]]
 
 
 def _new_codes(slots: Slots) -> range:
@@ -120,7 +112,7 @@ REPLACE_CODE = Form(
         elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(), "new_val": immediate(values=_codes)},
+    operands={"addr": address(), "new_val": immediate(values=lambda slots: _CODES[slots["field"]])},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )

@@ -134,12 +134,7 @@ def store_matrix(warps: Warps, i: Bound) -> None:
         warps.store(i.ss, where, unit, values[part * units : (part + 1) * units], lanes=lanes)
 
 
-_OPERANDS = {
-    "d": fragment("D", "warp tiles"),
-    "a": fragment("A", "warp tiles"),
-    "b": fragment("B", "warp tiles"),
-    "c": fragment("C", "warp tiles"),
-}
+_OPERANDS = {name.lower(): fragment(name, "warp tiles") for name in ("D", "A", "B", "C")}
 
 
 def _saturates(arch: str, slots: Slots) -> str:

@@ -123,7 +123,10 @@ class Form(Displayed):
         self.orders = (self.syntax.words, *others)
         self.operands = dict(operands)
         self.effects = effects
-        self.vocabulary = self._vocabulary()
+        self.vocabulary = {
+            column: frozenset(word for row in self.rows for word in row.cells[column] if word)
+            for column in self.columns
+        }
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
         self.multiply: MultiplicationFunction | None = None
@@ -347,13 +350,6 @@ class Form(Displayed):
         return tuple(
             row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
         )
-
-    def _vocabulary(self) -> dict[str, frozenset[str]]:
-        found: dict[str, set[str]] = {column: set() for column in self.columns}
-        for row in self.rows:
-            for column, words in row.cells.items():
-                found[column].update(word for word in words if word)
-        return {column: frozenset(words) for column, words in found.items()}
 
     def _check(self) -> None:
         slots = {word.slot for word in self.syntax.words if word.slot}

@@ -59,10 +59,6 @@ class ConstantConstraint:
     upto: str = ""
     target: str = ""
 
-    def values_for(self, slots: Slots) -> Collection[int] | None:
-        """Return the legal constants for an instruction with these modifiers, or None for all constants."""
-        return self.values(slots) if callable(self.values) else self.values
-
     def examined(self, constant: int, slots: Slots) -> int:
         """Return the value that is compared with the legal constants.
 
@@ -161,7 +157,8 @@ class OperandSpec:
 
     def constants(self, slots: Slots) -> Collection[int] | None:
         """Return the legal constants, or None if every constant is legal."""
-        return self.legal.values_for(slots)
+        values = self.legal.values
+        return values(slots) if callable(values) else values
 
 
 def _number(rule: CountRule, slots: Slots) -> int:
@@ -246,31 +243,6 @@ def immediate(type: TypeRule = "s32", values: Values = None, *, target: str = ""
     return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 
 
-def amount_or_predicate(type: TypeRule, upto: str = "") -> OperandSpec:
-    """Return the specification of a source that is a number of a type, at most `upto`, or a predicate."""
-    return OperandSpec("any", "read", type, legal=ConstantConstraint(upto=upto))
-
-
 def sink() -> OperandSpec:
     """Return the specification of the operand `_`, which discards a result."""
     return OperandSpec("sink", "none")
-
-
-def label() -> OperandSpec:
-    """Return the specification of a branch target."""
-    return OperandSpec("label", "none")
-
-
-def function() -> OperandSpec:
-    """Return the specification of a called function: its name, or a register with its address."""
-    return OperandSpec("symbol", "none", allows=("function",))
-
-
-def table(*directives: Literal[".branchtargets", ".callprototype", ".calltargets"]) -> OperandSpec:
-    """Return the specification of the label of a directive such as `.branchtargets`."""
-    return OperandSpec("symbol", "none", allows=directives)
-
-
-def arguments(access: Literal["read", "write"]) -> OperandSpec:
-    """Return the specification of the parenthesised argument or result list of a call."""
-    return OperandSpec("tuple", access)
