@@ -10,7 +10,7 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -164,59 +164,55 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
     """Yield the fixes that change one word of an opcode and lead to a row of a Form's table."""
-    for change in _one_off(form, order, words):
-        kind, pattern_at, position, slots = change
-        word = order[pattern_at] if pattern_at >= 0 else None
+    for kind, word, position, slots, at in _one_off(form, order, words):
         if kind in ("extra", "doubled"):
             if rows := form.rows_of(slots):
                 yield Fix(kind, words[position], position, words[position], (), Match(form, slots, rows))
-        elif kind == "row":
-            yield from _row_changes(form, order, words, slots)
-        elif word is not None:
-            legal = _legal_words(form, word, slots)
-            if legal:
-                chosen = slots | _bound(form, word, legal[0])
-                found = words[position] if kind == "word" else ""
-                name = word.slot or word.literal
-                at = min(position, len(words) - 1)
-                yield Fix(kind, name, at, found, legal, Match(form, chosen, form.rows_of(chosen)))
+        elif word is None:
+            yield from _row_changes(form, order, words, slots, at)
+        elif legal := _legal_words(form, word, slots):
+            chosen = slots | _bound(form, word, legal[0])
+            found = words[position] if kind == "word" else ""
+            match = Match(form, chosen, form.rows_of(chosen))
+            yield Fix(kind, word.slot or word.literal, min(position, len(words) - 1), found, legal, match)
 
 
-def _one_off(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
-) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Yield the alignments of an opcode with a pattern that need at most one change.
+_Alignment = tuple[str, Word | None, int, dict[str, str], tuple[int, ...]]
+"""Alignment of an opcode with a pattern that needs at most one change.
 
-    Each has the kind of change, the index in the pattern, the index in the opcode, and the words of the slots.
-    """
+It has the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the position
+of each word of the pattern. Without a change, the kind is "row".
+"""
 
+
+def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[_Alignment]:
     def walk(
-        p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
-    ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-        if p == len(order) and w == len(words):
-            kind, pattern_at, position = change or ("row", -1, -1)
-            yield kind, pattern_at, position, slots
+        at: tuple[int, ...], w: int, slots: dict[str, str], change: tuple[str, Word | None, int] | None
+    ) -> Iterator[_Alignment]:
+        if len(at) == len(order) and w == len(words):
+            kind, word, position = change or ("row", None, -1)
+            yield kind, word, position, slots, at
             return
-        if p < len(order):
-            word = order[p]
+        if len(at) < len(order):
+            word, after = order[len(at)], (*at, w)
             bound = bind_word(word, words[w], form.vocabulary) if w < len(words) else None
             if bound is not None:
-                yield from walk(p + 1, w + 1, slots | bound, change)
+                yield from walk(after, w + 1, slots | bound, change)
             elif change is None and 0 < w < len(words):
-                yield from walk(p + 1, w + 1, slots, ("word", p, w))
+                yield from walk(after, w + 1, slots, ("word", word, w))
             if word.optional:
-                yield from walk(p + 1, w, slots | {word.slot: ""}, change)
+                yield from walk(after, w, slots | {word.slot: ""}, change)
             elif change is None and w > 0 and bound is None and not word.slot.endswith("variant"):
-                yield from walk(p + 1, w, slots, ("missing", p, w))
+                yield from walk(after, w, slots, ("missing", word, w))
         if change is None and 0 < w < len(words):
             kind = "doubled" if words[w] in words[:w] + words[w + 1 :] else "extra"
-            yield from walk(p, w + 1, slots, (kind, -1, w))
+            yield from walk(at, w + 1, slots, (kind, None, w))
 
-    yield from walk(0, 0, {}, None)
+    yield from walk((), 0, {}, None)
 
 
 def _row_changes(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str]
+    form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
     """Yield the fixes of one column that lead to a row, for an opcode that follows the pattern but no row."""
     for column in form.columns:
@@ -224,7 +220,7 @@ def _row_changes(
         if not legal:
             continue
         found = slots.get(column, "")
-        position = _position(order, words, form, column)
+        position = _position(order, column, words, at)
         chosen = {**slots, column: max(legal, key=lambda word: _similarity(found, word) if found and word else 0.0)}
         kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
@@ -248,14 +244,17 @@ def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str,
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
             return (word.literal,) if form.rows_of(with_it) else ()
         return tuple(text for text in _legal_cells(form, word.slot, slots) if text)
-    parts = tuple(word.composite.groupindex)
-    spelled: dict[str, None] = {}
-    for row in form.rows:
-        if all(row.allows(c, slots.get(c, "")) for c in row.cells if c not in parts):
-            for cells in product(*(row.cells[part] for part in parts)):
-                values = dict(zip(parts, cells, strict=True))
-                spelled[form.composites[word.slot].format(**values)] = None
-    return tuple(spelled)
+    fitting = (
+        row for row in form.rows if all(row.allows(c, slots.get(c, "")) for c in row.cells if c not in form.parts)
+    )
+    return tuple(dict.fromkeys(text for row in fitting for text in _spellings(form, word.slot, row)))
+
+
+def _spellings(form: Form, slot: str, row: Row) -> Iterator[str]:
+    """Yield the words of a composite slot that a row allows."""
+    parts = [column for column in form.columns if column in form.parts]
+    for cells in product(*(row.cells[part] for part in parts)):
+        yield form.composites[slot].format(**dict(zip(parts, cells, strict=True)))
 
 
 def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
@@ -270,26 +269,15 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
     return spelled
 
 
-def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Return the index of a column's word in an opcode, or the index where the missing word belongs."""
-    position = 0
-    for place, word in enumerate(order):
-        names = {word.slot, *(word.composite.groupindex if word.composite else ())}
-        if column in names:
+def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: Sequence[int]) -> int:
+    """Return the index of a column's word in an opcode, or the index where the missing word belongs.
+
+    `at` are the positions in the opcode of the words of the pattern.
+    """
+    for word, position in zip(order, at, strict=True):
+        if column == word.slot or (word.composite and column in word.composite.groupindex):
             return min(position, len(words) - 1)
-        bound = position < len(words) and bind_word(word, words[position], form.vocabulary) is not None
-        if bound and _rest_follows(order[place + 1 :], words[position + 1 :], form):
-            position += 1
     return len(words) - 1
-
-
-def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -> bool:
-    if not order:
-        return not words
-    first, rest = order[0], order[1:]
-    if words and bind_word(first, words[0], form.vocabulary) is not None and _rest_follows(rest, words[1:], form):
-        return True
-    return first.optional and _rest_follows(rest, words, form)
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
@@ -334,30 +322,31 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
             cost[p][w], step[p][w] = min(ways)
     slots: dict[str, str] = {}
     faults: list[tuple[str, str, int, str]] = []
-    p = w = 0
-    while p < m or w < n:
-        way = step[p][w]
-        word = order[p] if p < m else None
-        if way == "both" and word is not None:
+    at: list[int] = []
+    w = 0
+    while len(at) < m or w < n:
+        way = step[len(at)][w]
+        if way == "drop":
+            kind = "doubled" if words.count(words[w]) > 1 else "extra"
+            faults.append((kind, words[w], w, words[w]))
+            w += 1
+            continue
+        word = order[len(at)]
+        at.append(w)
+        if way == "both":
             bound = bind_word(word, words[w], form.vocabulary)
             if bound is None:
                 faults.append(("word", word.slot or word.literal, w, words[w]))
             slots |= bound or {}
-            p, w = p + 1, w + 1
-        elif way == "skip" and word is not None:
-            if word.optional:
-                slots[word.slot] = ""
-            else:
-                faults.append(("missing", word.slot or word.literal, min(w, n - 1), ""))
-            p += 1
-        else:
-            kind = "doubled" if words.count(words[w]) > 1 else "extra"
-            faults.append((kind, words[w], w, words[w]))
             w += 1
+        elif word.optional:
+            slots[word.slot] = ""
+        else:
+            faults.append(("missing", word.slot or word.literal, min(w, n - 1), ""))
     row = min(form.rows, key=lambda row: _distance(row, slots))
     chosen = _complete(form, row, slots)
     wrong = [
-        ("word", column, _position(order, words, form, column), slots[column])
+        ("word", column, _position(order, column, words, at), slots[column])
         for column in form.columns
         if column in slots and slots[column] not in row.cells[column] and slots[column]
     ]
@@ -372,9 +361,7 @@ def _legal_in(form: Form, slot: str, row: Row) -> tuple[str, ...]:
     if slot in row.cells:
         return row.cells[slot]
     if slot in form.composites:
-        parts = sorted(form.parts & set(form.columns))
-        cells = product(*(row.cells[part] for part in parts))
-        return tuple(form.composites[slot].format(**dict(zip(parts, c, strict=True))) for c in cells)
+        return tuple(_spellings(form, slot, row))
     return (slot,) if slot else ()
 
 

@@ -158,15 +158,10 @@ def _fill(
     form = match.form
     parts = _split_pair(name, operand, k)
     if parts is None:
-        shown = "|".join(part for part in name.names) if name.second else ", ".join(name.names)
+        shown = "|".join(name.names) if name.second else ", ".join(name.names)
         what = f"a pair '{shown}'" if name.second else f"'{{{shown}}}'" if name.parts else "one operand"
-        return Problem(
-            f"{form.name}/{name.names[0]}",
-            f"operand {k + 1} is {describe(operand)}; expected {what}",
-            ("operand", k),
-            "",
-            form.source,
-        )
+        message = f"operand {k + 1} is {describe(operand)}; expected {what}"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     if parts[1:] and all(part == Name("_") for _, part, _ in parts):
         message = f"operand {k + 1} is '_|_'; expected a register on one side at least"
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
@@ -202,9 +197,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
             verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} requires '.{word}'"
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted(
-        {n for n in range(len(form.syntax.operands) + 1) if any(_assignments(match, form.syntax.operands, n))}
-    )
+    counts = [n for n in range(len(form.syntax.operands) + 1) if takes_count(match, n)]
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"

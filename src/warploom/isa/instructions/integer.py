@@ -192,12 +192,9 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     return _EXTREMES[op](a, b, relu=bool(relu))
 
 
-_BYTE_OPERAND = {"u8x4": "u32", "s8x4": "s32"}
-
-
 def _bytes(slots: Slots) -> str:
     """Return the 32-bit integer type that has the signedness of the four bytes."""
-    return _BYTE_OPERAND[slots["type"]]
+    return f"{slots['type'][0]}32"
 
 
 QUAD = Form(

@@ -46,17 +46,14 @@ def invert(op: Word, a: Lane) -> Lane:
     return ~a if op == "not" else (a == 0).astype(a.dtype)
 
 
+_RESULT = out("b32", allows=("sink",))
+_SOURCES = {"a": inp("b32"), "b": inp("b32"), "c": inp("b32"), "immLut": immediate()}
+
 LOP3 = Form(
     name="logic.lop3",
     syntax="lop3.b32  d, a, b, c, immLut;",
     rows="ptx target\n4.3 sm_50",
-    operands={
-        "d": out("b32", allows=("sink",)),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "immLut": immediate(),
-    },
+    operands={"d": _RESULT, **_SOURCES},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )
@@ -71,15 +68,7 @@ LOP3_BOOL = Form(
     name="logic.lop3_bool",
     syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q;",
     rows="BoolOp ptx target\nor,and 8.2 sm_70",
-    operands={
-        "d": out("b32", allows=("sink",)),
-        "p": pred_out(sink=False),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "immLut": immediate(),
-        "q": pred_in(),
-    },
+    operands={"d": _RESULT, "p": pred_out(sink=False), **_SOURCES, "q": pred_in()},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )

@@ -139,31 +139,21 @@ def _arrive(warps: Warps, i: Bound, action: str) -> None:
         warps.write(kept, state)
 
 
-def _without_completion(arrive: str) -> str:
-    return f"""
-        op                  sem      scope  space     ptx       target
-        arrive              -        -      {_LOCAL}  {arrive}  sm_80
-        arrive_drop         -        -      {_LOCAL}  7.0       sm_80
-        arrive,arrive_drop  release  cta    {_LOCAL}  8.0       sm_80
-    """
-
-
-ARRIVE_NO_COMPLETE = Form(
-    name="mbarrier.arrive_no_complete",
-    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
-    rows=_without_completion("7.0"),
-    operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_NO_COMPLETE_DISCARD = Form(
-    name="mbarrier.arrive_no_complete_discard",
-    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
-    rows=_without_completion("7.1"),
-    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
+ARRIVE_NO_COMPLETE, ARRIVE_NO_COMPLETE_DISCARD = (
+    Form(
+        name=f"mbarrier.arrive_no_complete{suffix}",
+        syntax=f"mbarrier.op.noComplete{{.sem}}{{.scope}}{{.space}}.b64  {result}, [addr], count;",
+        rows=f"""
+            op                  sem      scope  space     ptx    target
+            arrive              -        -      {_LOCAL}  {ptx}  sm_80
+            arrive_drop         -        -      {_LOCAL}  7.0    sm_80
+            arrive,arrive_drop  release  cta    {_LOCAL}  8.0    sm_80
+        """,
+        operands={result: spec, "addr": _OBJECT, "count": _COUNT},
+        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        source="PTX ISA 9.7.13.15.13",
+    )
+    for suffix, result, spec, ptx in (("", "state", out("u64"), "7.0"), ("_discard", "_", sink(), "7.1"))
 )
 
 
@@ -173,31 +163,24 @@ def arrive_no_complete(warps: Warps, i: Bound) -> None:
     _arrive(warps, i, f"{i.op}_no_complete")
 
 
-def _expecting(space: str) -> str:
-    return f"""
-        op                  sem      scope        space    ptx target
-        arrive,arrive_drop  -        -            {space}  8.0 sm_90
-        arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
-        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
-    """
-
-
-ARRIVE_EXPECT = Form(
-    name="mbarrier.arrive_expect_tx",
-    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
-    rows=_expecting(_LOCAL),
-    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "txCount": inp("u32")},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_EXPECT_REMOTE = Form(
-    name="mbarrier.arrive_expect_tx_remote",
-    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
-    rows=_expecting("shared::cluster"),
-    operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
+ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
+    Form(
+        name=f"mbarrier.arrive_expect_tx{suffix}",
+        syntax=f"mbarrier.op.expect_tx{{.sem}}{{.scope}}{{.space}}.b64  {result}, [addr], txCount;",
+        rows=f"""
+            op                  sem      scope        space    ptx target
+            arrive,arrive_drop  -        -            {space}  8.0 sm_90
+            arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
+            arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
+        """,
+        operands={result: spec, "addr": _OBJECT, "txCount": inp("u32")},
+        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        source="PTX ISA 9.7.13.15.13",
+    )
+    for suffix, result, spec, space in (
+        ("", "state", out("u64", allows=("sink",)), _LOCAL),
+        ("_remote", "_", sink(), "shared::cluster"),
+    )
 )
 
 

@@ -28,6 +28,8 @@ _VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
 _PAIRED = "sm_100f,sm_110f"
 """Targets that support CTA pairs, gathers, scatters and the modes im2col::w."""
+_HINT_FIRST = "{.multicast}{.level::cache_hint}{.cta_group}"
+"""Last words of opcodes in which the cache hint precedes the CTA group, as some compilers write them."""
 
 
 def _rank(slots: Slots) -> int:
@@ -78,12 +80,7 @@ LOAD = Form(
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=DESTINATION,
-    spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-    ),
+    spellings=("cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes" + _HINT_FIRST,),
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -196,12 +193,7 @@ GATHER = Form(
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=DESTINATION | {"dstMem": SHARED, "tensorMap": FOUR_ROWS},
-    spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-    ),
+    spellings=("cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes" + _HINT_FIRST,),
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -259,14 +251,8 @@ LOAD_IM2COL = Form(
     """,  # noqa: E501
     operands=DESTINATION | OFFSETS,
     spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-        (
-            "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
+        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes" + _HINT_FIRST,
+        "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode" + _HINT_FIRST,
     ),
     limit=_wide,
     effects=_LOADS,

@@ -9,6 +9,7 @@ from typing import LiteralString, cast
 
 import numpy as np
 
+from warploom.isa.instructions.bulk import GLOBAL, SHARED
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, immediate, inp
@@ -143,11 +144,7 @@ CP_FENCEPROXY = Form(
     syntax="tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
     "  [dst], [src], size;",
     rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
-    operands={
-        "dst": address(space="global"),
-        "src": address(space="shared"),
-        "size": immediate(values=(TENSOR_MAP_BYTES,)),
-    },
+    operands={"dst": GLOBAL, "src": SHARED, "size": immediate(values=(TENSOR_MAP_BYTES,))},
     effects=(
         Collective("warp"),
         Barrier("warp", order="weak"),
