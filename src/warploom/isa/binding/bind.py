@@ -92,7 +92,7 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """Return the binding of other operands with the opcode and the outlines of a known binding."""
+    """Return the binding of operands that differ from the operands of a binding in names and numbers only."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
@@ -106,9 +106,6 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
             operand = unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.spec, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
-
-
-# Opcodes ----------------------------------------------------------------------------------------------------
 
 
 _TEXTURES = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
@@ -161,7 +158,7 @@ _MOST_WORDS, _LONGEST_WORD = 32, 64
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes that make an opcode legal and after which most of the operands fit."""
+    """Return the changes that make an opcode legal and whose results fit the operands best."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]

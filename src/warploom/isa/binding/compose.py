@@ -29,7 +29,8 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
     """Return the first Form with a table row that allows all given words.
 
-    Without such a row, return the first Form that has all the slots. Without such a Form, return the first Form.
+    `words` maps modifiers of the syntax line to words. Without such a row, return the first Form that has all these
+    modifiers. Without such a Form, return the first Form.
     """
     fitting: list[Form] = []
     for form in forms:

@@ -129,7 +129,7 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if the opcode words `one` begin with the Form's name as `other` spells it."""
+    """Return True if two opcodes, given as words, begin with the same spelling of a Form's name."""
     count = count_name_words(form, other)
     return one[:count] == other[:count]
 
@@ -214,7 +214,7 @@ def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Ite
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
-    """Yield the fixes of one column that lead to a row, for an opcode that follows the pattern but no row."""
+    """Yield the fixes that change one modifier, for an opcode whose words are legal but not combined."""
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
         if not legal:
@@ -262,7 +262,7 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of the slots, with composite slots formed from their parts."""
+    """Return the words of the slots, with composite slots such as `m64n{n}k{k}` formed from their parts."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
@@ -303,7 +303,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the fix that aligns an opcode with a pattern and its nearest row, with its cost."""
+    """Return the cost and the first of the changes that turn an opcode into the nearest legal one."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -370,7 +370,7 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of the slots for a row, keeping the words of the opcode that the row allows."""
+    """Return a combination of words that a row allows, with as many of the given words as possible."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")

@@ -118,7 +118,7 @@ def place_operands(
 
 
 def takes_count(match: Match, count: int) -> bool:
-    """Return True if an instruction of the match can have `count` operands."""
+    """Return True if the instruction with this opcode can have `count` operands."""
     return any(True for _ in _assignments(match, match.form.syntax.operands, count))
 
 

@@ -50,7 +50,10 @@ _POLICY = inp("u64", when="level::cache_hint")
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Return the other orders of memory order, scope, space and operation, all of which assemblers accept."""
+    """Return the opcode patterns with memory order, scope, space and operation in another order.
+
+    Assemblers accept every order.
+    """
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 

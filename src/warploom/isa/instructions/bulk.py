@@ -53,9 +53,6 @@ def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **f
     )
 
 
-# Copies ---------------------------------------------------------------------------------------------------
-
-
 LOAD = Form(
     name="bulk.load",
     syntax="cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
@@ -174,7 +171,7 @@ REDUCE_IN_CLUSTER = Form(
 
 @REDUCE_IN_CLUSTER.copy
 def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine shared memory with the shared memory of a CTA of the cluster. The mbarrier counts the bytes."""
+    """Reduce shared memory into the shared memory of a CTA of the cluster. The mbarrier counts the bytes."""
     return _copy(
         warps, i, "shared::cta", i.dst,
         completion="mbarrier", mbarrier=address_of(warps, i.mbar), reduction=i.redOp, type=i.type,
@@ -201,11 +198,9 @@ REDUCE = Form(
 
 @REDUCE.copy
 def reduce(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine shared memory with global memory, in the bulk group of each lane."""
+    """Reduce shared memory into global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
-
-# Groups ---------------------------------------------------------------------------------------------------
 
 PREFETCH = Form(
     name="bulk.prefetch",

@@ -130,8 +130,7 @@ HALVES = Form(
 
 @HALVES.semantics
 def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    fmt, modifiers = (element_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
-    return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
+    return convert.pair_from_floats(a, b, element_format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES_STOCHASTIC = Form(
@@ -206,8 +205,7 @@ NARROW_HALVES = Form(
 
 @NARROW_HALVES.semantics
 def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    source, fmt = (element_format(atype), element_format(dtype))
-    return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
+    return convert.narrow_pair_from_halves(a, element_format(atype), element_format(dtype), rnd, relu=bool(relu))
 
 
 FOUR_STOCHASTIC = Form(

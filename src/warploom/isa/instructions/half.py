@@ -99,8 +99,7 @@ _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 
 @MIN.semantics
 def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, type: Word, a: Lane, b: Lane) -> Lane:
-    modifiers = {"ftz": bool(ftz), "nan": bool(NaN), "xorsign_abs": bool(xorsign)}
-    return _EXTREMES[op](a, b, element_format(type), **modifiers)
+    return _EXTREMES[op](a, b, element_format(type), ftz=bool(ftz), nan=bool(NaN), xorsign_abs=bool(xorsign))
 
 
 MIXED_ADD = Form(

@@ -64,9 +64,6 @@ def count_transactions(warps: Warps, i: Bound) -> None:
     warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=warps.read(i.txCount))
 
 
-# Arriving -------------------------------------------------------------------------------------------------
-
-
 _ORDERED = """
         arrive,arrive_drop  release  cta          {space}  8.0  {target}
         arrive,arrive_drop  release  cluster      {space}  8.0  sm_90
@@ -142,7 +139,7 @@ def _arrive(warps: Warps, i: Bound, action: str) -> None:
 ARRIVE_NO_COMPLETE, ARRIVE_NO_COMPLETE_DISCARD = (
     Form(
         name=f"mbarrier.arrive_no_complete{suffix}",
-        syntax=f"mbarrier.op.noComplete{{.sem}}{{.scope}}{{.space}}.b64  {result}, [addr], count;",
+        syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64" + f"  {result}, [addr], count;",
         rows=f"""
             op                  sem      scope  space     ptx    target
             arrive              -        -      {_LOCAL}  {ptx}  sm_80
@@ -166,7 +163,7 @@ def arrive_no_complete(warps: Warps, i: Bound) -> None:
 ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
     Form(
         name=f"mbarrier.arrive_expect_tx{suffix}",
-        syntax=f"mbarrier.op.expect_tx{{.sem}}{{.scope}}{{.space}}.b64  {result}, [addr], txCount;",
+        syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64" + f"  {result}, [addr], txCount;",
         rows=f"""
             op                  sem      scope        space    ptx target
             arrive,arrive_drop  -        -            {space}  8.0 sm_90

@@ -44,7 +44,7 @@ with b128 from PTX 8.3.
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the table for vectors of each type, up to 128 bits, or up to 256 bits in global memory.
+    """Return the table of a load or store: vectors of up to 128 bits, or 256 bits in global memory.
 
     Each item of `accesses` has cells for `columns`, and state spaces. With `sem`, the accesses have a scope.
     """

@@ -82,7 +82,7 @@ class CommutativeReduction:
 
 
 def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
-    """Return the reduction with a reduction word and a type, or None if its result depends on the order.
+    """Return the reduction of a type by an operation, or None if its result depends on the order.
 
     The order matters for floats, because sums round and the maximum of NaNs is the last NaN. The order matters for
     `inc` and `dec`, because each operation has its own bound.

@@ -33,8 +33,6 @@ def _registers(slots: Slots) -> int:
     return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
 
 
-# Allocation -------------------------------------------------------------------------------------------------
-
 ALLOC = Form(
     name="tcgen05.alloc",
     syntax="tcgen05.alloc.cta_group.sync.aligned{.ss}.b32  [dst], nCols;",
@@ -191,9 +189,6 @@ SHIFT = Form(
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
 )
-
-# Order ------------------------------------------------------------------------------------------------------
-
 FENCE = Form(
     name="tcgen05.fence",
     syntax="tcgen05.op;",

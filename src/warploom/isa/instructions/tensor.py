@@ -87,7 +87,10 @@ LOAD = Form(
 
 
 def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
-    """Return the record of a copy that accesses the tensor at `tensorMap`. `fields` are the other fields."""
+    """Return the record of a copy that accesses the tensor at `tensorMap`.
+
+    `fields` are the other fields of the record.
+    """
     return TensorCopy(
         dimensions=int(i.dim[0]),
         tensor_map=spread(warps, warps.addresses(i.tensorMap)),
@@ -226,7 +229,7 @@ PREFETCH_ROWS.execute(no_effect)
 # Columns of images ------------------------------------------------------------------------------------------
 
 
-def _wide(arch: str, slots: Slots) -> str:
+def _wide(slots: Slots) -> str:
     """Return the reason why the emulator cannot copy in a mode other than im2col."""
     mode = slots["load_mode"]
     return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""

@@ -83,10 +83,11 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 
 def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
-    """Return the accesses that move a matrix in memory: their addresses, the type and number of units, and the lanes.
+    """Return the accesses that move a matrix between memory and registers.
 
-    The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of equal size.
-    A unit is one element, or the elements of 4 bits in a byte, or the single bits in a word.
+    The results are the addresses of each access, the type and the number of units that it moves, and the lanes that
+    take part. The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of
+    equal size. A unit is one element, or the elements of 4 bits in a byte, or the single bits in a word.
     """
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
@@ -137,14 +138,6 @@ def store_matrix(warps: Warps, i: Bound) -> None:
 _OPERANDS = {name.lower(): fragment(name, "warp tiles") for name in ("D", "A", "B", "C")}
 
 
-def _saturates(arch: str, slots: Slots) -> str:
-    """Return the reason why `.satfinite` is refused on floats.
-
-    Only old PTX versions have this modifier, and nobody has measured its results.
-    """
-    return "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else ""
-
-
 HALF = Form(
     name="wmma.half",
     syntax="wmma.mma.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite}  d, a, b, c;",
@@ -157,7 +150,8 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
-    limit=_saturates,
+    # Only old PTX versions have .satfinite for floats, and nobody has measured its results.
+    limit=lambda slots: "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else "",
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )

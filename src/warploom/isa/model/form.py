@@ -62,7 +62,7 @@ MultiplicationFunction = Callable[[Any], Multiplication]
 """Function that returns the record of a matrix multiplication, given bound operands."""
 CopyFunction = Callable[[Warps, Bound], CopyRecord]
 """Function that returns the record of asynchronous copies, given warps and bound operands."""
-Limit = Callable[[str, Mapping[str, str]], str]
+Limit = Callable[[Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
 IMPLIED = frozenset({"sync", "aligned", "row", "col", "u32", "b32", "b64", "b1024"})
@@ -91,8 +91,7 @@ class Form(Displayed):
 
     `early` lists words that assemblers accept before the PTX version that introduced them.
 
-    `limit` is a function of an architecture and the slots. It returns the reason why the architecture cannot execute
-    the form, or "".
+    `limit` is a function of the slots. It returns the reason why the emulator cannot execute the form, or "".
     """
 
     display_kind: ClassVar[str] = "form"
@@ -181,7 +180,7 @@ class Form(Displayed):
 
     def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
         """Return the reason why `arch` cannot execute the form with these modifiers, or "" if it can."""
-        reason = "" if self._limit is None else self._limit(arch, slots)
+        reason = "" if self._limit is None else self._limit(slots)
         if reason or self.multiply is None:
             return reason
         try:
@@ -299,8 +298,8 @@ class Form(Displayed):
     def name_words(self) -> int:
         """Number of leading opcode words that name the instruction.
 
-        The name consists of the literal words up to the first qualifier and of the slots that choose an operation.
-        Assemblers accept the words after the name in any order.
+        The name consists of the leading literal words and of the slots that choose an operation. Assemblers accept the
+        words after the name in any order.
         """
         count = 1
         for word in self.syntax.words[1:]:

@@ -171,7 +171,7 @@ def _number(rule: CountRule, slots: Slots) -> int:
 
 
 def bits_as_unsigned(slots: Slots) -> str:
-    """Return the type of an instruction, where an unsigned integer of the same width replaces bits."""
+    """Return the word of the modifier `type`, with unsigned integers instead of bits, as u32 for b32."""
     word = slots["type"]
     return f"u{word[1:]}" if word[0] == "b" else word
 

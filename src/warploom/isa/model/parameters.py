@@ -81,9 +81,6 @@ def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
     return tuple(placed)
 
 
-# Numbers ----------------------------------------------------------------------------------------------------
-
-
 def encode(number: int, parameter: Parameter, value: object) -> bytes:
     """Return the bytes that pass a scalar argument to a parameter. None is encoded as a null pointer.
 
@@ -101,7 +98,12 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
     if isinstance(value, float):
         return _encode_float(number, parameter, value)
     assert isinstance(value, int)
-    return _encode_integer(number, parameter, value)
+    if TYPES[parameter.type].dtype.kind == "f":
+        return _encode_float(number, parameter, float(value))
+    low, high = integer_range(parameter)
+    if not low <= value <= high:
+        raise argument_error(number, parameter, value, f"an integer from {low} to {high}")
+    return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
@@ -162,12 +164,3 @@ def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
         return struct.pack("<f" if parameter.size == 4 else "<d", value)
     except OverflowError:
         raise argument_error(number, parameter, value, f"a number in the range of .{parameter.type}") from None
-
-
-def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
-    if TYPES[parameter.type].dtype.kind == "f":
-        return _encode_float(number, parameter, float(value))
-    low, high = integer_range(parameter)
-    if not low <= value <= high:
-        raise argument_error(number, parameter, value, f"an integer from {low} to {high}")
-    return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")

@@ -70,14 +70,6 @@ def _cluster_ctaid(geometry: Geometry) -> list[Array]:
     return [cta % np.uint32(extent) for cta, extent in zip(geometry.cta, geometry.cluster, strict=True)]
 
 
-def _clusterid(geometry: Geometry) -> list[Array]:
-    return [cta // np.uint32(extent) for cta, extent in zip(geometry.cta, geometry.cluster, strict=True)]
-
-
-def _nclusterid(geometry: Geometry) -> list[int]:
-    return [grid // extent for grid, extent in zip(geometry.grid, geometry.cluster, strict=True)]
-
-
 def _this_lane(geometry: Geometry) -> Array:
     return np.left_shift(np.uint32(1), geometry.lane)
 
@@ -118,8 +110,8 @@ def _registers() -> list[SpecialRegister]:
         ("%ntid", lambda g: g.block, (1, 0), ""),
         ("%ctaid", lambda g: g.cta, (1, 0), ""),
         ("%nctaid", lambda g: g.grid, (1, 0), ""),
-        ("%clusterid", _clusterid, (7, 8), "sm_90"),
-        ("%nclusterid", _nclusterid, (7, 8), "sm_90"),
+        ("%clusterid", lambda g: [c // np.uint32(n) for c, n in zip(g.cta, g.cluster, strict=True)], (7, 8), "sm_90"),
+        ("%nclusterid", lambda g: [grid // n for grid, n in zip(g.grid, g.cluster, strict=True)], (7, 8), "sm_90"),
         ("%cluster_ctaid", _cluster_ctaid, (7, 8), "sm_90"),
         ("%cluster_nctaid", lambda g: g.cluster, (7, 8), "sm_90"),
     ]
