@@ -27,11 +27,6 @@ def _proxy_ordered(slots: Slots) -> str:
     return slots["to_proxykind::from_proxykind"].partition("::")[0]
 
 
-def _scope_of_level(slots: Slots) -> str:
-    """Return the scope of a level of `membar`, which spells the scope gpu as gl."""
-    return "gpu" if slots["level"] == "gl" else slots["level"]
-
-
 _SPELLINGS = """
         barrier  cta  aligned    ptx
         bar      -    -          1.0
@@ -220,7 +215,7 @@ MEMBAR = Form(
     syntax="membar.level;",
     rows="level ptx\ncta,gl,sys 1.4",
     operands={},
-    effects=(Fence("memory", scope=_scope_of_level),),
+    effects=(Fence("memory", scope=lambda slots: "gpu" if slots["level"] == "gl" else slots["level"]),),
     source="PTX ISA 9.7.13.4",
 )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import Slots, address, immediate, inp
+from warploom.isa.model.operands import address, immediate, inp
 from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.semantics import Bound, Value, Warps
 
@@ -238,11 +238,7 @@ WAIT_GROUP.execute(lambda warps, i: warps.wait("bulk", i.N, read_only=i.read != 
 # Stores -----------------------------------------------------------------------------------------------------
 
 
-def _space(slots: Slots) -> str:
-    return "register" if slots["ss"] else ""  # ptxas refuses a variable as a shared address
-
-
-_STARTS = address(space=_space)
+_STARTS = address(space=lambda slots: "register" if slots["ss"] else "")  # ptxas refuses shared variables
 
 ZERO = Form(
     name="bulk.zero",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
+from warploom.isa.model.operands import inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import compare, lanes
 from warploom.numerics.formats import FORMATS, element_format
@@ -33,12 +33,8 @@ def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
     return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 
-def _constants(slots: Slots) -> tuple[int, ...] | None:
-    """Return the legal constants for the predicate operand: none in comparisons of bf16, otherwise all."""
-    return () if any(word.startswith("bf16") for word in slots.values()) else None
-
-
-_COMBINED = pred_in(_constants, when="BoolOp")
+_COMBINED = pred_in(lambda slots: () if any(word[:4] == "bf16" for word in slots.values()) else None, when="BoolOp")
+"""Predicate operand. It may be a constant, except in comparisons of bf16."""
 
 SETP = Form(
     name="compare.setp",

@@ -29,6 +29,8 @@ _FLOAT = inp("f32", accepts=_wide_or_same)
 _RANDOM_BITS = inp("b32", accepts="bits")
 _SCALE = inp("b16", when="scaling", accepts="bits")
 _INTEGER = inp("s32", accepts="wide")
+_FIXED_POINT = "sm_100a,sm_103a,sm_110a,sm_120a,sm_121a"
+"""Targets that convert to and from the format s2f6."""
 
 INTEGER = Form(
     name="convert.integer",
@@ -220,10 +222,7 @@ FOUR_STOCHASTIC = Form(
 FIXED = Form(
     name="convert.fixed",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
-    rows="""
-        scaling              relu    ptx  target
-        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"scaling relu ptx target\n-,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("b16"), "a": inp("f32"), "b": inp("f32"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -232,10 +231,7 @@ FIXED = Form(
 FIXED_HALVES = Form(
     name="convert.fixed_halves",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.bf16x2  d, a{, scale-factor};",
-    rows="""
-        scaling              relu    ptx  target
-        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"scaling relu ptx target\n-,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -244,10 +240,7 @@ FIXED_HALVES = Form(
 FIXED_WIDEN = Form(
     name="convert.fixed_widen",
     syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
-    rows="""
-        satfinite    scaling              relu    ptx  target
-        -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"satfinite scaling relu ptx target\n-,satfinite -,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from warploom.isa.model.effects import Arrive, Wait, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, inp, out, pred_out, sink
+from warploom.isa.model.operands import address, inp, out, pred_out, sink
 from warploom.isa.model.semantics import Bound, Warps
 
 _LOCAL = "-,shared,shared::cta"
@@ -203,11 +203,11 @@ def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
     """
 
 
-def _phase_type(slots: Slots) -> str:
-    return "u32" if slots["parity"] else "u64"
-
-
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
+_PHASE = inp(
+    lambda slots: "u32" if slots["parity"] else "u64",
+    values=lambda slots: (0, 1) if slots["parity"] else None,
+    accepts="own",
+)
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",

@@ -426,14 +426,15 @@ for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
     _hint.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
+_PRIORITIES = f"""
+        primary_priority  secondary_priority                     ptx target
+        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
+"""
 
 CREATEPOLICY = Form(
     name="memory.createpolicy",
     syntax="createpolicy.fractional.primary_priority{.secondary_priority}.b64  d{, fraction};",
-    rows=f"""
-        primary_priority  secondary_priority                   ptx target
-        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
-    """,
+    rows=_PRIORITIES,
     operands={"d": out("u64"), "fraction": inp("f32")},
     source="PTX ISA 9.7.9.18",
 )
@@ -441,10 +442,7 @@ CREATEPOLICY = Form(
 CREATEPOLICY_RANGE = Form(
     name="memory.createpolicy_range",
     syntax=("createpolicy.range{.global}.primary_priority{.secondary_priority}.b64  d, [a], primary-size, total-size;"),
-    rows=f"""
-        primary_priority  secondary_priority                   ptx target
-        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
-    """,
+    rows=_PRIORITIES,
     operands={
         "d": out("u64"),
         "a": address(space=_global, allows=("unified",)),

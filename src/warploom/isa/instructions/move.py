@@ -102,17 +102,14 @@ UNPACK1, UNPACK2, UNPACK4 = (
 )
 
 
-@UNPACK1.semantics
-def unpack(type: Word, a: Lane) -> Lane:
-    """Return the equal parts of a register, the lowest part first."""
-    return lanes.split(a, TYPES[type].bits, 1)
+def _unpack(count: int) -> Callable[[Word, Lane], Lane]:
+    """Return the function that splits a register into `count` equal parts, the lowest part first."""
+
+    def unpack(type: Word, a: Lane) -> Lane:
+        return lanes.split(a, TYPES[type].bits, count)
+
+    return unpack
 
 
-@UNPACK2.semantics
-def unpack_halves(type: Word, a: Lane) -> Lane:
-    return lanes.split(a, TYPES[type].bits, 2)
-
-
-@UNPACK4.semantics
-def unpack_quarters(type: Word, a: Lane) -> Lane:
-    return lanes.split(a, TYPES[type].bits, 4)
+for _form, _count in ((UNPACK1, 1), (UNPACK2, 2), (UNPACK4, 4)):
+    _form.semantics(_unpack(_count))

@@ -17,6 +17,7 @@ from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
 _SPACES = "-,global,shared::cta"
+_TARGETS = "sm_90a,sm_100f,sm_103f,sm_110f,sm_120f"
 _ORDINALS = {"box_dim": 5, "global_dim": 5, "global_stride": 4, "element_stride": 5}
 _CODES = {
     "elemtype": range(13),
@@ -48,10 +49,7 @@ def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
 REPLACE = Form(
     name="tensormap.replace",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
-    rows=f"""
-        field           ss         type  ptx target
-        global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows=f"field ss type ptx target\nglobal_address {_SPACES} b64 8.3 {_TARGETS}",
     operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"), Flow(address=("new_val",), space="global", unwritten="use")),
     source="PTX ISA 9.7.9.26.1",
@@ -60,10 +58,7 @@ REPLACE = Form(
 REPLACE_RANK = Form(
     name="tensormap.replace_rank",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
-    rows=f"""
-        field  ss         type  ptx target
-        rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows=f"field ss type ptx target\nrank {_SPACES} b32 8.3 {_TARGETS}",
     operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
@@ -81,8 +76,8 @@ REPLACE_ENTRY = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
     rows=f"""
         field                              ss         type  ptx target
-        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-        global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 {_TARGETS}
+        global_stride                      {_SPACES}  b64   8.3 {_TARGETS}
     """,
     operands={
         "addr": address(),
@@ -110,7 +105,7 @@ REPLACE_CODE = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
     rows=f"""
         field                                              ss         ptx target
-        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 {_TARGETS}
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "new_val": immediate(values=lambda slots: _CODES[slots["field"]])},
