@@ -188,10 +188,7 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault, for the diagnostic's code.
-
-    For a superfluous word it is the slot that already has this word, or "extra".
-    """
+    """Return the slot at fault. A superfluous word has the slot that already has this word, or "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot

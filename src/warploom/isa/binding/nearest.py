@@ -110,10 +110,7 @@ def instruction_name(words: tuple[str, ...]) -> str:
 
 
 def count_name_words(form: Form, words: tuple[str, ...]) -> int:
-    """Return the number of leading words of an opcode that are the name of a Form.
-
-    The result is 0 if the opcode does not begin with this name.
-    """
+    """Return the number of leading opcode words that are the name of a Form, or 0 for another name."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:

@@ -18,10 +18,7 @@ _NAMES = (MEMBERS, "rgba")
 
 
 def member_of(selector: str, members: int) -> int:
-    """Return the index of the member that a selector such as `y` names, or -1 if there is none.
-
-    `members` is the number of members of the vector register.
-    """
+    """Return the index of a member such as `y` in a vector register of `members` members, or -1."""
     if len(selector) != 1 or members == 1:
         return -1
     return max(names.find(selector, 0, members) for names in _NAMES)

@@ -15,10 +15,7 @@ from warploom.isa.model.semantics import Bound, Warps
 
 
 def _aligned(slots: Slots) -> str:
-    """Return "aligned" if whole warps must execute the barrier, else "".
-
-    The spelling `bar` is always aligned.
-    """
+    """Return "aligned" if whole warps must execute the barrier, as for the spelling `bar`, else ""."""
     return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
 
 

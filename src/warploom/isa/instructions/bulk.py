@@ -26,18 +26,12 @@ POLICY = inp("u64", when="level::cache_hint")
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
-    """Return the addresses in an operand, or None if the operand is absent.
-
-    Shapes: (warps, 32).
-    """
+    """Return the addresses in an operand, with shape (warps, 32), or None if the operand is absent."""
     return None if operand is None else spread(warps, warps.addresses(operand))
 
 
 def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
-    """Return the 16-bit masks in an operand, or None if the operand is absent.
-
-    Shapes: (warps, 32).
-    """
+    """Return the 16-bit masks in an operand, with shape (warps, 32), or None if the operand is absent."""
     return None if operand is None else spread(warps, warps.read(operand).astype(np.uint16))
 
 

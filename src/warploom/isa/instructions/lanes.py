@@ -13,9 +13,7 @@ Effect = Callable[[Warps, Array, Mapping[str, Array]], None]
 
 
 def spread(warps: Warps, operand: Array) -> Array:
-    """Return a copy of an operand with one element per lane.
-
-    Later writes to the register do not change the copy.
+    """Return a copy of an operand, with one element per lane, that later register writes do not change.
 
     Shapes: from an array that broadcasts to (warps, 32), to (warps, 32).
     """

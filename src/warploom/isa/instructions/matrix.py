@@ -49,10 +49,7 @@ def _transposed(operand: str, slots: Slots) -> FragmentMap:
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """Return the bytes of all rows.
-
-    Shapes: (warps, rows, 16).
-    """
+    """Return the bytes of all rows, with shape (warps, rows, 16)."""
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
@@ -60,10 +57,7 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, which are stacked vertically.
-
-    Shapes: (warps, rows, columns).
-    """
+    """Write the matrices of each warp, stacked vertically to shape (warps, rows, columns)."""
     order = _fragment("ldmatrix", vars(i)).order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))

@@ -119,10 +119,7 @@ def _byte_ids(slots: Slots) -> tuple[int, ...]:
 
 
 def _vectors(kind: str, scale_vec: str) -> int:
-    """Return the number of scale factors for a row of A.
-
-    It is the digit of `scale_vec::2X`, or the default of the kind.
-    """
+    """Return the number of scale factors for a row of A, by `scale_vec` and by the kind."""
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 

@@ -26,10 +26,7 @@ _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
 
 def _registers(slots: Slots) -> int:
-    """Return the number of registers per lane.
-
-    It is the number of bits of the shape times the repetitions, divided by 1024.
-    """
+    """Return the registers per lane: the bits of the shape times the repetitions, divided by 1024."""
     return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
 
 

@@ -77,10 +77,7 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the descriptor of A or B, with the layout in shared memory.
-
-    Each CTA of a pair holds half of the rows.
-    """
+    """Return the specification of the descriptor of A or B. Each CTA of a pair holds half of the rows."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
@@ -102,10 +99,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors for a row of A.
-
-    The digit of `scale_vec::2X`, the block size, or the kind determines the number.
-    """
+    """Return the number of scale factors for a row of A, by `scale_vectorsize` and by the kind."""
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])

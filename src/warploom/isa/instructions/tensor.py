@@ -87,10 +87,7 @@ LOAD = Form(
 
 
 def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
-    """Return the record of a copy that accesses the tensor at `tensorMap`.
-
-    `fields` are the other fields of the record.
-    """
+    """Return the record of a copy of the tensor at `tensorMap`, with the other fields in `fields`."""
     return TensorCopy(
         dimensions=int(i.dim[0]),
         tensor_map=spread(warps, warps.addresses(i.tensorMap)),

@@ -29,10 +29,7 @@ def _gather_members(warps: Warps, i: Bound) -> Array:
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """Return masks of lanes as 32-bit integers.
-
-    Shapes: from (warps, 32) to (warps, 1).
-    """
+    """Return masks of lanes, of shape (warps, 32), as 32-bit integers of shape (warps, 1)."""
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 

@@ -147,10 +147,7 @@ _WORDS: dict[str, tuple[Version, str]] = {
     **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
     **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
 }
-"""Minimum PTX version and target of opcode words.
-
-They apply to every instruction that has the word, in addition to the availability of the table row.
-"""
+"""Minimum PTX version and target of opcode words, in addition to those of the table row."""
 
 
 def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:

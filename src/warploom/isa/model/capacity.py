@@ -18,16 +18,11 @@ MAX_THREADS = 1024
 """Maximum number of threads of a CTA."""
 
 MAX_CLUSTER = 16
-"""Maximum number of CTAs of a cluster.
-
-A cluster of more than 8 CTAs is not portable, so a launch must request it explicitly.
-"""
+"""Maximum number of CTAs of a cluster. A launch must request more than 8 CTAs explicitly."""
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum shared memory of a CTA on an architecture number such as 90.
-
-    The maximum includes static and dynamic shared memory.
+    """Return the maximum of static plus dynamic shared memory of a CTA, by architecture number.
 
     Units: bytes.
     """

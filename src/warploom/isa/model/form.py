@@ -166,10 +166,7 @@ class Form(Displayed):
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns the record of asynchronous copies, one for each active lane.
-
-        The function receives a batch of warps and the bound operands.
-        """
+        """Decorate the function that returns the record of asynchronous copies, one for each active lane."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
@@ -330,10 +327,7 @@ class Form(Displayed):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """Names that diagnostic codes use for the opcode words of this form.
-
-        They are its slots, its literal words, and the parts of its composite slots.
-        """
+        """Names that diagnostic codes use for slots, literal words and parts of composite slots."""
         return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property

@@ -39,8 +39,7 @@ class RegisterMatrix:
 class SharedMatrix:
     """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
 
-    `rows` and `k` are the extents of the stored elements. `major` is the dimension whose elements are contiguous. In
-    the methods, `fields` is the descriptor without its start address.
+    `rows` and `k` are the extents of the stored elements. `major` is the dimension whose elements are contiguous.
     """
 
     name: Literal["A", "B"]
@@ -148,10 +147,7 @@ class Multiplication:
 
     @property
     def k(self) -> int:
-        """Number of products in the sum of each element of D.
-
-        Products with the zeros that a sparse A does not store are included.
-        """
+        """Number of products in the sum of each element of D, including the zeros of a sparse A."""
         return k_of(self.slots["shape"])
 
     @property

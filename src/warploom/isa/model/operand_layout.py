@@ -56,10 +56,7 @@ class LayoutInputs:
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
-        """Return the decoded descriptor of a `tcgen05.mma` operand, or None if no descriptor was given.
-
-        A descriptor of `wgmma` is converted.
-        """
+        """Return the decoded descriptor of a `tcgen05.mma` operand, converted from `wgmma`'s, or None."""
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)

@@ -60,11 +60,7 @@ class ConstantConstraint:
     target: str = ""
 
     def examined(self, constant: int, slots: Slots) -> int:
-        """Return the value that is compared with the legal constants.
-
-        It consists of the low bits of `constant` that the constraint examines, or is `constant` as a signed 64-bit
-        number.
-        """
+        """Return the low bits of a constant that are examined, or the constant as a signed 64-bit number."""
         bits = _number(self.bits, slots)
         return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 
@@ -231,10 +227,7 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
-    """Return the specification of an address `[taddr + offset]` in tensor memory.
-
-    The base is a 32-bit register.
-    """
+    """Return the specification of an address `[taddr + offset]` in tensor memory, in a 32-bit register."""
     return OperandSpec("address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor")
 
 

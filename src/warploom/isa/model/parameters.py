@@ -107,10 +107,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """Return the smallest and the largest integer that may be passed for a parameter.
-
-    The range covers the signed and the unsigned integers of the parameter's width.
-    """
+    """Return the smallest and the largest integer that fit a parameter as signed or as unsigned integer."""
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 

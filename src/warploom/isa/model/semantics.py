@@ -171,10 +171,7 @@ class Warps(Protocol):
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster ranks of the CTAs that own some shared::cluster addresses.
-
-        `generic` is True if `addresses` are generic, and False if they are in shared memory.
-        """
+        """Return the cluster ranks of the CTAs that own shared::cluster addresses, or `generic` addresses."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
