@@ -102,10 +102,7 @@ def no_extensions(operand: str) -> Collection[str]:
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Assign the operands of an instruction to the operands of a match's Form.
-
-    Return the bound operands by name, or the problems that prevent the assignment.
-    """
+    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):

@@ -50,10 +50,7 @@ _POLICY = inp("u64", when="level::cache_hint")
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Return the opcode patterns with memory order, scope, space and operation in another order.
-
-    Assemblers accept every order.
-    """
+    """Return the opcode with memory order, scope, space and operation in every other order."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 

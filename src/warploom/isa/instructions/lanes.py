@@ -13,10 +13,7 @@ Effect = Callable[[Warps, Array, Mapping[str, Array]], None]
 
 
 def spread(warps: Warps, operand: Array) -> Array:
-    """Return a copy of an operand, with one element per lane, that later register writes do not change.
-
-    Shapes: from an array that broadcasts to (warps, 32), to (warps, 32).
-    """
+    """Return a copy of an operand, of shape (warps, 32), that later register writes do not change."""
     return np.array(np.broadcast_to(operand, (warps.count, 32)))
 
 

@@ -22,8 +22,5 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum of static plus dynamic shared memory of a CTA, by architecture number.
-
-    Units: bytes.
-    """
+    """Return the maximum static plus dynamic shared memory of a CTA in bytes, by architecture number."""
     return SHARED_KIB[number] * 1024

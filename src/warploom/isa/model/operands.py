@@ -211,10 +211,7 @@ def pred_out(*, sink: bool = True) -> OperandSpec:
 
 
 def pred_in(values: Values = None, when: str = "") -> OperandSpec:
-    """Return the specification of a source predicate, which may be negated or a constant.
-
-    `values` are the legal constants. None allows every constant.
-    """
+    """Return the specification of a source predicate, which may be negated or a constant of `values`."""
     return OperandSpec("predicate", "read", "pred", when=when, legal=ConstantConstraint(values))
 
 

@@ -212,10 +212,7 @@ class Warps(Protocol):
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and write the reduction of its threads' predicates to `result`.
-
-        `mode` is the reduction: popc, and, or.
-        """
+        """Synchronise at a CTA barrier, and reduce its threads' predicates to `result` by popc, and, or or."""
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
