@@ -38,10 +38,7 @@ IS_CANCELED = Form(
 FIRST_CTA = Form(
     name="cluster_launch.first_cta",
     syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
-    rows="""
-        query            vec  type  ptx target
-        get_first_ctaid  v4   b128  8.6 sm_100
-    """,
+    rows="query vec type ptx target\nget_first_ctaid v4 b128 8.6 sm_100",
     operands={"d": out("b32", "vec"), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )

@@ -138,10 +138,7 @@ def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane
 HALVES_STOCHASTIC = Form(
     name="convert.halves_stochastic",
     syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
-    rows="""
-        relu    satfinite    dtype         ptx  target
-        -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
-    """,
+    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a",
     operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",

@@ -124,10 +124,7 @@ def mixed_add(op: Word, rnd: Word, sat: Word, atype: Word, a: Lane, c: Lane) -> 
 MIXED_FMA = Form(
     name="half.mixed_fma",
     syntax="fma.rnd{.sat}.f32.abtype  d, a, b, c;",
-    rows="""
-        rnd          sat    abtype    ptx  target
-        rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
-    """,
+    rows="rnd sat abtype ptx target\nrn,rz,rm,rp -,sat f16,bf16 8.6 sm_100",
     operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.3",
 )

@@ -242,10 +242,7 @@ def dp4a(atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 DP2A = Form(
     name="integer.dp2a",
     syntax="dp2a.mode.atype.btype  d, a, b, c;",
-    rows="""
-        mode   atype    btype    ptx  target
-        lo,hi  u32,s32  u32,s32  5.0  sm_61
-    """,
+    rows="mode atype btype ptx target\nlo,hi u32,s32 u32,s32 5.0 sm_61",
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
 )

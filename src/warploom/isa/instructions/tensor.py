@@ -202,10 +202,7 @@ SCATTER = Form(
     name="tensor.scatter",
     syntax="cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
     "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
-    rows=f"""
-        dim  src          level::cache_hint  ptx target
-        2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
-    """,
+    rows=f"dim src level::cache_hint ptx target\n2d shared::cta -,L2::cache_hint 8.6 {_PAIRED}",
     operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": SHARED},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
@@ -265,10 +262,7 @@ STORE_IM2COL = Form(
     name="tensor.store_im2col",
     syntax="cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
     "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
-    rows=f"""
-        dim         src          level::cache_hint  ptx target
-        {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
-    """,
+    rows=f"dim src level::cache_hint ptx target\n{_VOLUMES} shared::cta -,L2::cache_hint 8.0 sm_90",
     operands=SOURCE,
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",

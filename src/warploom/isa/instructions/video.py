@@ -107,10 +107,7 @@ MAD_NEGATED = Form(
 SET = Form(
     name="video.set",
     syntax="vset.atype.btype.cmp  d, a{.asel}, b{.bsel};",
-    rows="""
-        atype    btype    cmp                ptx  target
-        u32,s32  u32,s32  eq,ne,lt,le,gt,ge  2.0  sm_20
-    """,
+    rows="atype btype cmp ptx target\nu32,s32 u32,s32 eq,ne,lt,le,gt,ge 2.0 sm_20",
     operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",

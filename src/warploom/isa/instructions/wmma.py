@@ -22,19 +22,13 @@ from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
 
 
-def _map(matrix: str, shape: str, element: str) -> FragmentMap:
-    return maps.tiled_fragment("wmma", matrix.upper(), shape, element)
+def _map(slots: Slots) -> FragmentMap:
+    return maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
 
 
-def _moved_map(slots: Slots) -> FragmentMap:
-    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"])
-
-
-_MOVED = OperandLayout("R", lambda slots, _: _moved_map(slots))
+_MOVED = OperandLayout("R", lambda slots, _: _map(slots))
 _LOADED, _STORED = (
-    replace(
-        operand(lambda slots: register_type(slots["type"]), lambda slots: _moved_map(slots).registers), layout=_MOVED
-    )
+    replace(operand(lambda slots: register_type(slots["type"]), lambda slots: _map(slots).registers), layout=_MOVED)
     for operand in (out, inp)
 )
 
@@ -73,7 +67,7 @@ LOAD = Form(
 
 @LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
-    found = _map(i.matrix, i.shape, i.type)
+    found = _map(vars(i))
     addresses, unit, units, lanes = _accesses(warps, i, found)
     loaded = [warps.load(i.ss, where, unit, units, lanes=lanes) for where in addresses]
     matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, lanes[0]])
@@ -125,7 +119,7 @@ STORE = Form(
 
 @STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
-    found = _map("d", i.shape, i.type)
+    found = _map(vars(i))
     addresses, unit, units, lanes = _accesses(warps, i, found)
     matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
     values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
