@@ -14,8 +14,6 @@ from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLa
 from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
-_FIELD_NAMES = {"selector": "a sparsity selector", "idesc": "an instruction descriptor"}
-"""Names of inputs in messages. The other inputs are called by their field."""
 _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 registers
 
 
@@ -154,7 +152,8 @@ def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
 
 
 def _input_name(field: str) -> str:
-    return _FIELD_NAMES.get(field) or f"a {field.replace('_', ' ')}"
+    names = {"selector": "a sparsity selector", "idesc": "an instruction descriptor"}
+    return names.get(field) or f"a {field.replace('_', ' ')}"
 
 
 def _normalized(name: str) -> str:

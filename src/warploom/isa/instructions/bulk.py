@@ -23,6 +23,7 @@ SHARED, GLOBAL = address(space="shared"), address(space="global")
 SIZE = inp("u32", values=SIZES, bits=32)
 BYTE_MASK, CTA_MASK = inp("u16", when="cp_mask"), inp("u16", when="multicast")
 POLICY = inp("u64", when="level::cache_hint")
+_LOADED = {"dstMem": SHARED, "srcMem": GLOBAL, "size": SIZE}
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
@@ -56,14 +57,7 @@ LOAD = Form(
         shared::cta      -                     -,L2::cache_hint   8.6 sm_90
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
-    operands={
-        "dstMem": SHARED,
-        "srcMem": GLOBAL,
-        "size": SIZE,
-        "mbar": SHARED,
-        "ctaMask": CTA_MASK,
-        "cache_policy": POLICY,
-    },
+    operands={**_LOADED, "mbar": SHARED, "ctaMask": CTA_MASK, "cache_policy": POLICY},
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -82,9 +76,7 @@ LOAD_PART = Form(
     "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};",
     rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
-        "dstMem": SHARED,
-        "srcMem": GLOBAL,
-        "size": SIZE,
+        **_LOADED,
         "ignoreBytesLeft": inp("u32", values=range(16)),
         "ignoreBytesRight": inp("u32", values=range(16)),
         "mbar": SHARED,
@@ -139,8 +131,6 @@ def store(warps: Warps, i: Bound) -> BulkCopy:
     """Copy from shared to global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
-
-# Reductions -----------------------------------------------------------------------------------------------
 
 REDUCE_IN_CLUSTER = Form(
     name="bulk.reduce_in_cluster",
@@ -227,10 +217,6 @@ WAIT_GROUP = Form(
 )
 
 WAIT_GROUP.execute(lambda warps, i: warps.wait("bulk", i.N, read_only=i.read != ""))
-
-
-# Stores -----------------------------------------------------------------------------------------------------
-
 
 _STARTS = address(space=lambda slots: "register" if slots["ss"] else "")  # ptxas refuses shared variables
 

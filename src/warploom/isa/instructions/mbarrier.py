@@ -189,9 +189,6 @@ def arrive_expect(warps: Warps, i: Bound) -> None:
         warps.write(i.state, state)
 
 
-# Waiting --------------------------------------------------------------------------------------------------
-
-
 def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
     return f"""
         op    parity         sem      scope        space     ptx           target

@@ -21,17 +21,12 @@ HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
 """Number formats of types whose elements are 16-bit floating-point numbers."""
 
 _BITS = ("u32", "s32", "u64")
-_WHOLE = (*_BITS, "s64")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max")
 _OF_TENSORS = {
     "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64", "tf32", "tf32.ftz"),
-    "min": (*_WHOLE, "f16", "bf16"),
-    "max": (*_WHOLE, "f16", "bf16"),
-    "inc": ("u32",),
-    "dec": ("u32",),
-    "and": _BITS,
-    "or": _BITS,
-    "xor": _BITS,
+    **dict.fromkeys(("min", "max"), (*_BITS, "s64", "f16", "bf16")),
+    **dict.fromkeys(("inc", "dec"), ("u32",)),
+    **dict.fromkeys(("and", "or", "xor"), _BITS),
 }
 
 

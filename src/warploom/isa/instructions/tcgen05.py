@@ -57,8 +57,6 @@ RELINQUISH = Form(
     source="PTX ISA 9.7.16.7.1",
 )
 
-# Loads and stores -------------------------------------------------------------------------------------------
-
 
 def _rows(packing: str) -> str:
     """Return the table of the shapes that access one range of columns."""
@@ -159,8 +157,6 @@ WAIT = Form(
     source="PTX ISA 9.7.16.8.5",
 )
 
-# Copies and shifts ------------------------------------------------------------------------------------------
-
 CP = Form(
     name="tcgen05.cp",
     syntax="tcgen05.cp.cta_group.shape{.multicast}{.dst_fmt}{.src_fmt}  [taddr], s-desc;",
@@ -186,6 +182,7 @@ SHIFT = Form(
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
 )
+
 FENCE = Form(
     name="tcgen05.fence",
     syntax="tcgen05.op;",

@@ -73,13 +73,6 @@ ARITHMETIC_MERGED = Form(
     source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
 )
 
-_FACTORS = {
-    "d": out("dtype"),
-    "a": inp("atype", allows=("minus",), selector=_PART),
-    "b": inp("btype", allows=("minus",), selector=_PART),
-    "c": inp("dtype"),
-}
-
 MAD = Form(
     name="video.mad",
     syntax="vmad.dtype.atype.btype{.sat}{.scale}  d, {-}a{.asel}, {-}b{.bsel}, c;",
@@ -87,7 +80,12 @@ MAD = Form(
         dtype    atype    btype    scale         ptx  target
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
-    operands=_FACTORS,
+    operands={
+        "d": out("dtype"),
+        "a": inp("atype", allows=("minus",), selector=_PART),
+        "b": inp("btype", allows=("minus",), selector=_PART),
+        "c": inp("dtype"),
+    },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )

@@ -47,10 +47,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and a mask of the lanes whose source is legal.
-
-    A source is legal if it is within the segment and the clamp that c encodes.
-    """
+    """Return the source lane of each lane, and a mask of the sources within the segment and clamp of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

@@ -169,7 +169,8 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
         needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
         return Requirement("target", needs, row.gone[0])
     if row.targets and not any(target.has(needed) for needed in _targets(row.targets)):
-        return Requirement("target", _either(row.targets))
+        *others, last = (f"{name} or higher" if name[-1].isdigit() else name for name in row.targets)
+        return Requirement("target", f"{', '.join(others)} or {last}" if others else last)
     if ptx < row.ptx:
         return Requirement("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
     return None
@@ -197,8 +198,3 @@ def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirem
 @lru_cache(maxsize=4096)
 def _targets(names: tuple[str, ...]) -> tuple[Target, ...]:
     return tuple(target for name in names if (target := read_target(name)) is not None)
-
-
-def _either(names: tuple[str, ...]) -> str:
-    described = [f"{name} or higher" if name[-1].isdigit() else name for name in names]
-    return " or ".join((", ".join(described[:-1]), described[-1]) if len(described) > 1 else described)

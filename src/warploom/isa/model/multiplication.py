@@ -24,10 +24,7 @@ from warploom.numerics.spec import Rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisterMatrix:
-    """Matrix in the registers of a warp or a warpgroup.
-
-    If `padded`, elements of fewer than 8 bits are stored in containers of 8 bits.
-    """
+    """Matrix in the registers of a warp or warpgroup, with containers of 8 bits if `padded`."""
 
     registers: Value
     map: FragmentMap

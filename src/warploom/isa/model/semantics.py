@@ -60,10 +60,7 @@ class Warps(Protocol):
     # Registers ----------------------------------------------------------------------------------------
 
     def read(self, value: Value) -> Array:
-        """Return the value of an operand in the NumPy dtype of its type.
-
-        Shapes: (warps, 32), or (1, 1) for an immediate.
-        """
+        """Return the value of an operand, with shape (warps, 32), or (1, 1) for an immediate."""
         ...
 
     def read_vector(self, value: Value) -> Array:
@@ -71,10 +68,7 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes of a destination register.
-
-        A result that is narrower than the register is sign-extended if its type is signed and zero-extended otherwise.
-        """
+        """Write a result to the active lanes of a register, sign- or zero-extended by its type if narrower."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
@@ -146,8 +140,6 @@ class Warps(Protocol):
 
         Lanes with equal addresses act one after the other. `op` is an operation of `reductions.combine(op, type,
         space)`, or "exch", or "cas". The operation "cas" stores `values` where memory equals `compares`.
-
-        Shapes: (warps, 32).
         """
         ...
 
@@ -164,10 +156,7 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the shared::cluster addresses of the same offsets in the CTAs with the cluster ranks `rank`.
-
-        `generic` is True if `addresses` are generic, and False if they are in shared memory.
-        """
+        """Return the shared::cluster, or `generic`, addresses of the same offsets in the CTAs of rank `rank`."""
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
