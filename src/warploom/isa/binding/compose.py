@@ -51,19 +51,15 @@ def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
     A Form without a column for a given word has no such row. Optional literal words have no column, and every row
     allows them.
     """
-    return [
-        row
-        for form in forms
-        for row in form.rows
-        if all(word in row.cells.get(column, ()) or word in _optional(form, column) for column, word in words.items())
-    ]
-
-
-def _optional(form: Form, slot: str) -> tuple[str, ...]:
-    """Return both values of an optional literal word: "" and the word. Return no values for other slots."""
-    return next(
-        (("", word.literal) for word in form.syntax.words if word.optional and word.literal == slot == word.slot), ()
-    )
+    found: list[Row] = []
+    for form in forms:
+        optional = {word.slot for word in form.syntax.words if word.optional and word.slot == word.literal}
+        found += (
+            row
+            for row in form.rows
+            if all(word in row.cells.get(c, ()) or (c in optional and word in ("", c)) for c, word in words.items())
+        )
+    return found
 
 
 def compose(

@@ -72,10 +72,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of the arrivals in a state space.
-
-    `arrive` and `drop` are the first PTX versions of the operations arrive and arrive_drop.
-    """
+    """Return the table of arrivals in a state space, from the first PTX versions of `arrive` and `drop`."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

@@ -372,10 +372,7 @@ GETCTARANK = Form(
     source="PTX ISA 9.7.9.24",
 )
 
-
-@GETCTARANK.execute
-def rank_of(warps: Warps, i: Bound) -> None:
-    warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == ""))
+GETCTARANK.execute(lambda warps, i: warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == "")))
 
 
 # Caches ---------------------------------------------------------------------------------------------------

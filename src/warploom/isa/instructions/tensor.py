@@ -37,10 +37,7 @@ def _rank(slots: Slots) -> int:
 
 
 def _offsets(slots: Slots) -> int:
-    """Return the number of im2col offsets.
-
-    The mode im2col has one offset for each dimension of the filter. The modes im2col::w have a halo and an offset.
-    """
+    """Return the number of im2col offsets: one for each dimension of the filter, or two for im2col::w."""
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
 
 

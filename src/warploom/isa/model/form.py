@@ -310,10 +310,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Words of the syntax line that people call the instruction by.
-
-        They are the words of the name, and later slots that choose an operation.
-        """
+        """Words that people call the instruction by: its name, and later slots that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:
