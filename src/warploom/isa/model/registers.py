@@ -46,7 +46,7 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a register of sufficient width may hold a value of a type. `wide` allows wider registers."""
+    """Return True if a register that is wide enough may hold a value of a type."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
