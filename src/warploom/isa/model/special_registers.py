@@ -45,7 +45,7 @@ class SpecialRegister:
         return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Return the value in every lane, in the dtype of its type, with a shape that fits (warps, 32)."""
+        """Return the value in every lane, in the dtype of its type. The shape broadcasts to (warps, 32)."""
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 

@@ -1,7 +1,7 @@
 """Scalar types of PTX: width, NumPy dtype and kind.
 
-Values of packed formats, and of floating-point formats narrower than 32 bits, are stored as unsigned bit patterns.
-`numerics` implements their arithmetic.
+Values of packed formats, of tf32, and of floating-point formats narrower than 32 bits are stored as unsigned bit
+patterns. `numerics` implements their arithmetic.
 """
 
 from __future__ import annotations
