@@ -138,7 +138,7 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{BOX} --box 8x8 --element f16 --swizzle 16", "unknown swizzle of 16 bytes; expected 0, 32, 64, 128"),
         (f"{BOX} --box 8x8 --element f17", "unknown element type 'f17' of a tensor map; expected u8, u16, u32,"),
         (f"{BOX} --box 8x3 --element f16", "the tensor map cannot be used: the box is 6 bytes along dimension 0"),
-        (f"{BOX}", "a box lies in shared memory as its tensor map says; expected the fields of one"),
+        (f"{BOX}", "the layout of a box depends on its tensor map; expected the fields of a tensor map"),
     ],
 )  # fmt: skip
 def test_misuse_ends_in_one_sentence(capsys: Captured, line: str, message: str) -> None:

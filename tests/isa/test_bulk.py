@@ -79,8 +79,10 @@ def test_a_store_joins_the_open_group() -> None:
 
 def test_a_wait_for_reads_is_told_from_a_wait_for_writes() -> None:
     warps = Recorder()
-    bulk.wait_group(warps, bound(N=1, read="read"))
-    bulk.wait_group(warps, bound(N=0, read=""))
+    wait_group = bulk.WAIT_GROUP.execution
+    assert wait_group is not None
+    wait_group(warps, bound(N=1, read="read"))
+    wait_group(warps, bound(N=0, read=""))
     assert warps.events == [("wait", "bulk", 1, True), ("wait", "bulk", 0, False)]
 
 

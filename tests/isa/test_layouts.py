@@ -247,8 +247,8 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         (
             lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),
             (
-                "no operand of add.f32 has a layout that its words fix;"
-                " those of matrix, mma, sparse, tcgen05, tensor, wgmma, wmma have"
+                "no operand of add.f32 has a known layout;"
+                " expected an instruction of matrix, mma, sparse, tcgen05, tensor, wgmma, wmma"
             ),
             "",
         ),
@@ -268,7 +268,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(BOX, "box"),
-            "a box lies in shared memory as its tensor map says; expected the fields of one",
+            "the layout of a box depends on its tensor map; expected the fields of a tensor map",
             "",
         ),
         (
@@ -280,9 +280,9 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             lambda: wl.layout(TENSOR, "D"),
             (
                 "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
-                " expected one, as idesc= or --idesc"
+                " expected an instruction descriptor, as idesc= or --idesc"
             ),
-            'wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+            'wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() returns one',
         ),
         (
             lambda: wl.layout(TENSOR, "D", idesc=InstructionDescriptor("tf32", 64, 8, "tf32", "tf32")),
@@ -291,7 +291,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(TENSOR, "D", idesc=0x4020014),
-            "A is sparse in the instruction descriptor; the opcode is that of a dense A",
+            "A is sparse in the instruction descriptor, and dense in the opcode; expected the same",
             "",
         ),
         (
@@ -306,7 +306,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(GROUP, "B", descriptor=UmmaDescriptor(0, 0, 0)),
-            "a descriptor of the fifth generation does not fit a warpgroup multiplication",
+            "wgmma cannot use a UmmaDescriptor; expected a Descriptor",
             "",
         ),
         (

@@ -75,7 +75,7 @@ def test_coordinates_are_signed_and_innermost_first() -> None:
 def test_a_reduction_is_a_store_with_a_word() -> None:
     warps = Recorder()
     where = bound(base=lanes(4096, np.uint64), extra=(np.stack([lanes(0)]),))
-    i = bound(dim="1d", src="shared::cta", tensorMap=where, srcMem=lanes(1024, np.uint64), redOp="max")
-    requests = tensor.store(warps, i), tensor.reduce(warps, i)
+    operands = {"dim": "1d", "src": "shared::cta", "tensorMap": where, "srcMem": lanes(1024, np.uint64)}
+    requests = tensor.store(warps, bound(**operands)), tensor.store(warps, bound(**operands, redOp="max"))
     assert [request.reduction for request in requests] == ["", "max"]
     assert all(request.direction == "store" for request in requests)

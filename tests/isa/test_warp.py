@@ -88,9 +88,11 @@ active_lanes = st.lists(st.booleans(), min_size=32, max_size=32).filter(any).map
 @given(active_lanes, st.lists(st.booleans(), min_size=32, max_size=32), st.integers(1, 2**32 - 1))
 def test_votes_count_the_active_members(active: np.ndarray, truth: list[bool], members: int) -> None:
     found = {}
+    vote_sync = warp.VOTE_SYNC.execution
+    assert vote_sync is not None
     for mode in ("any", "all", "uni", "ballot"):
         warps = Recorder(np.stack([active, active]))
-        warp.vote_sync(warps, bound(mode=mode, a=lanes(truth, np.bool_), membermask=lanes(members), d="d"))
+        vote_sync(warps, bound(mode=mode, a=lanes(truth, np.bool_), membermask=lanes(members), d="d"))
         found[mode] = warps.results["d"][0, 0]
     voters = [truth[lane] for lane in range(32) if active[lane] and members >> lane & 1]
     assert found["any"] == any(voters)

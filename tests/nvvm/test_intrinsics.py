@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from warploom.diagnostics import UsageError
-from warploom.isa.binding.compose import form_named, slots_of
+from warploom.isa.binding.compose import slots_of
+from warploom.isa.model.form import Form
 from warploom.nvvm.intrinsics import name_of, patterns, read_name
 
 SAME = {"llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta": "llvm.nvvm.mbarrier.test.wait.shared"}
@@ -80,7 +81,7 @@ KNOWN = [
 @pytest.mark.parametrize(("name", "form", "words", "targets", "ptx"), KNOWN, ids=str)
 def test_name_implies_form_words_and_availability(name, form, words, targets, ptx) -> None:
     found = read_name(f"llvm.nvvm.{name}")
-    assert found.form is form_named(form)
+    assert found.form is Form.registry.by_name[form]
     assert words.items() <= found.words.items()
     assert found.targets == (targets,)
     assert found.ptx == ptx
@@ -108,7 +109,7 @@ def test_unknown_names_are_errors(name: str) -> None:
 
 def test_instruction_without_an_intrinsic_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"LLVM has no intrinsic of mma.double with .* rnd=rn"):
-        name_of(form_named("mma.double"), {"shape": "m8n8k4", "rnd": "rn", "dtype": "f64", "atype": "f64"})
+        name_of(Form.registry.by_name["mma.double"], {"shape": "m8n8k4", "rnd": "rn", "dtype": "f64", "atype": "f64"})
 
 
 @pytest.mark.parametrize(

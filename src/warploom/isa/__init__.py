@@ -1,4 +1,7 @@
-"""Instruction set: the Forms, how instructions bind to them, and the model that describes a Form."""
+"""Instruction set of PTX.
+
+`model` describes what a Form is, `instructions` declares the Forms, and `binding` matches instructions to Forms.
+"""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Binding of instructions to Forms: matching rows, finding the nearest legal form, and error messages."""
+"""Binding of instructions to Forms: matching rows, nearest legal opcodes, and error messages."""
 
 from __future__ import annotations

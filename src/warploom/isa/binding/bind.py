@@ -1,4 +1,8 @@
-"""Binding of instructions to Forms: the Form, the slots, and the operand of each specification."""
+"""Binding of an instruction to a Form: the words of its slots, and the specification of each operand.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. A *fix* is a change that makes an illegal opcode
+legal.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,6 @@ from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
 from warploom.isa.binding.operands import (
     BoundOperand,
     Problem,
-    Where,
     list_values,
     place_operands,
     takes_count,
@@ -22,12 +25,16 @@ from warploom.isa.binding.operands import (
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
-_WAYS = 16  # legal words of one slot that operands are laid beside
+_WAYS = 16  # maximum number of legal words of one slot that are tried with the operands
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Instruction bound to a Form. `slots` maps each slot to its word ("" if absent)."""
+    """Instruction that is bound to a Form.
+
+    `slots` maps each modifier of the syntax line to its word in the opcode, or to "" if the opcode omits the modifier.
+    `operands` maps the operand names of the syntax line to the operands of the instruction.
+    """
 
     form: Form
     slots: Mapping[str, str]
@@ -35,11 +42,12 @@ class Binding:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or return the diagnostic that explains why no Form matches.
+    """Bind an instruction to a Form, or return the diagnostic that explains why no Form fits.
 
-    The words after the instruction's name may be in any order.
+    The opcode words after the instruction's name may be in any order.
 
-    Errors: isa.unknown (unknown opcode), <form>/<slot> (a modifier that no row allows), <form>/<operand>.
+    Errors: isa.unknown for an unknown opcode, <form>/<slot> for an illegal modifier, <form>/<operand> for an illegal
+    operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
     if (known := _BOUND.get(outline)) is not None:
@@ -63,11 +71,11 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 _BOUND: dict[tuple[object, ...], Binding] = {}
-"""First binding of each opcode and outline of operands, for Forms that do not restrict constants."""
+"""First binding of each opcode and outline of operands, for Forms that allow all constants."""
 
 
 def _outline(operand: Operand) -> object:
-    """Return the properties of an operand that decide which specifications it fits."""
+    """Return the properties of an operand that decide whether the operand fits a specification."""
     match operand:
         case Name(text):
             return text == "_"
@@ -84,13 +92,14 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """Return the binding of operands with the opcode and outlines of a known binding."""
+    """Return the binding of operands that differ from the operands of a binding in names and numbers only."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
         if len(like.at) > 1:
             assert isinstance(operand, (Vector, Pair))
-            operand = operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            parts = operand.items if isinstance(operand, Vector) else (operand.first, operand.second)
+            operand = parts[like.at[1]]
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
         if like.spec.kind != "tuple":
@@ -99,27 +108,24 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
     return Binding(known.form, known.slots, bound)
 
 
-def _of_pair(pair: Pair, k: int) -> Operand:
-    return pair.second if k else pair.first
-
-
-# Opcodes ----------------------------------------------------------------------------------------------------
-
-
 _TEXTURES = frozenset(["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"])
-"""First words of instructions without Forms: textures and surfaces (PTX ISA 9.7.10, 9.7.11)."""
+"""First words of texture and surface instructions, which have no Forms.
+
+Source: PTX ISA 9.7.10, 9.7.11.
+"""
 
 
 def is_unjudged(opcode: str) -> bool:
-    """Return True if an opcode begins like a PTX instruction that has no Form."""
+    """Return True for a texture or surface instruction, which is valid PTX but has no Form."""
     head = opcode.partition(".")[0]
     return head in _TEXTURES and not forms_of(head)
 
 
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
-    """Return the problem of an opcode that no row of any Form allows.
+    """Return the problem of an opcode that no Form allows.
 
-    `misfits` counts how badly the declared operands fit a Form; it decides between equally near Forms.
+    `misfits` counts the operands whose declared types do not fit a match. It decides between Forms that are equally
+    similar to the opcode.
 
     Errors: isa.unknown, <form>/<slot>.
     """
@@ -143,19 +149,19 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
         hint = f"the nearest legal opcode is {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
-    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), ("word", fix.position), hint, form.source)
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words of an opcode that are explained, and the maximum length of each."""
+"""Maximum number of words of an opcode that are explained, and maximum length of each word."""
 
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes that make an opcode legal and after which the operands fit best."""
+    """Return the changes that make an opcode legal and whose results fit the operands best."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
-    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]
     ranked = [
         (misfit, fix)
         for misfit, fix in misfits
@@ -163,11 +169,6 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     ]
     least = min((misfit for misfit, _ in ranked), default=0)
     return [fix for misfit, fix in ranked if misfit == least]
-
-
-def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """Return how badly operands fit the opcode after a change, with the most suitable legal word."""
-    return min(_misfit_of(match, operands) for match in _ways(fix))
 
 
 def _ways(fix: Fix) -> Iterator[Match]:
@@ -179,7 +180,7 @@ def _ways(fix: Fix) -> Iterator[Match]:
             yield Match(form, changed, form.rows_of(changed))
 
 
-def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
     if not takes_count(match, len(operands)):
         return len(operands) + 1
     bound = place_operands(match, operands)
@@ -187,42 +188,31 @@ def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. An additional word has the slot that already has this word, or "extra"."""
+    """Return the slot at fault. A superfluous word has the slot that already has this word, or "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
     return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
 
 
-def _place_of(fix: Fix) -> Where:
-    return ("word", fix.position)
-
-
 def _sentence(opcode: str, fix: Fix) -> str:
-    match fix.kind:
-        case "doubled":
-            return f"'{opcode}' has '.{fix.found}' twice"
-        case "extra":
-            return f"'{opcode}' has '.{fix.found}', which does not belong there"
-        case _:
-            return f"'{opcode}' has {_found(fix)}; expected {_words(fix)}"
-
-
-def _found(fix: Fix) -> str:
+    if fix.kind == "doubled":
+        return f"'{opcode}' has '.{fix.found}' twice"
+    if fix.kind == "extra":
+        return f"'{opcode}' has '.{fix.found}', which does not belong there"
     if fix.slot in fix.match.form.parts:
-        return f"{fix.slot} = {fix.found}"
-    literal = fix.legal == (fix.slot,)
-    if not fix.found:
-        return f"no '.{fix.slot}'"
-    return f"'.{fix.found}'" if literal else f"'.{fix.found}' for {fix.slot}"
+        found = f"{fix.slot} = {fix.found}"
+    elif not fix.found:
+        found = f"no '.{fix.slot}'"
+    else:
+        found = f"'.{fix.found}'" if fix.legal == (fix.slot,) else f"'.{fix.found}' for {fix.slot}"
+    return f"'{opcode}' has {found}; expected {_words(fix)}"
 
 
 def _words(fix: Fix) -> str:
     if fix.slot in fix.match.form.parts:
         return list_values(fix.legal)
-    if not fix.legal:
-        return "none"
-    return list_values([f"'.{word}'" if word else "none" for word in fix.legal])
+    return list_values([f"'.{word}'" if word else "none" for word in fix.legal]) or "none"
 
 
 def _expectation(fix: Fix) -> str:
@@ -239,18 +229,13 @@ def _like(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield the legal opcodes that differ in the word of one slot, with the text of each change."""
+    """Yield each legal opcode that differs from a match in one modifier, with a description of the change."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
-        words = dict.fromkeys(word for row in form.rows for word in row.cells[column])
-        for word in words:
+        for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):
             if word == slots.get(column, ""):
                 continue
             changed = respell(form, {**slots, column: word})
-            rows = form.rows_of(changed)
-            if rows:
+            if rows := form.rows_of(changed):
                 quoted = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}"
                 yield quoted if word else f"no {column}", Match(form, changed, rows)
-
-
-# Words of messages ------------------------------------------------------------------------------------------

@@ -1,43 +1,36 @@
-"""Composition of instructions from Forms: the opcode from slots, and operands in syntax order."""
+"""Composition of instructions from Forms: the opcode from modifiers, and the operands in syntax order.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from warploom.isa.binding.nearest import respell
-from warploom.isa.model.form import Form, forms
+from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError, Row
 from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
-@cache
-def form_named(name: str) -> Form:
-    """Return the Form of a name.
-
-    Errors: FormError for an unknown name.
-    """
-    for form in forms():
-        if form.name == name:
-            return form
-    raise FormError(f"no form is called {name!r}")
-
-
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return all slots of a Form: the given words, "" for the others, and composite words.
+    """Return the words of all slots of a Form, given the words of some of them.
+
+    The other slots have the word "". Composite slots are formed from their parts.
 
     Errors: FormError for a slot that the Form does not have.
     """
     slots = {word.slot: "" for word in form.syntax.words if word.slot} | dict.fromkeys(form.columns, "")
     if unknown := words.keys() - slots.keys():
-        raise FormError(f"form {form.name}: no slots {sorted(unknown)}")
+        raise FormError(f"form {form.name}: unknown slots {sorted(unknown)}")
     return respell(form, {**slots, **words})
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """Return the first Form that has a row for the words.
+    """Return the first Form with a table row that allows all given words.
 
-    Without such a row, return the first Form that has all the slots, and without such a Form the first of all.
+    `words` maps modifiers of the syntax line to words. Without such a row, return the first Form that has all these
+    modifiers. Without such a Form, return the first Form.
     """
     fitting: list[Form] = []
     for form in forms:
@@ -53,23 +46,20 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the rows of some Forms that allow the words, regardless of their other columns.
+    """Return the table rows of some Forms that allow the given words, whatever their other columns allow.
 
-    A Form without the column of a word has no such row, except for optional words, which every row allows.
+    A Form without a column for a given word has no such row. Optional literal words have no column, and every row
+    allows them.
     """
-    return [
-        row
-        for form in forms
-        for row in form.rows
-        if all(word in row.cells.get(column, ()) or word in _optional(form, column) for column, word in words.items())
-    ]
-
-
-def _optional(form: Form, slot: str) -> tuple[str, ...]:
-    """Return the values of an optional word: the word, or ""."""
-    return next(
-        (("", word.literal) for word in form.syntax.words if word.optional and word.literal == slot == word.slot), ()
-    )
+    found: list[Row] = []
+    for form in forms:
+        optional = {word.slot for word in form.syntax.words if word.optional and word.slot == word.literal}
+        found += (
+            row
+            for row in form.rows
+            if all(word in row.cells.get(c, ()) or (c in optional and word in ("", c)) for c, word in words.items())
+        )
+    return found
 
 
 def compose(
@@ -79,10 +69,11 @@ def compose(
     guard: Guard | None = None,
     late: Sequence[str] = (),
 ) -> Instruction:
-    """Return the instruction of a Form with some words by slot and operands by name.
+    """Return the instruction of a Form with the given words and operands.
 
-    The words of the `late` slots stand last, in this order, as some compilers write them. Operands may be absent;
-    operands that the Form does not have are ignored.
+    `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be
+    absent, and operands that the Form does not have are ignored. The slots in `late` follow the other words of the
+    opcode, in this order, as some compilers write them.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

@@ -1,4 +1,4 @@
-"""Layouts of the operands of an instruction, by opcode and operand name."""
+"""Lookup of the layouts of an instruction's operands, by opcode and operand name."""
 
 from __future__ import annotations
 
@@ -14,22 +14,15 @@ from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLa
 from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
-_FIELD_NAMES = {
-    "selector": "a sparsity selector",
-    "byte_id": "a byte id",
-    "thread_id": "a thread id",
-    "descriptor": "a descriptor",
-    "swizzle": "a swizzle",
-    "major": "a major",
-    "tensor_map": "a tensor map",
-    "idesc": "an instruction descriptor",
-}
-_LONGEST = 8 * LONGEST_OPCODE  # with all its operands, of which some have 128 registers
+_LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 registers
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Operand with a known layout. `key` is its name in the syntax line."""
+    """Operand of an instruction whose layout is known.
+
+    `key` is the operand's name in the syntax line. `slots` are the words of the instruction's modifiers.
+    """
 
     opcode: str
     key: str
@@ -42,9 +35,9 @@ class Operand:
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
-        """Return the map of the operand's elements.
+        """Return the map from the elements of the operand to their positions.
 
-        Errors: UsageError if no layout is known for the inputs.
+        Errors: UsageError if the inputs do not fit the instruction, or if a required input is missing.
         """
         return self.layout.map(self.slots, given)
 
@@ -64,20 +57,22 @@ def layout(
 ) -> LayoutMap:
     """Return the map from the elements of an operand to registers, shared memory or tensor memory.
 
-    In registers, the map is (lane, item) -> (row, col); in shared memory, (row, col) -> byte; in tensor memory, (row,
-    col) -> CTA, lane, column and bit.
+    A map of registers is (lane, item) -> (row, col). A map of shared memory is (row, col) -> byte. A map of tensor
+    memory is (row, col) -> CTA, lane, column and bit.
 
     `instruction` is an opcode, with or without operands. `operand` is "A", "B", "C", "D", "metadata", "scale A", "scale
     B", "R" (the registers of a matrix load, store or move), "box" (the shared memory of a tensor copy), or the
-    operand's name in the syntax line ("a-desc"). If A may be in registers or tensor memory as well as behind a
-    descriptor, the second is chosen only if a descriptor, a swizzle or a major is given.
+    operand's name in the syntax line ("a-desc"). Some instructions take A from registers or tensor memory, or from
+    shared memory through a descriptor. Then the layout in shared memory is returned only if a descriptor, a swizzle or
+    a major is given.
 
-    `selector` chooses the lanes that hold metadata; `byte_id` and `thread_id` choose those that hold scale factors. A
-    tile in shared memory follows its `descriptor`. Without one it is packed from address 0 with a `swizzle` of 0, 32,
-    64 or 128 bytes, and `major` is "K" or "MN". A box follows the fields of its `tensor_map`. The shape, types and
-    majors of a multiplication in tensor memory are in its instruction descriptor, `idesc`.
+    `selector` chooses the lanes that hold metadata. `byte_id` and `thread_id` choose the bytes and lanes that hold
+    scale factors. A tile in shared memory follows its `descriptor`. Without a descriptor it is packed from address 0
+    with a `swizzle` of 0, 32, 64 or 128 bytes, and `major`, "K" or "MN", is its contiguous dimension. A box follows the
+    fields of its `tensor_map`. The shape, types and majors of a multiplication in tensor memory are in its instruction
+    descriptor, `idesc`.
 
-    Errors: UsageError for an unknown instruction or operand, and for an input that the operand does not depend on.
+    Errors: UsageError for an unknown instruction or operand, and for an input that the layout does not depend on.
     """
     given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return find_operand(operands_of(instruction), operand, given).map(given)
@@ -101,15 +96,17 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
         if (spec := match.form.operands[name]).layout is not None and (not spec.when or match.slots.get(spec.when))
     }
     if not found:
-        with_layouts = ", ".join(sorted({form.family for form in forms() if _has_layout(form)}))
-        raise UsageError(f"no operand of {opcode} has a layout that its words fix; those of {with_layouts} have")
+        with_layouts = ", ".join(
+            sorted({form.family for form in forms() for spec in form.operands.values() if spec.layout})
+        )
+        raise UsageError(f"no operand of {opcode} has a known layout; expected an instruction of {with_layouts}")
     return tuple(found.values())
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand of a name.
+    """Return the operand with a name such as "A" or "a-desc" whose layout depends on all given inputs.
 
-    Errors: UsageError for an unknown name, and for an input that the operand does not depend on.
+    Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """
     operands = tuple(operands)
     wanted = _normalized(name)
@@ -123,19 +120,19 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
     fitting = [each for each in called if set(changed) <= set(each.layout.needs)]
     if not fitting:
         unused = next(field for field in changed if field not in called[0].layout.needs)
-        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_FIELD_NAMES[unused]}")
+        raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_input_name(unused)}")
     return max(fitting, key=lambda each: _relevance(each, changed))
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return one operand of each name. Operands that depend on the inputs take precedence.
+    """Return one operand for each name, the operand whose layout uses most of the given inputs.
 
-    Errors: UsageError for an input that no operand depends on.
+    Errors: UsageError for an input that no layout depends on.
     """
     operands = tuple(operands)
     for field in given.changed():
         if not any(field in each.layout.needs for each in operands):
-            raise UsageError(f"no operand of {operands[0].opcode} depends on {_FIELD_NAMES[field]}")
+            raise UsageError(f"no operand of {operands[0].opcode} depends on {_input_name(field)}")
     changed = given.changed()
     chosen: dict[str, Operand] = {}
     for each in operands:
@@ -146,13 +143,17 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
 
 
 def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """Return the sort key of an operand: how many inputs it uses, then how many fields it lacks."""
+    """Return the sort key of an operand, by the given inputs that its layout uses.
+
+    Among layouts that use equally many, the layout that needs fewer inputs is more relevant.
+    """
     needs = operand.layout.needs
     return len(set(changed) & set(needs)), -len(needs)
 
 
-def _has_layout(form: Form) -> bool:
-    return any(spec.layout is not None for spec in form.operands.values())
+def _input_name(field: str) -> str:
+    names = {"selector": "a sparsity selector", "idesc": "an instruction descriptor"}
+    return names.get(field) or f"a {field.replace('_', ' ')}"
 
 
 def _normalized(name: str) -> str:
@@ -160,7 +161,7 @@ def _normalized(name: str) -> str:
 
 
 def _split(instruction: str) -> tuple[str, list[str] | None]:
-    """Return the opcode of an instruction, and the texts of its operands or None."""
+    """Return the opcode of an instruction, and the texts of its operands, or None if it has no operands."""
     if not instruction.strip(" ;"):
         raise UsageError("no instruction was given; expected an opcode")
     if len(instruction) > _LONGEST:
@@ -173,7 +174,7 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
 
 
 def _fits(match: Match, values: list[str]) -> bool:
-    """Return True if the vectors of a text stand at the vectors of a Form."""
+    """Return True if the texts of operands are vectors exactly where the Form has vectors."""
     for named, value in zip(match.form.syntax.operands, values):
         spec = match.form.operands[named.names[0]]
         if spec.kind == "register" and value.startswith("{") != (bool(named.parts) or spec.registers(match.slots) > 0):
@@ -182,7 +183,6 @@ def _fits(match: Match, values: list[str]) -> bool:
 
 
 def _nearest(opcode: str) -> str:
-    """Return a hint with the nearest opcodes."""
     if len(opcode) > LONGEST_OPCODE:
         return ""
     head = opcode.split(".", maxsplit=1)[0]
@@ -196,7 +196,7 @@ def _nearest(opcode: str) -> str:
 
 
 def _completed(form: Form, words: tuple[str, ...]) -> str:
-    """Return the first opcode of a Form that contains some words in their order, or ""."""
+    """Return the first opcode of a Form that contains the given words in this order, or ""."""
     for row in form.rows:
         slots: dict[str, str] = {column: cells[0] for column, cells in row.cells.items()}
         used = 0

@@ -1,13 +1,16 @@
-"""Nearest legal opcode of an illegal one, and the word at fault.
+"""Search for the legal opcode that is nearest to an illegal one, and for the word at fault.
 
-First, every change of a single word is tried: another word, an additional word, or one word less. If no single change
-makes the opcode legal, the opcode is aligned with the syntax lines with as few changes as possible.
+The search first tries every change of a single word: another word, an additional word, or one word less. If no single
+change makes the opcode legal, it aligns the opcode with the syntax lines with as few changes as possible.
+
+A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "". A
+*fix* is a change that makes an opcode legal.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -28,9 +31,10 @@ _KINDS = ("doubled", "missing", "word", "extra")
 class Fix:
     """Change that makes an opcode legal.
 
-    `kind` is "word" (another word), "missing", "extra" or "doubled". `slot` is the slot or the literal word at fault,
-    `position` the index of the word in the opcode, `found` the word and `legal` the legal words. `match` is the opcode
-    after the change. `nearest` is its text if further changes are necessary.
+    `kind` is "word" for a wrong word, "missing" for a missing word, "extra" for a superfluous word, or "doubled" for a
+    word that occurs twice. `slot` is the slot or the literal word at fault, and `position` the index of the word in the
+    opcode. `found` is the word in the opcode, and `legal` are the legal words. `match` is the opcode after the change.
+    If one change is not enough, `nearest` is the text of the nearest legal opcode, else "".
     """
 
     kind: str
@@ -43,7 +47,7 @@ class Fix:
 
     @property
     def is_known(self) -> bool:
-        """True if the Form has the word in its slot, but not together with the other words."""
+        """True if the Form allows the found word in its slot, but not together with the other words."""
         form = self.match.form
         return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
 
@@ -51,19 +55,22 @@ class Fix:
     def similarity(self) -> float:
         """Similarity of the found word to the most similar legal word.
 
-        It is larger if other Forms have the word in the slot.
+        It is increased if any Form has the found word in a slot of this name.
         """
         if not self.found or self.kind != "word":
             return 0.0
         similarity = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
         if self.legal == (self.slot,):
-            return similarity / 2  # a literal word is seldom the intended one
+            return similarity / 2  # users seldom mean a literal word
         return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))
 
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Return the single changes that make an opcode legal, the most likely first, or the nearest opcode."""
+    """Return the single changes that make an opcode legal, the most likely change first.
+
+    If no single change is sufficient, the only result leads to the nearest legal opcode.
+    """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
@@ -84,9 +91,10 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 def reordered(
     opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
 ) -> tuple[tuple[str, Match], ...]:
-    """Return the legal opcodes that consist of the same words in another order, types in the same order.
+    """Return the legal opcodes that consist of the same words in another order.
 
-    `more_forms` returns further forms whose opcode begins with a word.
+    Types, layouts, state spaces and bit operations keep their order among themselves. `more_forms` returns further
+    forms for the first word of an opcode.
     """
     if len(opcode) > LONGEST_OPCODE:
         return ()
@@ -97,12 +105,12 @@ def reordered(
 
 
 def instruction_name(words: tuple[str, ...]) -> str:
-    """Return the words of an opcode that name its instruction: the longest name of a matching Form."""
+    """Return the leading words of an opcode that name its instruction, such as "wgmma.mma_async"."""
     return ".".join(words[: max((count_name_words(form, words) for form in forms_of(words[0])), default=1)])
 
 
 def count_name_words(form: Form, words: tuple[str, ...]) -> int:
-    """Return the number of words of an opcode that are the name of a Form, or 0 for another instruction."""
+    """Return the number of leading opcode words that are the name of a Form, or 0 for another name."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
@@ -118,40 +126,32 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if an opcode begins with the name of a Form that another opcode follows."""
+    """Return True if two opcodes, given as words, begin with the same spelling of a Form's name."""
     count = count_name_words(form, other)
     return one[:count] == other[:count]
 
 
-def _is_type(word: str) -> bool:
-    return word in TYPES or word == "b128" or _FORMAT.fullmatch(word) is not None
-
-
-def _is_layout(word: str) -> bool:
-    return word in ("row", "col")
-
-
-def _is_space(word: str) -> bool:
-    return word.partition("::")[0] in ("global", "shared")
-
-
-def _is_bit_operation(word: str) -> bool:
-    return word in ("and", "or", "xor", "popc")
-
-
-_ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
-"""Kinds of words that keep their order in every spelling."""
+_ORDERED: tuple[Callable[[str], bool], ...] = (
+    lambda word: word in TYPES or _FORMAT.fullmatch(word) is not None,
+    lambda word: word in ("row", "col"),
+    lambda word: word.partition("::")[0] in ("global", "shared"),
+    lambda word: word in ("and", "or", "xor", "popc"),
+)
+"""Tests for types, layouts, state spaces and bit operations. Words of one category keep their order."""
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
-    """Return the rank of a fix among those of a Form: the last of known words, or the most similar word."""
+    """Return the sort key of a fix among the fixes of one Form.
+
+    A fix of a known word ranks by its column, the last column first. Other fixes rank by similarity.
+    """
     kind = _KINDS.index(fix.kind)
     return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
 
 
 @cache
 def _words_by_slot() -> dict[str, frozenset[str]]:
-    """Return the words of each slot, over all Forms."""
+    """Return the words that any Form allows in a slot, by the name of the slot."""
     found: dict[str, frozenset[str]] = {}
     for form in forms():
         for slot, words in form.vocabulary.items():
@@ -160,68 +160,64 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the changes of one word that lead from an opcode to a row of a Form."""
-    for change in _one_off(form, order, words):
-        kind, pattern_at, position, slots = change
-        word = order[pattern_at] if pattern_at >= 0 else None
+    """Yield the fixes that change one word of an opcode and lead to a row of a Form's table."""
+    for kind, word, position, slots, at in _one_off(form, order, words):
         if kind in ("extra", "doubled"):
             if rows := form.rows_of(slots):
                 yield Fix(kind, words[position], position, words[position], (), Match(form, slots, rows))
-        elif kind == "row":
-            yield from _row_changes(form, order, words, slots)
-        elif word is not None:
-            legal = _legal_words(form, word, slots)
-            if legal:
-                chosen = slots | _bound(form, word, legal[0])
-                found = words[position] if kind == "word" else ""
-                name = word.slot or word.literal
-                at = min(position, len(words) - 1)
-                yield Fix(kind, name, at, found, legal, Match(form, chosen, form.rows_of(chosen)))
+        elif word is None:
+            yield from _row_changes(form, order, words, slots, at)
+        elif legal := _legal_words(form, word, slots):
+            chosen = slots | _bound(form, word, legal[0])
+            found = words[position] if kind == "word" else ""
+            match = Match(form, chosen, form.rows_of(chosen))
+            yield Fix(kind, word.slot or word.literal, min(position, len(words) - 1), found, legal, match)
 
 
-def _one_off(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
-) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Yield the alignments of words with a pattern that need at most one change.
+_Alignment = tuple[str, Word | None, int, dict[str, str], tuple[int, ...]]
+"""Alignment of an opcode with a pattern that needs at most one change.
 
-    Each has the kind of change, the index of the pattern word, the position of the word, and the slots.
-    """
+It has the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the position
+of each word of the pattern. Without a change, the kind is "row".
+"""
 
+
+def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[_Alignment]:
     def walk(
-        p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
-    ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-        if p == len(order) and w == len(words):
-            kind, pattern_at, position = change or ("row", -1, -1)
-            yield kind, pattern_at, position, slots
+        at: tuple[int, ...], w: int, slots: dict[str, str], change: tuple[str, Word | None, int] | None
+    ) -> Iterator[_Alignment]:
+        if len(at) == len(order) and w == len(words):
+            kind, word, position = change or ("row", None, -1)
+            yield kind, word, position, slots, at
             return
-        if p < len(order):
-            word = order[p]
+        if len(at) < len(order):
+            word, after = order[len(at)], (*at, w)
             bound = bind_word(word, words[w], form.vocabulary) if w < len(words) else None
             if bound is not None:
-                yield from walk(p + 1, w + 1, slots | bound, change)
+                yield from walk(after, w + 1, slots | bound, change)
             elif change is None and 0 < w < len(words):
-                yield from walk(p + 1, w + 1, slots, ("word", p, w))
+                yield from walk(after, w + 1, slots, ("word", word, w))
             if word.optional:
-                yield from walk(p + 1, w, slots | {word.slot: ""}, change)
+                yield from walk(after, w, slots | {word.slot: ""}, change)
             elif change is None and w > 0 and bound is None and not word.slot.endswith("variant"):
-                yield from walk(p + 1, w, slots, ("missing", p, w))
+                yield from walk(after, w, slots, ("missing", word, w))
         if change is None and 0 < w < len(words):
             kind = "doubled" if words[w] in words[:w] + words[w + 1 :] else "extra"
-            yield from walk(p, w + 1, slots, (kind, -1, w))
+            yield from walk(at, w + 1, slots, (kind, None, w))
 
-    yield from walk(0, 0, {}, None)
+    yield from walk((), 0, {}, None)
 
 
 def _row_changes(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str]
+    form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
-    """Yield the changes of one column that lead to a row."""
+    """Yield the fixes that change one modifier, for an opcode whose words are legal but not combined."""
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
         if not legal:
             continue
         found = slots.get(column, "")
-        position = _position(order, words, form, column)
+        position = _position(order, column, words, at)
         chosen = {**slots, column: max(legal, key=lambda word: _similarity(found, word) if found and word else 0.0)}
         kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
@@ -239,20 +235,23 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the legal words at a word of the pattern for the other slots."""
+    """Return the words that are legal at a position of the pattern, given the words of the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
             return (word.literal,) if form.rows_of(with_it) else ()
         return tuple(text for text in _legal_cells(form, word.slot, slots) if text)
-    parts = tuple(word.composite.groupindex)
-    spelled: dict[str, None] = {}
-    for row in form.rows:
-        if all(row.allows(c, slots.get(c, "")) for c in row.cells if c not in parts):
-            for cells in product(*(row.cells[part] for part in parts)):
-                values = dict(zip(parts, cells, strict=True))
-                spelled[form.composites[word.slot].format(**values)] = None
-    return tuple(spelled)
+    fitting = (
+        row for row in form.rows if all(row.allows(c, slots.get(c, "")) for c in row.cells if c not in form.parts)
+    )
+    return tuple(dict.fromkeys(text for row in fitting for text in _spellings(form, word.slot, row)))
+
+
+def _spellings(form: Form, slot: str, row: Row) -> Iterator[str]:
+    """Yield the words of a composite slot that a row allows."""
+    parts = [column for column in form.columns if column in form.parts]
+    for cells in product(*(row.cells[part] for part in parts)):
+        yield form.composites[slot].format(**dict(zip(parts, cells, strict=True)))
 
 
 def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
@@ -260,40 +259,26 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return slots with composite words formed from their parts."""
+    """Return the words of the slots, with composite slots such as `m64n{n}k{k}` formed from their parts."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
     return spelled
 
 
-def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Return the index of the word of a column in an opcode, or the index at which the word belongs."""
-    position = 0
-    for place, word in enumerate(order):
-        names = {word.slot, *(word.composite.groupindex if word.composite else ())}
-        if column in names:
+def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: Sequence[int]) -> int:
+    """Return the index of a column's word in an opcode, or the index where the missing word belongs.
+
+    `at` are the positions in the opcode of the words of the pattern.
+    """
+    for word, position in zip(order, at, strict=True):
+        if column == word.slot or (word.composite and column in word.composite.groupindex):
             return min(position, len(words) - 1)
-        bound = position < len(words) and bind_word(word, words[position], form.vocabulary) is not None
-        if bound and _rest_follows(order[place + 1 :], words[position + 1 :], form):
-            position += 1
     return len(words) - 1
 
 
-def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -> bool:
-    if not order:
-        return not words
-    first, rest = order[0], order[1:]
-    if words and bind_word(first, words[0], form.vocabulary) is not None and _rest_follows(rest, words[1:], form):
-        return True
-    return first.optional and _rest_follows(rest, words, form)
-
-
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """Yield the legal opcode that has the words in the order of the pattern.
-
-    Words of an ordered kind keep their order.
-    """
+    """Yield the opcode that has the given words in the order of the pattern, if it is legal."""
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -315,7 +300,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the alignment of an opcode with a pattern and its best row: the cost, and the first fix."""
+    """Return the cost and the first of the changes that turn an opcode into the nearest legal one."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -334,30 +319,31 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
             cost[p][w], step[p][w] = min(ways)
     slots: dict[str, str] = {}
     faults: list[tuple[str, str, int, str]] = []
-    p = w = 0
-    while p < m or w < n:
-        way = step[p][w]
-        word = order[p] if p < m else None
-        if way == "both" and word is not None:
+    at: list[int] = []
+    w = 0
+    while len(at) < m or w < n:
+        way = step[len(at)][w]
+        if way == "drop":
+            kind = "doubled" if words.count(words[w]) > 1 else "extra"
+            faults.append((kind, words[w], w, words[w]))
+            w += 1
+            continue
+        word = order[len(at)]
+        at.append(w)
+        if way == "both":
             bound = bind_word(word, words[w], form.vocabulary)
             if bound is None:
                 faults.append(("word", word.slot or word.literal, w, words[w]))
             slots |= bound or {}
-            p, w = p + 1, w + 1
-        elif way == "skip" and word is not None:
-            if word.optional:
-                slots[word.slot] = ""
-            else:
-                faults.append(("missing", word.slot or word.literal, min(w, n - 1), ""))
-            p += 1
-        else:
-            kind = "doubled" if words.count(words[w]) > 1 else "extra"
-            faults.append((kind, words[w], w, words[w]))
             w += 1
+        elif word.optional:
+            slots[word.slot] = ""
+        else:
+            faults.append(("missing", word.slot or word.literal, min(w, n - 1), ""))
     row = min(form.rows, key=lambda row: _distance(row, slots))
     chosen = _complete(form, row, slots)
     wrong = [
-        ("word", column, _position(order, words, form, column), slots[column])
+        ("word", column, _position(order, column, words, at), slots[column])
         for column in form.columns
         if column in slots and slots[column] not in row.cells[column] and slots[column]
     ]
@@ -372,9 +358,7 @@ def _legal_in(form: Form, slot: str, row: Row) -> tuple[str, ...]:
     if slot in row.cells:
         return row.cells[slot]
     if slot in form.composites:
-        parts = sorted(form.parts & set(form.columns))
-        cells = product(*(row.cells[part] for part in parts))
-        return tuple(form.composites[slot].format(**dict(zip(parts, c, strict=True))) for c in cells)
+        return tuple(_spellings(form, slot, row))
     return (slot,) if slot else ()
 
 
@@ -383,7 +367,7 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return slots of a row that keep the given words where the row allows them."""
+    """Return a combination of words that a row allows, with as many of the given words as possible."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")
@@ -398,13 +382,12 @@ def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
-    """Return the opcode of a pattern and slots."""
     words = (slots.get(word.slot, "") if word.slot else word.literal for word in order)
     return ".".join(word for word in words if word)
 
 
 def spell(match: Match) -> str:
-    """Return the opcode of a match in the order of its syntax line."""
+    """Return the opcode of a match, in the word order of the syntax line."""
     return _spell(match.form.syntax.words, match.slots)
 
 

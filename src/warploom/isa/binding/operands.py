@@ -1,4 +1,4 @@
-"""Assignment of operands to the specifications of a Form, and messages for operands that do not fit."""
+"""Assignment of an instruction's operands to a Form's specifications, and messages for misfits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class BoundOperand:
-    """Operand bound to its specification.
+    """Operand of an instruction with its specification.
 
-    `type` is the PTX type word. `registers` is the vector length (0 for a single register). `at` holds the index of the
-    operand, and the index within a pair or a vector of named parts.
+    `type` is its PTX type. `registers` is the length of a vector, or 0 for a single register. `at` is the position in
+    the instruction: the index of the operand, followed by the index within a pair or a vector of named parts.
     """
 
     operand: Operand
@@ -33,10 +33,10 @@ class BoundOperand:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Problem of an instruction, and its position.
+    """Problem of an instruction, with its position.
 
-    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("guard",), ("opcode",) or
-    ("all",).
+    `code`, `message`, `hint` and `section` are those of the diagnostic. `where` is ("word", k) for word k of the
+    opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",) or ("all",).
     """
 
     code: str
@@ -47,14 +47,17 @@ class Problem:
     severity: Severity = Severity.ERROR
 
     def at(self, instruction: Instruction) -> Diagnostic:
-        """Return the diagnostic of the problem in an instruction."""
+        """Return the diagnostic for the problem in an instruction."""
         spec = span_of(instruction, self.where)
         source = instruction.source
         return Diagnostic(self.code, self.severity, self.message, source, spec, self.hint, self.section)
 
 
 def span_of(instruction: Instruction, where: Where) -> Span | None:
-    """Return the span of a part of an instruction, or None for an instruction without source text."""
+    """Return the source span of a position in an instruction, or None without source text.
+
+    `where` has the form that `Problem` describes.
+    """
     words = instruction.word_spans
     if not words or instruction.span is None:
         return None
@@ -74,7 +77,7 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def unparenthesised(operand: Operand) -> Operand:
-    """Return an operand without parentheses around constants."""
+    """Return the operand, without parentheses around constants."""
     match operand:
         case Tuple((Integer() | Float() as constant,)):
             return constant
@@ -85,21 +88,21 @@ def unparenthesised(operand: Operand) -> Operand:
 
 
 Extensions = Callable[[str], Collection[str]]
-"""Function that returns the kinds of syntax beyond the manual that an operand may use.
+"""Function that returns which syntax beyond the manual an operand may use, given the operand's name.
 
-The kinds are bare, predicate, vector and vectors.
+The result contains "bare", "predicate", "vector" or "vectors".
 """
 
 
 def no_extensions(operand: str) -> Collection[str]:
-    """Return no syntax beyond the manual."""
+    """Return an empty collection: the operand may use no syntax beyond the manual."""
     return ()
 
 
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Assign the operands of an instruction to those of a form, or return the problems that prevent it."""
+    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):
@@ -112,12 +115,12 @@ def place_operands(
 
 
 def takes_count(match: Match, count: int) -> bool:
-    """Return True if an instruction of the match can have `count` operands."""
+    """Return True if the instruction with this opcode can have `count` operands."""
     return any(True for _ in _assignments(match, match.form.syntax.operands, count))
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield the selections of as many operand patterns as there are operands, optional ones first."""
+    """Yield each choice of `count` operand patterns in syntax order, with optional operands preferred."""
     if not names:
         if count == 0:
             yield ()
@@ -152,15 +155,10 @@ def _fill(
     form = match.form
     parts = _split_pair(name, operand, k)
     if parts is None:
-        shown = "|".join(part for part in name.names) if name.second else ", ".join(name.names)
+        shown = "|".join(name.names) if name.second else ", ".join(name.names)
         what = f"a pair '{shown}'" if name.second else f"'{{{shown}}}'" if name.parts else "one operand"
-        return Problem(
-            f"{form.name}/{name.names[0]}",
-            f"operand {k + 1} is {describe(operand)}; expected {what}",
-            ("operand", k),
-            "",
-            form.source,
-        )
+        message = f"operand {k + 1} is {describe(operand)}; expected {what}"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     if parts[1:] and all(part == Name("_") for _, part, _ in parts):
         message = f"operand {k + 1} is '_|_'; expected a register on one side at least"
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
@@ -171,7 +169,7 @@ def _fill(
             part = unparenthesised(part)
         count = spec.registers(match.slots)
         if count == 0 and "braces" in spec.allowed(match.slots) and isinstance(part, Vector) and len(part.items) == 1:
-            part = part.items[0]  # one register in braces is that register
+            part = part.items[0]  # {%r1} stands for %r1
         if not _fits(part, spec, count, match.slots, extensions(part_name)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {expected_operand(spec, match.slots)}"
@@ -196,9 +194,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
             verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} requires '.{word}'"
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted(
-        {n for n in range(len(form.syntax.operands) + 1) if any(_assignments(match, form.syntax.operands, n))}
-    )
+    counts = [n for n in range(len(form.syntax.operands) + 1) if takes_count(match, n)]
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
@@ -272,7 +268,7 @@ def _fits_register(
 
 
 def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[Problem]:
-    """Return the problems of constants that the specifications do not allow."""
+    """Return a problem for each constant that the specification of its operand does not allow."""
     form = match.form
     problems: list[Problem] = []
     for name, bound in operands.items():
@@ -293,7 +289,7 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
 
 
 def describe(operand: Operand) -> str:
-    """Return the description of an operand for messages."""
+    """Return a description of an operand for messages."""
     match operand:
         case Name("_"):
             return "the sink '_'"
@@ -318,7 +314,7 @@ def describe(operand: Operand) -> str:
 
 
 def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
-    """Return, for error messages, the operands that a specification allows."""
+    """Return a description of the operands that a specification allows, for messages."""
     count = spec.registers(slots)
     match spec.kind:
         case "address":
@@ -350,7 +346,7 @@ def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def list_values(values: Collection[int | str]) -> str:
-    """Return a list of alternatives for messages. Long ranges are shortened."""
+    """Return a list of alternatives for messages. A list of more than eight is shortened."""
     first = [str(value) for value in islice(values, 9)]
     if len(first) <= 8:
         return ", ".join(first)

@@ -1,6 +1,8 @@
-"""Vector registers as operands (PTX ISA 5.4.2).
+"""Expansion of vector registers into their members.
 
-`.reg .v2 .f32 %v` in `ld.v2.f32 %v, [a]` is `{%v.x, %v.y}`.
+The register `.reg .v2 .f32 %v` in `ld.v2.f32 %v, [a]` stands for `{%v.x, %v.y}`.
+
+Source: PTX ISA 5.4.2.
 """
 
 from __future__ import annotations
@@ -16,16 +18,17 @@ _NAMES = (MEMBERS, "rgba")
 
 
 def member_of(selector: str, members: int) -> int:
-    """Return the index of the member that a selector such as `y` names in a vector register, or -1."""
+    """Return the index of a member such as `y` in a vector register of `members` members, or -1."""
     if len(selector) != 1 or members == 1:
         return -1
     return max(names.find(selector, 0, members) for names in _NAMES)
 
 
 def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
-    """Return an instruction with the members of its vector registers in place of their names.
+    """Return an instruction whose vector registers are replaced by vectors of their members.
 
-    `length(name)` is the number of members of a register. Only moves read whole special registers such as %tid.
+    `length` returns the number of members of a register, given its name. A move may also read all members of a special
+    register such as %tid.
     """
     moves = instruction.words[0] == "mov"
     operands = tuple(

@@ -1,4 +1,4 @@
-"""Approximations of elementary functions, division and roots, with the bits of the hardware.
+"""Approximations of elementary functions, divisions and roots, with the same bits as the hardware.
 
 Source: PTX ISA 9.7.3.8 to 9.7.3.22, 9.7.4.9, 9.7.4.10.
 """

@@ -1,4 +1,4 @@
-"""Asynchronous copies of single threads from global to shared memory, in groups or with an mbarrier.
+"""Asynchronous copies from global to shared memory by single threads (`cp.async`), and their groups.
 
 Source: PTX ISA 9.7.9.25.3.
 """
@@ -13,21 +13,14 @@ import numpy as np
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Arrive, Commit, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.operands import ConstantConstraint, OperandSpec, address, immediate, inp
 from warploom.isa.model.records import ThreadCopy
 from warploom.isa.model.semantics import Array, Bound, Warps
 
-
-def _sizes(slots: Slots) -> tuple[int, ...]:
-    return (4, 8, 16) if slots["cop"] == "ca" else (16,)
-
-
 CP_ASYNC = Form(
     name="async_copy.cp_async",
-    syntax=(
-        "cp.async.cop.shared_space.global{.level::cache_hint}{.level::prefetch_size}"
-        "  [dst], [src], cp-size{, src-size}{, cache-policy};"
-    ),
+    syntax="cp.async.cop.shared_space.global{.level::cache_hint}{.level::prefetch_size}"
+    "  [dst], [src], cp-size{, src-size}{, cache-policy};",
     rows="""
         cop    shared_space        level::cache_hint  level::prefetch_size         ptx target
         ca,cg  shared,shared::cta  -                  -                            7.0 sm_80
@@ -36,8 +29,9 @@ CP_ASYNC = Form(
     operands={
         "dst": address(space="shared"),
         "src": address(space="global"),
-        "cp_size": immediate(values=_sizes),
-        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or a predicate: read none
+        "cp_size": immediate(values=lambda slots: (4, 8, 16) if slots["cop"] == "ca" else (16,)),
+        # number of bytes to read, or predicate that is true to read none
+        "src_size": OperandSpec("any", "read", "u32", legal=ConstantConstraint(upto="cp_size")),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     early="shared::cta",
@@ -75,11 +69,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.9.25.3.2",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    warps.commit("copy")
-
+COMMIT.execute(lambda warps, i: warps.commit("copy"))
 
 WAIT_GROUP = Form(
     name="async_copy.wait_group",
@@ -90,11 +80,7 @@ WAIT_GROUP = Form(
     source="PTX ISA 9.7.9.25.3.3",
 )
 
-
-@WAIT_GROUP.execute
-def wait_group(warps: Warps, i: Bound) -> None:
-    warps.wait("copy", i.N)
-
+WAIT_GROUP.execute(lambda warps, i: warps.wait("copy", i.N))
 
 WAIT_ALL = Form(
     name="async_copy.wait_all",
@@ -115,10 +101,7 @@ def wait_all(warps: Warps, i: Bound) -> None:
 ARRIVE = Form(
     name="async_copy.mbarrier_arrive",
     syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
-    rows="""
-        space                 ptx target
-        -,shared,shared::cta  7.0 sm_80
-    """,
+    rows="space ptx target\n-,shared,shared::cta 7.0 sm_80",
     operands={"addr": address()},
     effects=(Arrive("addr", after="copy"),),
     source="PTX ISA 9.7.13.15.14",
@@ -127,9 +110,8 @@ ARRIVE = Form(
 
 @ARRIVE.execute
 def arrive(warps: Warps, i: Bound) -> None:
-    # READ
     where = spread(warps, warps.addresses(i.addr))
-    # WRITE: the arrival follows the lane's earlier copies; unless told otherwise, the phase waits for it
+    # The arrival follows the lane's earlier copies. Without .noinc, the phase also waits for the arrival.
     if not i.noinc:
         warps.mbarrier(i.space, where, "increment", 1)
     warps.defer("copy", partial(_arrive_now, i.space), {"where": where})

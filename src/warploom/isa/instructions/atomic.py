@@ -1,7 +1,7 @@
 """Atomic operations in memory, synchronous and asynchronous.
 
-Memory order and scope have no effect in the emulator: an atomic operation takes effect at once, and lanes with equal
-addresses act in order.
+Memory order and scope have no effect in the emulator. An atomic operation takes effect at once, and lanes with equal
+addresses act one after the other.
 
 Source: PTX ISA 9.7.13.5 to 9.7.13.7.
 """
@@ -24,7 +24,6 @@ from warploom.isa.model.types import TYPES
 
 _WITHIN = "-,cta,cluster,gpu"
 _SCOPES = f"{_WITHIN},sys"
-_SPACES = "-,global,shared,shared::cta,shared::cluster"
 _GLOBAL = "-,global"
 _SHARED = "shared,shared::cta,shared::cluster"
 _HINT = "-,L2::cache_hint"
@@ -51,15 +50,15 @@ _POLICY = inp("u64", when="level::cache_hint")
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Return the orders of semantics, scope, space and operation, all of which assemblers accept."""
+    """Return the opcode with memory order, scope, space and operation in every other order."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
-    """Return the rows of the operations.
+    """Return the table of the operations with the memory orders `sem`.
 
-    Cache hints exist for global memory only. 128-bit operations of system scope need a later PTX version.
+    Cache hints exist in global memory only. 128-bit operations with the scope `sys` need a later PTX version.
     """
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
@@ -160,9 +159,7 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     )
 
 
-@ATOM_VECTOR.execute
-def atom_vector(warps: Warps, i: Bound) -> None:
-    warps.write_vector(i.d, _each_element(warps, i))
+ATOM_VECTOR.execute(lambda warps, i: warps.write_vector(i.d, _each_element(warps, i)))
 
 
 @RED_VECTOR.execute
@@ -196,7 +193,6 @@ RED_ASYNC = Form(
     source="PTX ISA 9.7.13.7",
 )
 
-
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
@@ -205,7 +201,6 @@ RED_ASYNC_RELEASE = Form(
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
-
 
 RED_ASYNC_RELEASE.execute(red)
 

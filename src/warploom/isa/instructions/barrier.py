@@ -1,7 +1,7 @@
 """Barriers of CTAs and clusters, memory fences and proxy fences.
 
-Fences have no effect in the emulator: all threads see all writes in the order in which the writes take effect, through
-any proxy.
+Fences have no effect in the emulator. All threads see all writes, through any proxy, in the order in which the writes
+take effect.
 
 Source: PTX ISA 9.7.13.1 to 9.7.13.4.
 """
@@ -15,33 +15,29 @@ from warploom.isa.model.semantics import Bound, Warps
 
 
 def _aligned(slots: Slots) -> str:
-    """Return a word if whole warps must execute the barrier. The short spelling is always aligned."""
+    """Return "aligned" if whole warps must execute the barrier, as for the spelling `bar`, else ""."""
     return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
 
 
 def _proxy_ordered(slots: Slots) -> str:
-    """Return the proxy that a fence from the generic proxy orders."""
+    """Return the proxy that the fence orders with the generic proxy."""
     return slots["to_proxykind::from_proxykind"].partition("::")[0]
 
 
-def _scope_of_level(slots: Slots) -> str:
-    """Return the scope of a level of the older fence, which calls the GPU gl."""
-    return "gpu" if slots["level"] == "gl" else slots["level"]
-
-
+_SPELLINGS = """
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
+"""
 _NUMBER = inp("u32", values=range(16), bits=32)
 _THREADS = inp("u32", values=range(0, 1 << 32, 32), bits=32)
 
 BARRIER_SYNC = Form(
     name="barrier.sync",
     syntax="barrier{.cta}.sync{.aligned}  a{, b};",
-    rows="""
-        barrier  cta  aligned    ptx
-        bar      -    -          1.0
-        bar      cta  -          7.8
-        barrier  -    -,aligned  6.0
-        barrier  cta  -,aligned  7.8
-    """,
+    rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": _THREADS},
     effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
@@ -49,7 +45,7 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Gather the lanes of a warp at an aligned barrier. The short spelling is always aligned."""
+    """Reconverge each warp at an aligned barrier. The spelling `bar` is always aligned."""
     if i.aligned or i.barrier == "bar":
         warps.gather_warp()
 
@@ -63,13 +59,7 @@ def synchronise(warps: Warps, i: Bound) -> None:
 BARRIER_ARRIVE = Form(
     name="barrier.arrive",
     syntax="barrier{.cta}.arrive{.aligned}  a, b;",
-    rows="""
-        barrier  cta  aligned    ptx
-        bar      -    -          1.0
-        bar      cta  -          7.8
-        barrier  -    -,aligned  6.0
-        barrier  cta  -,aligned  7.8
-    """,
+    rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
     effects=(Barrier("cta", waits=False, aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
@@ -222,7 +212,7 @@ MEMBAR = Form(
     syntax="membar.level;",
     rows="level ptx\ncta,gl,sys 1.4",
     operands={},
-    effects=(Fence("memory", scope=_scope_of_level),),
+    effects=(Fence("memory", scope=lambda slots: "gpu" if slots["level"] == "gl" else slots["level"]),),
     source="PTX ISA 9.7.13.4",
 )
 

@@ -12,8 +12,8 @@ from warploom.isa.model.operands import inp, out
 from warploom.numerics import bits
 from warploom.numerics.lanes import Lane
 
-_FIELD = range(256)
-"""Legal constants for the position and the length of a bit field."""
+_FIELD = inp("u32", values=range(256))
+"""Position or length of a bit field."""
 
 SHIFT = Form(
     name="bits.shift",
@@ -94,7 +94,6 @@ FNS = Form(
 
 FNS.semantics(bits.fns)
 
-
 BREV = Form(
     name="bits.brev",
     syntax="brev.type  d, a;",
@@ -106,12 +105,11 @@ BREV = Form(
 
 BREV.semantics(bits.brev)
 
-
 BFE = Form(
     name="bits.bfe",
     syntax="bfe.type  d, a, b, c;",
     rows="type ptx\nu32,u64,s32,s64 2.0",
-    operands={"d": out("type"), "a": inp("type"), "b": inp("u32", values=_FIELD), "c": inp("u32", values=_FIELD)},
+    operands={"d": out("type"), "a": inp("type"), "b": _FIELD, "c": _FIELD},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.19",
 )
@@ -126,13 +124,7 @@ BFI = Form(
     name="bits.bfi",
     syntax="bfi.type  f, a, b, c, d;",
     rows="type ptx\nb32,b64 2.0",
-    operands={
-        "f": out("type"),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": inp("u32", values=_FIELD),
-        "d": inp("u32", values=_FIELD),
-    },
+    operands={"f": out("type"), "a": inp("type"), "b": inp("type"), "c": _FIELD, "d": _FIELD},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.20",
 )
@@ -146,10 +138,7 @@ def bfi(a: Lane, b: Lane, c: Lane, d: Lane) -> Lane:
 SZEXT = Form(
     name="bits.szext",
     syntax="szext.mode.type  d, a, b;",
-    rows="""
-        mode        type     ptx  target
-        clamp,wrap  u32,s32  7.6  sm_70
-    """,
+    rows="mode type ptx target\nclamp,wrap u32,s32 7.6 sm_70",
     operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.21",

@@ -13,26 +13,31 @@ from numpy.typing import NDArray
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import Slots, address, immediate, inp
+from warploom.isa.model.operands import address, immediate, inp
 from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
-"""Legal constant numbers of bytes."""
+"""Legal constants for the number of bytes."""
+SHARED, GLOBAL = address(space="shared"), address(space="global")
+SIZE = inp("u32", values=SIZES, bits=32)
+BYTE_MASK, CTA_MASK = inp("u16", when="cp_mask"), inp("u16", when="multicast")
+POLICY = inp("u64", when="level::cache_hint")
+_LOADED = {"dstMem": SHARED, "srcMem": GLOBAL, "size": SIZE}
 
 
 def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
-    """Return the addresses in an optional operand."""
+    """Return the addresses in an operand, with shape (warps, 32), or None if the operand is absent."""
     return None if operand is None else spread(warps, warps.addresses(operand))
 
 
 def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
-    """Return the 16-bit masks in an optional operand."""
+    """Return the 16-bit masks in an operand, with shape (warps, 32), or None if the operand is absent."""
     return None if operand is None else spread(warps, warps.read(operand).astype(np.uint16))
 
 
 def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
-    """Return the copy of `size` bytes from [srcMem] to [dstMem]."""
+    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem]."""
     return BulkCopy(
         source_space=source_space,
         source=spread(warps, warps.addresses(i.srcMem)),
@@ -43,28 +48,16 @@ def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **f
     )
 
 
-# Copies ---------------------------------------------------------------------------------------------------
-
-
 LOAD = Form(
     name="bulk.load",
-    syntax=(
-        "cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
-        "  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
+    "  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy};",
     rows="""
         dst              multicast             level::cache_hint  ptx target
         shared::cta      -                     -,L2::cache_hint   8.6 sm_90
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
-    operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-        "ctaMask": inp("u16", when="multicast"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={**_LOADED, "mbar": SHARED, "ctaMask": CTA_MASK, "cache_policy": POLICY},
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -72,29 +65,22 @@ LOAD = Form(
 
 @LOAD.copy
 def load(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory; the mbarrier counts the bytes."""
+    """Copy from global to shared memory. The mbarrier counts the bytes."""
     mbarrier, multicast = address_of(warps, i.mbar), mask_of(warps, i.ctaMask)
     return _copy(warps, i, "global", i.dst, completion="mbarrier", mbarrier=mbarrier, multicast=multicast)
 
 
 LOAD_PART = Form(
     name="bulk.load_part",
-    syntax=(
-        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob"
-        "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};"
-    ),
-    rows="""
-        level::cache_hint  ptx target
-        -,L2::cache_hint   9.2 sm_90
-    """,
+    syntax="cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.level::cache_hint}.ignore_oob"
+    "  [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache-policy};",
+    rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES, bits=32),
+        **_LOADED,
         "ignoreBytesLeft": inp("u32", values=range(16)),
         "ignoreBytesRight": inp("u32", values=range(16)),
-        "mbar": address(space="shared"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
+        "mbar": SHARED,
+        "cache_policy": POLICY,
     },
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
@@ -103,26 +89,17 @@ LOAD_PART = Form(
 
 @LOAD_PART.copy
 def load_part(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory without the first and last bytes, which may be out of bounds."""
+    """Copy from global to shared memory, except some first and last bytes, which may be out of bounds."""
     ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
-    return _copy(
-        warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=address_of(warps, i.mbar), ignored=ignored
-    )
+    mbarrier = address_of(warps, i.mbar)
+    return _copy(warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=mbarrier, ignored=ignored)
 
 
 COPY_IN_CLUSTER = Form(
     name="bulk.copy_in_cluster",
     syntax="cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar];",
-    rows="""
-        dst              ptx target
-        shared::cluster  8.0 sm_90
-    """,
-    operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-    },
+    rows="dst ptx target\nshared::cluster 8.0 sm_90",
+    operands={"dstMem": SHARED, "srcMem": SHARED, "size": SIZE, "mbar": SHARED},
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -130,28 +107,20 @@ COPY_IN_CLUSTER = Form(
 
 @COPY_IN_CLUSTER.copy
 def copy_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy to shared memory of the cluster; the mbarrier counts the bytes."""
+    """Copy between the shared memories of a cluster's CTAs. The mbarrier counts the bytes."""
     return _copy(warps, i, "shared::cta", i.dst, completion="mbarrier", mbarrier=address_of(warps, i.mbar))
 
 
 STORE = Form(
     name="bulk.store",
-    syntax=(
-        "cp.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}{.cp_mask}"
-        "  [dstMem], [srcMem], size{, cache-policy}{, byteMask};"
-    ),
+    syntax="cp.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}{.cp_mask}"
+    "  [dstMem], [srcMem], size{, cache-policy}{, byteMask};",
     rows="""
         level::cache_hint  cp_mask  ptx target
         -,L2::cache_hint   -        8.0 sm_90
         -,L2::cache_hint   cp_mask  8.6 sm_100
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask"),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "cache_policy": POLICY, "byteMask": BYTE_MASK},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -159,18 +128,14 @@ STORE = Form(
 
 @STORE.copy
 def store(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from shared to global memory, in the bulk group of the lane."""
+    """Copy from shared to global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
 
-# Reductions -----------------------------------------------------------------------------------------------
-
 REDUCE_IN_CLUSTER = Form(
     name="bulk.reduce_in_cluster",
-    syntax=(
-        "cp.reduce.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes.redOp.type"
-        "  [dstMem], [srcMem], size, [mbar];"
-    ),
+    syntax="cp.reduce.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes.redOp.type"
+    "  [dstMem], [srcMem], size, [mbar];",
     rows="""
         dst              redOp       type         ptx target
         shared::cluster  and,or,xor  b32          8.0 sm_90
@@ -178,12 +143,7 @@ REDUCE_IN_CLUSTER = Form(
         shared::cluster  inc,dec     u32          8.0 sm_90
         shared::cluster  min,max     u32,s32      8.0 sm_90
     """,
-    operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared"),
-    },
+    operands={"dstMem": SHARED, "srcMem": SHARED, "size": SIZE, "mbar": SHARED},
     effects=(
         Issue(mbarrier="mbar"),
         Access("read", "srcMem", proxy="async"),
@@ -195,7 +155,7 @@ REDUCE_IN_CLUSTER = Form(
 
 @REDUCE_IN_CLUSTER.copy
 def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine with shared memory of the cluster; the mbarrier counts the bytes."""
+    """Reduce shared memory into the shared memory of a CTA of the cluster. The mbarrier counts the bytes."""
     return _copy(
         warps, i, "shared::cta", i.dst,
         completion="mbarrier", mbarrier=address_of(warps, i.mbar), reduction=i.redOp, type=i.type,
@@ -204,10 +164,8 @@ def reduce_in_cluster(warps: Warps, i: Bound) -> BulkCopy:
 
 REDUCE = Form(
     name="bulk.reduce",
-    syntax=(
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}.redOp{.noftz}.type"
-        "  [dstMem], [srcMem], size{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}.redOp{.noftz}.type"
+    "  [dstMem], [srcMem], size{, cache-policy};",
     rows="""
         level::cache_hint  redOp       noftz  type                     ptx target
         -,L2::cache_hint   and,or,xor  -      b32,b64                  8.0 sm_90
@@ -216,12 +174,7 @@ REDUCE = Form(
         -,L2::cache_hint   inc,dec     -      u32                      8.0 sm_90
         -,L2::cache_hint   min,max     -      u32,s32,u64,s64,f16,bf16  8.0 sm_90
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "cache_policy": POLICY},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.3",
 )
@@ -229,24 +182,15 @@ REDUCE = Form(
 
 @REDUCE.copy
 def reduce(warps: Warps, i: Bound) -> BulkCopy:
-    """Combine with global memory, in the bulk group of the lane."""
+    """Reduce shared memory into global memory, in the bulk group of each lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
-
-# Groups ---------------------------------------------------------------------------------------------------
 
 PREFETCH = Form(
     name="bulk.prefetch",
     syntax="cp.async.bulk.prefetch.L2.global{.level::cache_hint}  [srcMem], size{, cache-policy};",
-    rows="""
-        level::cache_hint  ptx target
-        -,L2::cache_hint   8.0 sm_90
-    """,
-    operands={
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    rows="level::cache_hint ptx target\n-,L2::cache_hint 8.0 sm_90",
+    operands={"srcMem": GLOBAL, "size": inp("u32", values=SIZES), "cache_policy": POLICY},
     source="PTX ISA 9.7.9.25.5.4",
 )
 
@@ -261,12 +205,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.9.25.5.5",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    """Close the bulk group of each active lane."""
-    warps.commit("bulk")
-
+COMMIT.execute(lambda warps, i: warps.commit("bulk"))
 
 WAIT_GROUP = Form(
     name="bulk.wait_group",
@@ -277,29 +216,14 @@ WAIT_GROUP = Form(
     source="PTX ISA 9.7.9.25.5.6",
 )
 
+WAIT_GROUP.execute(lambda warps, i: warps.wait("bulk", i.N, read_only=i.read != ""))
 
-@WAIT_GROUP.execute
-def wait_group(warps: Warps, i: Bound) -> None:
-    """Wait for all but the N newest bulk groups of each active lane."""
-    warps.wait("bulk", i.N, read_only=i.read != "")
-
-
-# Stores -----------------------------------------------------------------------------------------------------
-
-
-def _space(slots: Slots) -> str:
-    return "register" if slots["ss"] else ""  # assemblers add to a shared address
-
-
-_STARTS = address(space=_space)
+_STARTS = address(space=lambda slots: "register" if slots["ss"] else "")  # ptxas refuses shared variables
 
 ZERO = Form(
     name="bulk.zero",
     syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
-    rows="""
-        ss             ptx target
-        -,shared::cta  8.6 sm_100
-    """,
+    rows="ss ptx target\n-,shared::cta 8.6 sm_100",
     operands={
         "a": _STARTS,
         "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
@@ -312,10 +236,7 @@ ZERO = Form(
 ZERO_NARROW = Form(
     name="bulk.zero_narrow",
     syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
-    rows="""
-        ss             ptx target
-        -,shared::cta  9.0 sm_100
-    """,
+    rows="ss ptx target\n-,shared::cta 9.0 sm_100",
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
     effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
@@ -325,10 +246,8 @@ ZERO_NARROW = Form(
 @ZERO_NARROW.execute
 @ZERO.execute
 def zero(warps: Warps, i: Bound) -> None:
-    # READ
     where = spread(warps, warps.addresses(i.a))
     size = spread(warps, warps.read(i.size))
-    # WRITE
     for amount in np.unique(size[warps.active()]):
         zeros = np.zeros((int(amount) // 8, *size.shape), np.uint64)
         warps.store(i.ss, where, "b64", zeros, lanes=size == amount)

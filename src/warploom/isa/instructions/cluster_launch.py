@@ -1,6 +1,6 @@
-"""Work stealing between the clusters of a launch: cancellation of clusters that have not started.
+"""Cancellation of clusters that have not started, so that running clusters can take over their work.
 
-The emulator starts all clusters of a launch at once and executes none of these instructions.
+The emulator starts all clusters of a launch at once, and executes none of these instructions.
 
 Source: PTX ISA 9.7.13.18.
 """
@@ -13,9 +13,8 @@ from warploom.isa.model.operands import address, inp, out, pred_out
 
 TRY_CANCEL = Form(
     name="cluster_launch.try_cancel",
-    syntax=(
-        "clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes{.multicast}.b128  [addr], [mbar];"
-    ),
+    syntax="clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes{.multicast}.b128"
+    "  [addr], [mbar];",
     rows="""
         space          multicast                ptx target
         -,shared::cta  -                        8.6 sm_100
@@ -31,10 +30,7 @@ _RESPONSE = inp("type")
 IS_CANCELED = Form(
     name="cluster_launch.is_canceled",
     syntax="clusterlaunchcontrol.query_cancel.query.pred.type  p, response;",
-    rows="""
-        query        type  ptx target
-        is_canceled  b128  8.6 sm_100
-    """,
+    rows="query type ptx target\nis_canceled b128 8.6 sm_100",
     operands={"p": pred_out(sink=False), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )
@@ -42,10 +38,7 @@ IS_CANCELED = Form(
 FIRST_CTA = Form(
     name="cluster_launch.first_cta",
     syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
-    rows="""
-        query            vec  type  ptx target
-        get_first_ctaid  v4   b128  8.6 sm_100
-    """,
+    rows="query vec type ptx target\nget_first_ctaid v4 b128 8.6 sm_100",
     operands={"d": out("b32", "vec"), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
+from warploom.isa.model.operands import inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import compare, lanes
 from warploom.numerics.formats import FORMATS, element_format
@@ -16,7 +16,6 @@ from warploom.numerics.lanes import Lane
 
 
 def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
-    """Compare two values of one type."""
     if TYPES[type].kind != "float":
         return compare.integers(operation, a, b)
     if TYPES[type].bits == 16:
@@ -25,21 +24,17 @@ def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
 
 
 def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tuple[Lane, Lane]:
-    """Compare the lower and the upper halves of packed values."""
+    """Return the comparisons of the lower halves and of the upper halves of packed values."""
     return compare.pairs(operation, a, b, element_format(type), ftz=bool(ftz))
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
-    """Combine a comparison with the predicate operand, if there is an operation."""
+    """Combine a comparison with the predicate operand, if the opcode has a boolean operation."""
     return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 
-def _constants(slots: Slots) -> tuple[int, ...] | None:
-    """Refuse constants for the predicate of bf16 comparisons."""
-    return () if any(word.startswith("bf16") for word in slots.values()) else None
-
-
-_COMBINED = pred_in(_constants, when="BoolOp")
+_COMBINED = pred_in(lambda slots: () if any(word[:4] == "bf16" for word in slots.values()) else None, when="BoolOp")
+"""Predicate operand. It may be a constant, except in comparisons of bf16."""
 
 SETP = Form(
     name="compare.setp",
@@ -84,7 +79,10 @@ SETP_PAIR = Form(
 
 @SETP.semantics
 def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
-    """Compare a with b. The second predicate is the complement of the comparison, combined with c as well."""
+    """Compare a with b.
+
+    The second predicate is the complement of the comparison. Both predicates are combined with c.
+    """
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None
 
@@ -96,7 +94,7 @@ def setp_half(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane
 
 @SETP_PAIR.semantics
 def setp_pair(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
-    """Compare the lower halves into p and the upper halves into q."""
+    """Compare the lower halves of a and b into p, and the upper halves into q."""
     low, high = _compare_pairs(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, low, c), _combine(BoolOp, high, c)
 
@@ -131,8 +129,8 @@ SET = Form(
     source="PTX ISA 9.7.6.1",
 )
 
-# Result of a true comparison: 1.0 in a floating type, all ones (-1) in an integer type.
 _ONE = {"f32": 1, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
+"""Bits of 1.0, the result of a true comparison in a floating-point type. Integer types have -1."""
 
 
 @SET.semantics

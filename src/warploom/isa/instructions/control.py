@@ -7,57 +7,46 @@ from __future__ import annotations
 
 from warploom.isa.model.effects import Allocate, Collective, Control, Flow
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import arguments, function, immediate, inp, label, table
+from warploom.isa.model.operands import OperandSpec, immediate, inp
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.ptx import Instruction
 
 BRA = Form(
     name="control.bra",
     syntax="bra{.uni}  tgt;",
-    operands={"tgt": label()},
+    operands={"tgt": OperandSpec("label", "none")},
     effects=(Control("jump"),),
     source="PTX ISA 9.7.12.3",
 )
 
-
-@BRA.execute
-def branch(warps: Warps, i: Bound) -> None:
-    warps.branch(i.tgt)
-
+BRA.execute(lambda warps, i: warps.branch(i.tgt))
 
 BRX = Form(
     name="control.brx",
     syntax="brx.idx{.uni}  index, tlist;",
     rows="ptx target\n6.0 sm_30",
-    operands={"index": inp("u32"), "tlist": table(".branchtargets")},
+    operands={"index": inp("u32"), "tlist": OperandSpec("symbol", "none", allows=(".branchtargets",))},
     effects=(Control("jump"),),
     source="PTX ISA 9.7.12.4",
 )
 
-
-@BRX.execute
-def branch_indexed(warps: Warps, i: Bound) -> None:
-    warps.branch_table(i.tlist, warps.read(i.index))
-
+BRX.execute(lambda warps, i: warps.branch_table(i.tlist, warps.read(i.index)))
 
 CALL = Form(
     name="control.call",
     syntax="call{.uni}  {(ret-param),} func{, (param-list)}{, targets};",
     operands={
-        "ret_param": arguments("write"),
-        "func": function(),
-        "param_list": arguments("read"),
-        "targets": table(".callprototype", ".calltargets"),  # for a call through a register
+        "ret_param": OperandSpec("tuple", "write"),
+        "func": OperandSpec("symbol", "none", allows=("function",)),
+        "param_list": OperandSpec("tuple", "read"),
+        # only for a call through a register
+        "targets": OperandSpec("symbol", "none", allows=(".callprototype", ".calltargets")),
     },
     effects=(Control("call"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.12.5",
 )
 
-
-@CALL.execute
-def call(warps: Warps, i: Bound) -> None:
-    warps.call(i.func, i.ret_param, i.param_list)
-
+CALL.execute(lambda warps, i: warps.call(i.func, i.ret_param, i.param_list))
 
 RET = Form(
     name="control.ret",
@@ -67,22 +56,14 @@ RET = Form(
     source="PTX ISA 9.7.12.6",
 )
 
-
-@RET.execute
-def leave_function(warps: Warps, i: Bound) -> None:
-    warps.leave(whole_kernel=False)
-
+RET.execute(lambda warps, i: warps.leave(whole_kernel=False))
 
 IMPLIED = Instruction(None, "ret")
-"""Instruction that assemblers append to a body without an end."""
+"""Return instruction that assemblers append to a function body without an end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 
-
-@EXIT.execute
-def leave_kernel(warps: Warps, i: Bound) -> None:
-    warps.leave(whole_kernel=True)
-
+EXIT.execute(lambda warps, i: warps.leave(whole_kernel=True))
 
 TRAP = Form(name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4")
 
@@ -112,10 +93,7 @@ NANOSLEEP = Form(
 SETMAXNREG = Form(
     name="control.setmaxnreg",
     syntax="setmaxnreg.action.sync.aligned.u32  imm-reg-count;",
-    rows="""
-        action   ptx target
-        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows="action ptx target\ninc,dec 8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f",
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
     effects=(
         Collective("warp"),
@@ -124,11 +102,7 @@ SETMAXNREG = Form(
     source="PTX ISA 9.7.19.5",
 )
 
-
-@SETMAXNREG.execute
-def change_registers(warps: Warps, i: Bound) -> None:
-    warps.change_registers(i.imm_reg_count, take=i.action == "inc")
-
+SETMAXNREG.execute(lambda warps, i: warps.change_registers(i.imm_reg_count, take=i.action == "inc"))
 
 GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",

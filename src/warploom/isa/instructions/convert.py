@@ -15,12 +15,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Accept registers wider than the type, except in conversions from or to bf16."""
+    """Accept registers that are wider than the type, except in conversions from or to bf16."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """Accept floating-point constants as bit patterns only if rounding away, which starts from the bits."""
+    """With the rounding rna, accept floating-point constants only as bit patterns."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 
@@ -29,6 +29,8 @@ _FLOAT = inp("f32", accepts=_wide_or_same)
 _RANDOM_BITS = inp("b32", accepts="bits")
 _SCALE = inp("b16", when="scaling", accepts="bits")
 _INTEGER = inp("s32", accepts="wide")
+_FIXED_POINT = "sm_100a,sm_103a,sm_110a,sm_120a,sm_121a"
+"""Targets that convert to and from the format s2f6."""
 
 INTEGER = Form(
     name="convert.integer",
@@ -130,22 +132,17 @@ HALVES = Form(
 
 @HALVES.semantics
 def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
-    fmt, modifiers = (element_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
-    return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
+    return convert.pair_from_floats(a, b, element_format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES_STOCHASTIC = Form(
     name="convert.halves_stochastic",
     syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
-    rows="""
-        relu    satfinite    dtype         ptx  target
-        -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
-    """,
+    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a",
     operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
-
 
 TF32 = Form(
     name="convert.tf32",
@@ -207,30 +204,22 @@ NARROW_HALVES = Form(
 
 @NARROW_HALVES.semantics
 def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
-    source, fmt = (element_format(atype), element_format(dtype))
-    return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
+    return convert.narrow_pair_from_halves(a, element_format(atype), element_format(dtype), rnd, relu=bool(relu))
 
 
 FOUR_STOCHASTIC = Form(
     name="convert.four_stochastic",
     syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
-    rows="""
-        relu    dtype                                ptx  target
-        -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
-    """,
+    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a",
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
-
 FIXED = Form(
     name="convert.fixed",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
-    rows="""
-        scaling              relu    ptx  target
-        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"scaling relu ptx target\n-,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("b16"), "a": inp("f32"), "b": inp("f32"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -239,10 +228,7 @@ FIXED = Form(
 FIXED_HALVES = Form(
     name="convert.fixed_halves",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.bf16x2  d, a{, scale-factor};",
-    rows="""
-        scaling              relu    ptx  target
-        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"scaling relu ptx target\n-,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("b16"), "a": inp("bf16x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -251,10 +237,7 @@ FIXED_HALVES = Form(
 FIXED_WIDEN = Form(
     name="convert.fixed_widen",
     syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
-    rows="""
-        satfinite    scaling              relu    ptx  target
-        -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-    """,
+    rows=f"satfinite scaling relu ptx target\n-,satfinite -,scaled::n2::ue8m0 -,relu 9.1 {_FIXED_POINT}",
     operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -283,7 +266,7 @@ def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
-    """Clamp two s32 to an integer type and return them in the low bits, a above b."""
+    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above it."""
     signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))

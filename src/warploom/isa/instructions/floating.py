@@ -1,6 +1,6 @@
 """Floating-point arithmetic of f32, f64 and f32x2 with IEEE rounding.
 
-The approximations are in `approximate`, and the half-precision instructions in `half`.
+`approximate` declares the approximations, and `half` the half-precision instructions.
 
 Source: PTX ISA 9.7.3.
 """
@@ -169,14 +169,10 @@ COPYSIGN = Form(
 
 COPYSIGN.semantics(floats.copysign)
 
-
 TESTP = Form(
     name="floating.testp",
     syntax="testp.property.type  p, a;",
-    rows="""
-        property                                             type     ptx
-        finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
-    """,
+    rows="property type ptx\nfinite,infinite,number,notanumber,normal,subnormal f32,f64 2.0",
     operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )

@@ -1,4 +1,7 @@
-"""Operands of matrix instructions in registers, and the builder of their multiplication records."""
+"""Matrix operands in registers, and the construction of records of matrix multiplications.
+
+A *fragment* is the part of a matrix that one thread holds in a vector of registers.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ Operand = Literal["A", "B", "C", "D"]
 Matrix = NDArray[Any]
 
 _INSTRUCTIONS = {"warp": "mma", "warp tiles": "wmma", "warpgroup": "wgmma"}
-"""Name of the instruction of each matrix unit, in the names of maps."""
+"""Name of the instruction of each matrix unit, which fragment maps have in their names."""
 _SELF_TYPED = frozenset({"f32", "f64", "s32", "tf32"})
 _PAIRED = frozenset({"f16", "bf16"})
 _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 
 
 def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool = False) -> FragmentMap:
-    """Return the fragment map of an operand.
+    """Return the map from the registers of a matrix operand to the elements of the matrix.
 
-    The shape is the slot `shape`, the element type the slot `atype`, `btype`, `ctype` or `dtype` (f16 without one),
-    and the layout of m8n8k4 the slot `alayout` or `blayout`.
+    The modifier `shape` gives its shape. The modifiers `atype`, `btype`, `ctype` and `dtype` give the element types,
+    and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name is f16.
     """
     name, shape, element = _INSTRUCTIONS[unit], slots["shape"], element_of(slots, operand)
     if unit == "warp tiles":
@@ -44,12 +47,19 @@ def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool
 
 
 def register_type(element: str) -> str:
-    """Return the type of the registers that hold elements: the element's own type, that of a pair, or b32."""
+    """Return the type of the registers that hold elements of a type.
+
+    It is the element type itself for elements of 32 or 64 bits, a pair such as f16x2 for f16 and bf16, and b32
+    otherwise.
+    """
     return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
 
 
 def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated: bool = False) -> OperandSpec:
-    """Return the specification of a vector of registers with a matrix; see `fragment_map` for its slots."""
+    """Return the specification of a vector operand that holds the matrix "A", "B", "C" or "D".
+
+    If `updated`, the operand is read and written. `fragment_map` lists the modifiers that determine the matrix.
+    """
 
     def find_map(slots: Slots) -> FragmentMap:
         return fragment_map(unit, operand, slots, sparse=sparse)
@@ -64,7 +74,7 @@ def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated:
 
 
 def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool = False) -> RegisterMatrix:
-    """Return the matrix of a bound instruction's operand `a`, `b`, `c` or `d`."""
+    """Return the matrix in the operand `a`, `b`, `c` or `d` of a bound instruction."""
     slots = vars(i)
     found, element = fragment_map(unit, operand, slots, sparse=sparse), element_of(slots, operand)
     padded = operand in ("A", "B") and slots.get("kind", "") in _PADDED_KINDS
@@ -72,9 +82,9 @@ def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool 
 
 
 def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
-    """Return d = sum(a, b, c) of a bound instruction's operands, with some fields of the record changed.
+    """Return the record of d = sum(a, b, c) for the operands of a bound instruction.
 
-    A sparse A has the operand `metadata` among the changes.
+    `changes` replaces or adds fields of the record. With `metadata` among them, A is sparse.
     """
     sparse = changes.get("metadata") is not None
     operands: dict[str, RegisterMatrix | SharedMatrix] = {
@@ -92,10 +102,11 @@ def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
 
 
 def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False) -> Matrix:
-    """Return the matrix that each warp, or each warpgroup, holds, in the dtype of `formats.STORAGE`.
+    """Return the matrices that warps or warpgroups hold in a vector, in the dtype of `formats.STORAGE`.
 
-    Shapes: (warps * tiles, rows, cols) or, of a map of 128 lanes, (warpgroups, rows, cols); `transposed` swaps the last
-        two.
+    With `transposed`, the matrices are returned transposed.
+
+    Shapes: (warps * tiles, rows, columns), or (warpgroups, rows, columns) for a map of 128 lanes.
     """
     order = fragment_map.order(transposed=transposed)
     rows, cols = fragment_map.matrix_shape
@@ -112,7 +123,7 @@ def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, 
 def scatter(
     warps: Warps, value: Value, fragment_map: FragmentMap, element: str, matrix: Matrix, *, transposed: bool = False
 ) -> None:
-    """Write the matrix of each warp, or each warpgroup, to its registers: the inverse of `gather`."""
+    """Write matrices to the registers of the warps or warpgroups. This is the inverse of `gather`."""
     order = fragment_map.order(transposed=transposed)
     if order is not None:
         units = np.ascontiguousarray(matrix).reshape(len(matrix) // fragment_map.tiles, -1)
@@ -128,8 +139,9 @@ def scatter(
 def selectors(slots: Slots) -> tuple[int, ...]:
     """Return the legal sparsity selectors.
 
-    The selector chooses the lanes, of each group of four, that hold the metadata of two rows. Lanes hold 32 bits. A row
-    has four bits for each chunk of A: 2 elements of tf32, 8 of four bits without padding, otherwise 4.
+    A selector chooses which lanes of each group of four hold the metadata of two rows. Each lane holds 32 bits of
+    metadata. A row of A has four bits of metadata for each chunk. A chunk has 2 elements of tf32, 8 unpadded elements
+    of four bits, or 4 elements of another type.
     """
     is_packed = slots.get("kind", "").startswith("kind::mxf4")
     chunk = {32: 2, 4: 8}.get(4 if is_packed else TYPE_BITS[slots["atype"]], 4)
@@ -137,7 +149,7 @@ def selectors(slots: Slots) -> tuple[int, ...]:
 
 
 def metadata_layout(unit: UnitKind) -> OperandLayout:
-    """Return the layout of the metadata of a sparse A."""
+    """Return the layout of the operand that holds the metadata of a sparse A."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         return metadata_map(_INSTRUCTIONS[unit], slots["shape"], slots["atype"], given.selector).fragment()
@@ -146,6 +158,6 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata of a bound sparse multiplication."""
+    """Return the metadata that a bound sparse multiplication has in the operand with this name."""
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

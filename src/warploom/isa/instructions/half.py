@@ -1,4 +1,4 @@
-"""Half-precision arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
+"""Arithmetic of f16, bf16 and their pairs, and mixed precision with f32.
 
 Source: PTX ISA 9.7.4, 9.7.5.
 """
@@ -54,14 +54,10 @@ def fma(ftz: Word, sat: Word, relu: Word, type: Word, a: Lane, b: Lane, c: Lane)
 FMA_OOB = Form(
     name="half.fma_oob",
     syntax="fma.rn.oob{.relu}.type  d, a, b, c;",
-    rows="""
-        relu    type                   ptx  target
-        -,relu  f16,f16x2,bf16,bf16x2  8.1  sm_90
-    """,
+    rows="relu type ptx target\n-,relu f16,f16x2,bf16,bf16x2 8.1 sm_90",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
-
 
 ABS = Form(
     name="half.abs",
@@ -103,8 +99,7 @@ _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 
 @MIN.semantics
 def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, type: Word, a: Lane, b: Lane) -> Lane:
-    modifiers = {"ftz": bool(ftz), "nan": bool(NaN), "xorsign_abs": bool(xorsign)}
-    return _EXTREMES[op](a, b, element_format(type), **modifiers)
+    return _EXTREMES[op](a, b, element_format(type), ftz=bool(ftz), nan=bool(NaN), xorsign_abs=bool(xorsign))
 
 
 MIXED_ADD = Form(
@@ -129,10 +124,7 @@ def mixed_add(op: Word, rnd: Word, sat: Word, atype: Word, a: Lane, c: Lane) -> 
 MIXED_FMA = Form(
     name="half.mixed_fma",
     syntax="fma.rnd{.sat}.f32.abtype  d, a, b, c;",
-    rows="""
-        rnd          sat    abtype    ptx  target
-        rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
-    """,
+    rows="rnd sat abtype ptx target\nrn,rz,rm,rp -,sat f16,bf16 8.6 sm_100",
     operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.3",
 )

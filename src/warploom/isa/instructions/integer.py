@@ -1,6 +1,6 @@
-"""Integer arithmetic, and chains of additions with carry for long integers.
+"""Integer arithmetic, and additions with carry for integers of several registers.
 
-The bit-field instructions are in `bits`.
+`bits` declares the bit-field instructions.
 
 Source: PTX ISA 9.7.1, 9.7.2.
 """
@@ -19,7 +19,7 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """Return the type of a result, which is twice as wide with `.wide`."""
+    """Return the type of a result, which with the mode `wide` has twice the width of the sources."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 
@@ -136,7 +136,6 @@ SAD = Form(
 
 SAD.semantics(integers.sad)
 
-
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",
@@ -193,21 +192,15 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
     return _EXTREMES[op](a, b, relu=bool(relu))
 
 
-_BYTE_OPERAND = {"u8x4": "u32", "s8x4": "s32"}
-
-
 def _bytes(slots: Slots) -> str:
-    """Return the integer type of 32 bits that has the sign of the four bytes."""
-    return _BYTE_OPERAND[slots["type"]]
+    """Return the 32-bit integer type that has the signedness of the four bytes."""
+    return f"{slots['type'][0]}32"
 
 
 QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
-    rows="""
-        op               type       ptx  target
-        add,sub,min,max  u8x4,s8x4  9.2  sm_120f
-    """,
+    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
     operands={"d": out(_bytes, accepts="bits"), "a": inp(_bytes, accepts="bits"), "b": inp(_bytes, accepts="bits")},
     source="PTX ISA 9.7.1.1",
 )
@@ -221,10 +214,7 @@ def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
 QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
-    rows="""
-        type  ptx  target
-        s8x4  9.2  sm_120f
-    """,
+    rows="type ptx target\ns8x4 9.2 sm_120f",
     operands={"d": out("s32", accepts="bits"), "a": inp("s32", accepts="bits")},
     source="PTX ISA 9.7.1.11",
 )
@@ -238,10 +228,7 @@ def quad_neg(a: Lane) -> Lane:
 DP4A = Form(
     name="integer.dp4a",
     syntax="dp4a.atype.btype  d, a, b, c;",
-    rows="""
-        atype    btype    ptx  target
-        u32,s32  u32,s32  5.0  sm_61
-    """,
+    rows="atype btype ptx target\nu32,s32 u32,s32 5.0 sm_61",
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )
@@ -255,10 +242,7 @@ def dp4a(atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
 DP2A = Form(
     name="integer.dp2a",
     syntax="dp2a.mode.atype.btype  d, a, b, c;",
-    rows="""
-        mode   atype    btype    ptx  target
-        lo,hi  u32,s32  u32,s32  5.0  sm_61
-    """,
+    rows="mode atype btype ptx target\nlo,hi u32,s32 u32,s32 5.0 sm_61",
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
 )
@@ -288,7 +272,7 @@ ADD_CARRY = Form(
 
 
 def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
-    """Return a - b and the carry of a + ~b + 1, which is the inverted borrow (observed on an H200)."""
+    """Return a - b, and the carry of a + ~b + 1, which is the inverted borrow (measured on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 

@@ -15,10 +15,7 @@ from warploom.numerics.lanes import Lane
 BITWISE = Form(
     name="logic.bitwise",
     syntax="op.type  d, a, b;",
-    rows="""
-        op          type             ptx
-        and,or,xor  pred,b16,b32,b64 1.0
-    """,
+    rows="op type ptx\nand,or,xor pred,b16,b32,b64 1.0",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.8.1",
@@ -49,17 +46,14 @@ def invert(op: Word, a: Lane) -> Lane:
     return ~a if op == "not" else (a == 0).astype(a.dtype)
 
 
+_RESULT = out("b32", allows=("sink",))
+_SOURCES = {"a": inp("b32"), "b": inp("b32"), "c": inp("b32"), "immLut": immediate()}
+
 LOP3 = Form(
     name="logic.lop3",
     syntax="lop3.b32  d, a, b, c, immLut;",
     rows="ptx target\n4.3 sm_50",
-    operands={
-        "d": out("b32", allows=("sink",)),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "immLut": immediate(),
-    },
+    operands={"d": _RESULT, **_SOURCES},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )
@@ -73,19 +67,8 @@ def lop3(a: Lane, b: Lane, c: Lane, immLut: int) -> Lane:
 LOP3_BOOL = Form(
     name="logic.lop3_bool",
     syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q;",
-    rows="""
-        BoolOp  ptx  target
-        or,and  8.2  sm_70
-    """,
-    operands={
-        "d": out("b32", allows=("sink",)),
-        "p": pred_out(sink=False),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "immLut": immediate(),
-        "q": pred_in(),
-    },
+    rows="BoolOp ptx target\nor,and 8.2 sm_70",
+    operands={"d": _RESULT, "p": pred_out(sink=False), **_SOURCES, "q": pred_in()},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.model.effects import Access, Collective, Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Bound, Lanes, Warps
 from warploom.layout import FragmentMap, maps
@@ -22,44 +22,34 @@ _ROW_BYTES = 16
 _MATRIX_ROWS = {"m8n8": 8, "m8n16": 8, "m16n16": 16, "m16n8": 8}
 
 
+def _matrices(slots: Slots) -> int:
+    return int(slots["num"].lstrip("x"))
+
+
 def _registers(slots: Slots) -> int:
-    """Return the registers of each lane: one for every 8 rows of a matrix."""
-    return int(slots["num"].lstrip("x")) * _MATRIX_ROWS[slots["shape"]] // 8
+    """Return the number of registers of each lane, one for every 8 rows of the matrices."""
+    return _matrices(slots) * _MATRIX_ROWS[slots["shape"]] // 8
 
 
 def _row_lanes(i: Bound) -> Lanes:
-    """Return the mask of the lanes that hold the addresses of rows: eight or sixteen for each matrix."""
-    return np.arange(32)[None, :] < int(i.num.lstrip("x")) * _MATRIX_ROWS[i.shape]
+    """Return the mask of the lanes whose operand is the address of a row."""
+    return np.arange(32)[None, :] < _matrices(vars(i)) * _MATRIX_ROWS[i.shape]
 
 
-def _fragment(i: Bound, family: str) -> FragmentMap:
-    return _map(family, i.shape, getattr(i, "dst_fmt", "") or i.type, i.num, i.trans)
-
-
-def _map(family: str, shape: str, element: str, num: str, trans: str) -> FragmentMap:
+def _fragment(family: str, slots: Slots) -> FragmentMap:
+    """Return the map of the matrices in the registers that are loaded or stored."""
     found = maps.store_fragment if family == "stmatrix" else maps.load_fragment
-    return found(family, shape, element, num=int(num.lstrip("x")), trans=bool(trans))
+    element = slots.get("dst_fmt", "") or slots["type"]
+    return found(family, slots["shape"], element, num=_matrices(slots), trans=bool(slots.get("trans", "")))
 
 
-def _matrix_layout(family: str) -> OperandLayout:
-    """Return the layout of matrices in the registers that are loaded or stored."""
-
-    def fragment(slots: Slots, _: LayoutInputs) -> FragmentMap:
-        element = slots.get("dst_fmt", "") or slots["type"]
-        return _map(family, slots["shape"], element, slots["num"], slots.get("trans", ""))
-
-    return OperandLayout("R", fragment)
-
-
-def _transposed_layout(operand: str) -> OperandLayout:
-    """Return the layout of a matrix before ("A") or after ("D") the transposition."""
-    return OperandLayout(
-        operand, lambda slots, _: maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
-    )
+def _transposed(operand: str, slots: Slots) -> FragmentMap:
+    """Return the map of the matrix before ("A") or after ("D") the transposition."""
+    return maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """Return the bytes of every addressed row. Shapes: (warps, rows, 16)."""
+    """Return the bytes of all rows, with shape (warps, rows, 16)."""
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
@@ -67,14 +57,15 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, stacked vertically. Shapes: (warps, rows, columns)."""
-    order = _fragment(i, "ldmatrix").order()
+    """Write the matrices of each warp, stacked vertically to shape (warps, rows, columns)."""
+    order = _fragment("ldmatrix", vars(i)).order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
 
 
 ROWS = address()
-_LOADED = replace(out("b32", _registers), layout=_matrix_layout("ldmatrix"))
+_STORED = replace(inp("b32", _registers), layout=OperandLayout("R", lambda slots, _: _fragment("stmatrix", slots)))
+_LOADED = replace(out("b32", _registers), layout=OperandLayout("R", lambda slots, _: _fragment("ldmatrix", slots)))
 
 LDMATRIX = Form(
     name="matrix.ldmatrix",
@@ -110,20 +101,17 @@ LDMATRIX_WIDENED = Form(
     source="PTX ISA 9.7.14.5.15",
 )
 
-
-@LDMATRIX_WIDENED.execute
-def load_widened_matrices(warps: Warps, i: Bound) -> None:
-    _write(warps, i, _WIDEN[i.src_fmt](_load_rows(warps, i)))
+LDMATRIX_WIDENED.execute(lambda warps, i: _write(warps, i, _WIDEN[i.src_fmt](_load_rows(warps, i))))
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return sixteen 4-bit elements of the first 8 bytes of a row, each in the low bits of a byte."""
+    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a byte of its own."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return sixteen 6-bit elements of the first 12 bytes of a row, each in the low bits of a byte."""
+    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a byte of its own."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63
@@ -141,7 +129,7 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": ROWS, "r": replace(inp("b32", _registers), layout=_matrix_layout("stmatrix"))},
+    operands={"p": ROWS, "r": _STORED},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.5.16",
@@ -151,7 +139,7 @@ STMATRIX = Form(
 @STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
     addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
-    matrix = _fragment(i, "stmatrix").gather(registers.transpose(1, 0, 2))
+    matrix = _fragment("stmatrix", vars(i)).gather(registers.transpose(1, 0, 2))
     words = np.zeros((4, warps.count, 32), np.uint32)
     words[:, :, : matrix.shape[1]] = matrix.view(np.uint32).transpose(2, 0, 1)
     warps.store(i.ss, addresses, "b32", words, lanes=_row_lanes(i))
@@ -160,13 +148,10 @@ def store_matrices(warps: Warps, i: Bound) -> None:
 MOVMATRIX = Form(
     name="matrix.movmatrix",
     syntax="movmatrix.sync.aligned.shape.trans.type  d, a;",
-    rows="""
-        shape  type  ptx  target
-        m8n8   b16   7.8  sm_75
-    """,
+    rows="shape type ptx target\nm8n8 b16 7.8 sm_75",
     operands={
-        "d": replace(out("b32"), layout=_transposed_layout("D")),
-        "a": replace(inp("b32", values=()), layout=_transposed_layout("A")),
+        "d": replace(out("b32"), layout=OperandLayout("D", lambda slots, _: _transposed("D", slots))),
+        "a": replace(inp("b32", values=()), layout=OperandLayout("A", lambda slots, _: _transposed("A", slots))),
     },
     effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
@@ -176,6 +161,6 @@ MOVMATRIX = Form(
 @MOVMATRIX.execute
 def transpose_matrix(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    matrix = maps.transpose_fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
-    d = maps.transpose_fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
+    matrix = _transposed("A", vars(i)).gather(a[:, None, :])
+    d = _transposed("D", vars(i)).scatter(matrix)
     warps.write(i.d, d[:, 0, :])

@@ -1,4 +1,4 @@
-"""Memory barrier objects in shared memory, which count arrivals and the bytes of asynchronous copies.
+"""Memory barriers in shared memory, which count arrivals and the bytes of asynchronous copies.
 
 Source: PTX ISA 9.7.13.15.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from warploom.isa.model.effects import Arrive, Wait, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, inp, out, pred_out, sink
+from warploom.isa.model.operands import address, inp, out, pred_out, sink
 from warploom.isa.model.semantics import Bound, Warps
 
 _LOCAL = "-,shared,shared::cta"
@@ -64,9 +64,6 @@ def count_transactions(warps: Warps, i: Bound) -> None:
     warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=warps.read(i.txCount))
 
 
-# Arriving -------------------------------------------------------------------------------------------------
-
-
 _ORDERED = """
         arrive,arrive_drop  release  cta          {space}  8.0  {target}
         arrive,arrive_drop  release  cluster      {space}  8.0  sm_90
@@ -75,7 +72,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the rows of arrivals. `arrive` and `drop` are the first PTX versions of the two operations."""
+    """Return the table of arrivals in a state space, from the first PTX versions of `arrive` and `drop`."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}
@@ -129,38 +126,28 @@ def arrive(warps: Warps, i: Bound) -> None:
 
 
 def _arrive(warps: Warps, i: Bound, action: str) -> None:
-    """Arrive once or `count` times, and write the state if the form has this operand."""
+    """Arrive once or `count` times, and write the state token if the form has an operand for it."""
     given, kept = getattr(i, "count", None), getattr(i, "state", None)
     state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
     if kept is not None:
         warps.write(kept, state)
 
 
-def _without_completion(arrive: str) -> str:
-    return f"""
-        op                  sem      scope  space     ptx       target
-        arrive              -        -      {_LOCAL}  {arrive}  sm_80
-        arrive_drop         -        -      {_LOCAL}  7.0       sm_80
-        arrive,arrive_drop  release  cta    {_LOCAL}  8.0       sm_80
-    """
-
-
-ARRIVE_NO_COMPLETE = Form(
-    name="mbarrier.arrive_no_complete",
-    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
-    rows=_without_completion("7.0"),
-    operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_NO_COMPLETE_DISCARD = Form(
-    name="mbarrier.arrive_no_complete_discard",
-    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
-    rows=_without_completion("7.1"),
-    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
+ARRIVE_NO_COMPLETE, ARRIVE_NO_COMPLETE_DISCARD = (
+    Form(
+        name=f"mbarrier.arrive_no_complete{suffix}",
+        syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64" + f"  {result}, [addr], count;",
+        rows=f"""
+            op                  sem      scope  space     ptx    target
+            arrive              -        -      {_LOCAL}  {ptx}  sm_80
+            arrive_drop         -        -      {_LOCAL}  7.0    sm_80
+            arrive,arrive_drop  release  cta    {_LOCAL}  8.0    sm_80
+        """,
+        operands={result: spec, "addr": _OBJECT, "count": _COUNT},
+        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        source="PTX ISA 9.7.13.15.13",
+    )
+    for suffix, result, spec, ptx in (("", "state", out("u64"), "7.0"), ("_discard", "_", sink(), "7.1"))
 )
 
 
@@ -170,31 +157,24 @@ def arrive_no_complete(warps: Warps, i: Bound) -> None:
     _arrive(warps, i, f"{i.op}_no_complete")
 
 
-def _expecting(space: str) -> str:
-    return f"""
-        op                  sem      scope        space    ptx target
-        arrive,arrive_drop  -        -            {space}  8.0 sm_90
-        arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
-        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
-    """
-
-
-ARRIVE_EXPECT = Form(
-    name="mbarrier.arrive_expect_tx",
-    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
-    rows=_expecting(_LOCAL),
-    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "txCount": inp("u32")},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_EXPECT_REMOTE = Form(
-    name="mbarrier.arrive_expect_tx_remote",
-    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
-    rows=_expecting("shared::cluster"),
-    operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
+ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
+    Form(
+        name=f"mbarrier.arrive_expect_tx{suffix}",
+        syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64" + f"  {result}, [addr], txCount;",
+        rows=f"""
+            op                  sem      scope        space    ptx target
+            arrive,arrive_drop  -        -            {space}  8.0 sm_90
+            arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
+            arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
+        """,
+        operands={result: spec, "addr": _OBJECT, "txCount": inp("u32")},
+        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        source="PTX ISA 9.7.13.15.13",
+    )
+    for suffix, result, spec, space in (
+        ("", "state", out("u64", allows=("sink",)), _LOCAL),
+        ("_remote", "_", sink(), "shared::cluster"),
+    )
 )
 
 
@@ -204,9 +184,6 @@ def arrive_expect(warps: Warps, i: Bound) -> None:
     state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, warps.read(i.txCount))
     if i.space != "shared::cluster":
         warps.write(i.state, state)
-
-
-# Waiting --------------------------------------------------------------------------------------------------
 
 
 def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
@@ -220,11 +197,11 @@ def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
     """
 
 
-def _phase_type(slots: Slots) -> str:
-    return "u32" if slots["parity"] else "u64"
-
-
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
+_PHASE = inp(
+    lambda slots: "u32" if slots["parity"] else "u64",
+    values=lambda slots: (0, 1) if slots["parity"] else None,
+    accepts="own",
+)
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
@@ -262,7 +239,4 @@ PENDING_COUNT = Form(
     source="PTX ISA 9.7.13.15.17",
 )
 
-
-@PENDING_COUNT.execute
-def pending_count(warps: Warps, i: Bound) -> None:
-    warps.write(i.count, warps.pending_count(warps.read(i.state)))
+PENDING_COUNT.execute(lambda warps, i: warps.write(i.count, warps.pending_count(warps.read(i.state))))

@@ -1,7 +1,7 @@
-"""Loads, stores, conversion of addresses, and cache control.
+"""Loads, stores, address conversions and cache control.
 
-Memory order, scope, caching and eviction have no effect in the emulator: it performs every access in program order, and
-all threads see the access at once.
+Memory order, scope, caching and eviction have no effect in the emulator. The emulator performs every access in program
+order, and all threads see its result at once.
 
 Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 """
@@ -36,13 +36,17 @@ _FIRST = {
     (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
     ("local", False): ("9.1 sm_75", "9.1 sm_75"),
 }
-"""Availability of ordered accesses, and of volatile accesses to local memory, by spaces and order."""
+"""Availability by state space, and by whether the accesses have a memory order.
+
+Each entry has the availability of types up to 64 bits, then that of b128. Unlisted accesses are available from PTX 1.0,
+with b128 from PTX 8.3.
+"""
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the rows of the vectors of each type: 128 bits, or 256 bits in global memory.
+    """Return the table of a load or store: vectors of up to 128 bits, or 256 bits in global memory.
 
-    `accesses` are cells of some columns and their state spaces. With `sem`, accesses have an order and a scope.
+    Each item of `accesses` has cells for `columns`, and state spaces. With `sem`, the accesses have a scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -82,10 +86,8 @@ _ST_CACHED = "level1::eviction_priority level::cache_hint"
 
 LD = Form(
     name="memory.ld",
-    syntax=(
-        "ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"cop {_LD_CACHED}",
         (f"-,ca,cg,cs,lu,cv - {_HINT} {_PREFETCH}", _CACHED),
@@ -99,10 +101,8 @@ LD = Form(
 
 LD_ORDERED = Form(
     name="memory.ld_ordered",
-    syntax=(
-        "ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"sem {_LD_CACHED}",
         (f"relaxed,acquire -,{_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
@@ -138,10 +138,8 @@ LD_MMIO = Form(
 
 LD_NC = Form(
     name="memory.ld_nc",
-    syntax=(
-        "ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
-    ),
+    syntax="ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};",
     rows=_table(
         f"cop {_LD_CACHED}",
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
@@ -184,10 +182,8 @@ def load(warps: Warps, i: Bound) -> None:
 
 ST = Form(
     name="memory.st",
-    syntax=(
-        "st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.vec}.type  [a], b{, cache-policy};"
-    ),
+    syntax="st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.vec}.type  [a], b{, cache-policy};",
     rows=_table(
         f"cop {_ST_CACHED}",
         (f"-,wb,cg,cs,wt - {_HINT}", _CACHED),
@@ -201,10 +197,8 @@ ST = Form(
 
 ST_ORDERED = Form(
     name="memory.st_ordered",
-    syntax=(
-        "st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
-        "{.vec}.type  [a], b{, cache-policy};"
-    ),
+    syntax="st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+    "{.vec}.type  [a], b{, cache-policy};",
     rows=_table(
         f"sem {_ST_CACHED}",
         (f"relaxed,release -,{_LEVEL1} {_HINT}", _CACHED),
@@ -266,7 +260,6 @@ ST_ASYNC = Form(
     source="PTX ISA 9.7.9.12",
 )
 
-
 ST_ASYNC_RELEASE = Form(
     name="memory.st_async_release",
     syntax="st.async{.mmio}.release.scope{.ss}.type  [a], b;",
@@ -307,7 +300,7 @@ _WINDOWS = """
         const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
         shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
 """
-"""State spaces with generic addresses. 32-bit addresses are removed in every PTX version."""
+"""State spaces with generic addresses. The rows of 32-bit addresses are removed in every PTX version."""
 
 CVTA = Form(
     name="memory.cvta",
@@ -318,11 +311,7 @@ CVTA = Form(
     source="PTX ISA 9.7.9.20",
 )
 
-
-@CVTA.execute
-def to_generic(warps: Warps, i: Bound) -> None:
-    warps.write(i.p, warps.to_generic(i.space, warps.read(i.a)))
-
+CVTA.execute(lambda warps, i: warps.write(i.p, warps.to_generic(i.space, warps.read(i.a))))
 
 CVTA_TO = Form(
     name="memory.cvta_to",
@@ -333,36 +322,25 @@ CVTA_TO = Form(
     source="PTX ISA 9.7.9.20",
 )
 
+CVTA_TO.execute(lambda warps, i: warps.write(i.p, warps.from_generic(i.space, warps.read(i.a))))
 
-@CVTA_TO.execute
-def from_generic(warps: Warps, i: Bound) -> None:
-    warps.write(i.p, warps.from_generic(i.space, warps.read(i.a)))
-
-
-_IN_SPACE = """
-        space                   ptx target
-        global,local,shared     2.0 sm_20
-        const                   3.1 sm_20
-        shared::cta             7.8 sm_30
-        shared::cluster         7.8 sm_90
-        param                   7.7 sm_70
-        param::entry            8.3 sm_70
-"""
-
-ISSPACEP = Form(
-    name="memory.isspacep",
-    syntax="isspacep.space  p, a;",
-    rows=_IN_SPACE,
-    operands={"p": out("pred"), "a": inp("u64")},
-    source="PTX ISA 9.7.9.19",
-)
-
-ISSPACEP_NARROW = Form(
-    name="memory.isspacep_narrow",
-    syntax="isspacep.space  p, a;",
-    rows=_IN_SPACE,
-    operands={"p": out("pred"), "a": inp("u32")},
-    source="PTX ISA 9.7.9.19",
+ISSPACEP, ISSPACEP_NARROW = (
+    Form(
+        name=f"memory.isspacep{suffix}",
+        syntax="isspacep.space  p, a;",
+        rows="""
+            space                   ptx target
+            global,local,shared     2.0 sm_20
+            const                   3.1 sm_20
+            shared::cta             7.8 sm_30
+            shared::cluster         7.8 sm_90
+            param                   7.7 sm_70
+            param::entry            8.3 sm_70
+        """,
+        operands={"p": out("pred"), "a": inp(word)},
+        source="PTX ISA 9.7.9.19",
+    )
+    for suffix, word in (("", "u64"), ("_narrow", "u32"))
 )
 
 
@@ -375,10 +353,7 @@ def is_space(warps: Warps, i: Bound) -> None:
 MAPA = Form(
     name="memory.mapa",
     syntax="mapa{.space}.type  d, a, b;",
-    rows="""
-        space              type     ptx target
-        -,shared::cluster  u32,u64  7.8 sm_90
-    """,
+    rows="space type ptx target\n-,shared::cluster u32,u64 7.8 sm_90",
     operands={"d": out("type"), "a": inp("type", allows=("symbol",), space="shared"), "b": inp("u32")},
     source="PTX ISA 9.7.9.23",
 )
@@ -392,18 +367,12 @@ def map_address(warps: Warps, i: Bound) -> None:
 GETCTARANK = Form(
     name="memory.getctarank",
     syntax="getctarank{.space}.type  d, a;",
-    rows="""
-        space              type     ptx target
-        -,shared::cluster  u32,u64  7.8 sm_90
-    """,
+    rows="space type ptx target\n-,shared::cluster u32,u64 7.8 sm_90",
     operands={"d": out("u32"), "a": inp("type", allows=("symbol",), space="shared")},
     source="PTX ISA 9.7.9.24",
 )
 
-
-@GETCTARANK.execute
-def rank_of(warps: Warps, i: Bound) -> None:
-    warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == ""))
+GETCTARANK.execute(lambda warps, i: warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == "")))
 
 
 # Caches ---------------------------------------------------------------------------------------------------
@@ -454,14 +423,15 @@ for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
     _hint.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
+_PRIORITIES = f"""
+        primary_priority  secondary_priority                     ptx target
+        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
+"""
 
 CREATEPOLICY = Form(
     name="memory.createpolicy",
     syntax="createpolicy.fractional.primary_priority{.secondary_priority}.b64  d{, fraction};",
-    rows=f"""
-        primary_priority  secondary_priority                   ptx target
-        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
-    """,
+    rows=_PRIORITIES,
     operands={"d": out("u64"), "fraction": inp("f32")},
     source="PTX ISA 9.7.9.18",
 )
@@ -469,10 +439,7 @@ CREATEPOLICY = Form(
 CREATEPOLICY_RANGE = Form(
     name="memory.createpolicy_range",
     syntax=("createpolicy.range{.global}.primary_priority{.secondary_priority}.b64  d, [a], primary-size, total-size;"),
-    rows=f"""
-        primary_priority  secondary_priority                   ptx target
-        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
-    """,
+    rows=_PRIORITIES,
     operands={
         "d": out("u64"),
         "a": address(space=_global, allows=("unified",)),
@@ -495,5 +462,5 @@ CREATEPOLICY_CVT = Form(
 @CREATEPOLICY_RANGE.execute
 @CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
-    """Write 0. A policy is opaque and has no effect."""
+    """Write 0, because a cache policy is opaque and has no effect in the emulator."""
     warps.write(i.d, np.zeros((1, 1), np.uint64))

@@ -1,4 +1,4 @@
-"""Warp-level multiplication of dense matrices in registers, with optional block scales.
+"""Matrix multiplication by a warp (`mma`): dense matrices in registers, with optional block scales.
 
 Source: PTX ISA 9.7.14.3, 9.7.14.5.14.
 """
@@ -17,12 +17,7 @@ from warploom.isa.model.operands import OperandSpec, Slots, inp
 from warploom.isa.model.semantics import Bound
 from warploom.layout import FragmentMap, scale_factors
 
-_OPERANDS = {
-    "d": fragment("D", "warp"),
-    "a": fragment("A", "warp"),
-    "b": fragment("B", "warp"),
-    "c": fragment("C", "warp"),
-}
+_OPERANDS = {name.lower(): fragment(name, "warp") for name in ("D", "A", "B", "C")}
 
 HALF = Form(
     name="mma.half",
@@ -124,12 +119,11 @@ def _byte_ids(slots: Slots) -> tuple[int, ...]:
 
 
 def _vectors(kind: str, scale_vec: str) -> int:
-    """Scale factors of a row of A: the digit of `scale_vec::2X`, or the kind's default."""
+    """Return the number of scale factors for a row of A, by `scale_vec` and by the kind."""
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
 def _scales(operand: Literal["A", "B"]) -> OperandSpec:
-    """Return the specification of the register with the scale factors of A or B."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         vectors = _vectors(slots["kind"], slots["scale_vec"])
@@ -147,7 +141,7 @@ SCALES = {
     "byte_id_b": inp("u16", values=_byte_ids),
     "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
 }
-"""Operands with block scales, and those that select the lanes and bytes of the scales."""
+"""Operands of the block scales of A and B: the factors, and the selectors of their bytes and lanes."""
 
 SCALED = Form(
     name="mma.scaled",

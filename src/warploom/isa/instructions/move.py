@@ -17,12 +17,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _part(count: int) -> Callable[[Slots], str]:
-    """Return the type of one of `count` equal parts of a register, as a function of the slots."""
+    """Return a function that computes the type of one of `count` equal parts of a register."""
     return lambda slots: f"b{bits_of(slots['type']) // count}"
 
 
 def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow `_` for parts of 32 bits, whose bits are then undefined."""
+    """Allow `_` for an element of a 32-bit register. The bits of the element are then undefined."""
     return ("gap",) if slots["type"] == "b32" else ()
 
 
@@ -58,7 +58,7 @@ def mov(a: Lane) -> Lane:
 
 
 _VECTORS = ((1, "b16,b32,b64"), (2, "b16,b32,b64"), (4, "b32,b64"))
-"""Lengths of vectors, and the types that they are packed into."""
+"""Lengths of vectors, with the types of the registers that they are packed into."""
 
 PACK1, PACK2, PACK4 = (
     Form(
@@ -81,7 +81,7 @@ PACK1, PACK2, PACK4 = (
 @PACK2.semantics
 @PACK4.semantics
 def pack(type: Word, a: Lane) -> Lane:
-    """Concatenate the elements of a vector, the first in the lowest bits."""
+    """Concatenate the elements of a vector, with the first element in the lowest bits."""
     return lanes.concatenate(a, TYPES[type].bits)
 
 
@@ -102,17 +102,14 @@ UNPACK1, UNPACK2, UNPACK4 = (
 )
 
 
-@UNPACK1.semantics
-def unpack(type: Word, a: Lane) -> Lane:
-    """Return the equal parts of a register, the lowest first."""
-    return lanes.split(a, TYPES[type].bits, 1)
+def _unpack(count: int) -> Callable[[Word, Lane], Lane]:
+    """Return the function that splits a register into `count` equal parts, the lowest part first."""
+
+    def unpack(type: Word, a: Lane) -> Lane:
+        return lanes.split(a, TYPES[type].bits, count)
+
+    return unpack
 
 
-@UNPACK2.semantics
-def unpack_halves(type: Word, a: Lane) -> Lane:
-    return lanes.split(a, TYPES[type].bits, 2)
-
-
-@UNPACK4.semantics
-def unpack_quarters(type: Word, a: Lane) -> Lane:
-    return lanes.split(a, TYPES[type].bits, 4)
+for _form, _count in ((UNPACK1, 1), (UNPACK2, 2), (UNPACK4, 4)):
+    _form.semantics(_unpack(_count))

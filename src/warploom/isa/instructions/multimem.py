@@ -1,13 +1,13 @@
-"""Loads, stores, reductions and bulk copies at addresses that several devices share.
+"""Loads, stores, reductions and bulk copies at multimem addresses, which several devices share.
 
-The emulator has one device and executes none of these instructions.
+The emulator has one device, and executes none of these instructions.
 
 Source: PTX ISA 9.7.9.14, 9.7.9.25.7, 9.7.9.25.8.
 """
 
 from __future__ import annotations
 
-from warploom.isa.instructions.bulk import SIZES
+from warploom.isa.instructions.bulk import BYTE_MASK, GLOBAL, SHARED, SIZE
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out
@@ -15,13 +15,11 @@ from warploom.isa.model.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
-"""Targets that support 8-bit floating-point formats in these instructions."""
-
-_ADDRESS = address()  # of 64 bits, or assemblers refuse the module
+"""Targets that support 8-bit floating-point formats in multimem instructions."""
 
 
 def _register_type(slots: Slots) -> str:
-    """Return the type of the registers: bits for 8-bit floating-point formats."""
+    """Return the type of the registers, which are declared as bits for 8-bit floating-point formats."""
     word = slots["type"]
     return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
 
@@ -38,7 +36,7 @@ LD_REDUCE = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out("type"), "a": _ADDRESS},
+    operands={"d": out("type"), "a": address()},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -64,7 +62,7 @@ LD_REDUCE_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out(_register_type, "vec", allows=("braces", "integers")), "a": _ADDRESS},
+    operands={"d": out(_register_type, "vec", allows=("braces", "integers")), "a": address()},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -77,7 +75,7 @@ ST = Form(
         -,weak           -          -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
         relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
     """,
-    operands={"a": _ADDRESS, "b": inp("type")},
+    operands={"a": address(), "b": inp("type")},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -98,7 +96,7 @@ ST_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": _ADDRESS, "b": inp(_register_type, "vec", allows=("braces", "integers"))},
+    operands={"a": address(), "b": inp(_register_type, "vec", allows=("braces", "integers"))},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -132,12 +130,7 @@ COPY = Form(
         global  shared::cta  -        9.1 sm_90
         global  shared::cta  cp_mask  9.1 sm_100
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-        "byteMask": inp("u16", when="cp_mask"),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "byteMask": BYTE_MASK},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.7",
 )
@@ -153,11 +146,7 @@ REDUCE = Form(
         global  shared::cta  inc,dec     -      u32                       9.1 sm_90
         global  shared::cta  min,max     -      u32,s32,u64,s64,f16,bf16  9.1 sm_90
     """,
-    operands={
-        "dstMem": address(space="global"),
-        "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES, bits=32),
-    },
+    operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.8",
 )

@@ -1,4 +1,4 @@
-"""Reduction operations of atomics and bulk copies, as functions of old values and operands."""
+"""Reduction operations of atomics and bulk copies, as functions of old memory contents and operands."""
 
 from __future__ import annotations
 
@@ -15,35 +15,30 @@ from warploom.numerics import floats, integers, packed
 from warploom.numerics.formats import BF16, F16
 
 Combine = Callable[[Array, Array], Array]
-"""Function that returns the new contents of memory from the old contents and the operand."""
+"""Function that returns the new contents of memory, given the old contents and the operand."""
 
 HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
-"""Formats of types that hold numbers of 16 bits."""
+"""Number formats of types whose elements are 16-bit floating-point numbers."""
 
 _BITS = ("u32", "s32", "u64")
-_WHOLE = (*_BITS, "s64")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max")
 _OF_TENSORS = {
     "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64", "tf32", "tf32.ftz"),
-    "min": (*_WHOLE, "f16", "bf16"),
-    "max": (*_WHOLE, "f16", "bf16"),
-    "inc": ("u32",),
-    "dec": ("u32",),
-    "and": _BITS,
-    "or": _BITS,
-    "xor": _BITS,
+    **dict.fromkeys(("min", "max"), (*_BITS, "s64", "f16", "bf16")),
+    **dict.fromkeys(("inc", "dec"), ("u32",)),
+    **dict.fromkeys(("and", "or", "xor"), _BITS),
 }
 
 
 def tensor_map_types(op: str) -> tuple[str, ...]:
-    """Return the element types of tensor maps that a tensor reduction supports."""
+    """Return the element types of tensor maps that support a tensor reduction such as "add"."""
     return _OF_TENSORS[op]
 
 
 def combine_bulk(op: str, type: str) -> Combine:
-    """Return the function of a reduction of a bulk copy, for PTX types and those of tensor maps.
+    """Return the function of a reduction by a bulk copy, for PTX types and element types of tensor maps.
 
-    An f32 sum keeps subnormals, except for f32.ftz. A tf32 sum is an f32 sum. An f64 sum propagates the payload of a
+    Sums of f32 and tf32 keep subnormal numbers, except for f32.ftz and tf32.ftz. Sums of f64 propagate the payload of a
     NaN.
     """
     if (op, type) in (("add", "f32"), ("add", "tf32")):
@@ -57,7 +52,7 @@ def combine_bulk(op: str, type: str) -> Combine:
 class CommutativeReduction:
     """Reduction of integers whose result does not depend on the order of its operations.
 
-    `type` is the unsigned type of the elements unless the operation depends on their sign.
+    `type` is an unsigned type, unless the operation depends on the sign.
     """
 
     operation: str
@@ -65,11 +60,16 @@ class CommutativeReduction:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy type of the elements."""
+        """NumPy dtype of the elements."""
         return TYPES[self.type].dtype
 
     def merge(self, current: Array, before: Array, after: Array) -> Array:
-        """Apply to the current elements the operations that turned `before` into `after`. Shapes: (elements,)."""
+        """Return `current` after the operations that changed `before` into `after`.
+
+        Two emulator processes can apply their operations to copies of the same memory and merge the results.
+
+        Shapes: (elements,).
+        """
         if self.operation in ("add", "xor"):
             inverse = np.subtract if self.operation == "add" else np.bitwise_xor
             after = inverse(after, before)
@@ -77,9 +77,10 @@ class CommutativeReduction:
 
 
 def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
-    """Return the reduction of a reduction word on a type, or None if its result depends on the order.
+    """Return the reduction of a type by an operation, or None if its result depends on the order.
 
-    Sums of floats round, and a maximum of NaNs returns the last one. Counters wrap at a bound of each operation.
+    The order matters for floats, because sums round and the maximum of NaNs is the last NaN. The order matters for
+    `inc` and `dec`, because each operation has its own bound.
     """
     if op not in _COMMUTING:
         return None
@@ -90,30 +91,18 @@ def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
     return CommutativeReduction(op, f"{'s' if is_signed else 'u'}{element.bits}")
 
 
-def _increment(old: Array, value: Array) -> Array:
-    return np.where(old >= value, 0, old + 1).astype(old.dtype)
-
-
-def _decrement(old: Array, value: Array) -> Array:
-    return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
-
-
 def _add_doubles(old: Array, value: Array) -> Array:
     payload = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
     return np.where(np.isnan(value) | np.isnan(old), payload, floats.add(old, value))
-
-
-def _exchange(old: Array, value: Array) -> Array:
-    return np.broadcast_to(value, old.shape)
 
 
 _ANY: dict[str, Combine] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "inc": _increment,
-    "dec": _decrement,
-    "exch": _exchange,
+    "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
+    "exch": lambda old, value: np.broadcast_to(value, old.shape),
 }
 _INTEGER: dict[str, Combine] = {"add": np.add, "min": integers.minimum, "max": integers.maximum}
 _FLOAT: dict[str, Combine] = {"add": floats.add, "min": floats.minimum, "max": floats.maximum}
@@ -124,7 +113,7 @@ _HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minim
 def combine(op: str, type: str, space: str = "global") -> Combine:
     """Return the function of a reduction operation on elements of a type in a state space.
 
-    An f32 sum in global memory flushes subnormal operands and results; in shared memory it keeps them.
+    Sums of f32 flush subnormal numbers to zero in global memory and keep them in shared memory.
 
     Shapes: 1-D, or shapes that broadcast together, in the NumPy dtype of the type.
 

@@ -1,4 +1,4 @@
-"""Warp-level matrix multiplication with a structured sparse A.
+"""Matrix multiplication by a warp (`mma.sp`) with a structured sparse A.
 
 Source: PTX ISA 9.7.14.6.
 """
@@ -18,17 +18,13 @@ from warploom.layout.maps import TYPE_BITS
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Return the examined bits of the selector: the low 32 beside floats of 8 bits and fewer."""
+    """Return the number of low bits of the sparsity selector that ptxas examines, or 0 for all bits."""
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
 METADATA = replace(inp("b32", values=()), layout=metadata_layout("warp"))
 
-_OPERANDS = {
-    "d": fragment("D", "warp", sparse=True),
-    "a": fragment("A", "warp", sparse=True),
-    "b": fragment("B", "warp", sparse=True),
-    "c": fragment("C", "warp", sparse=True),
+_OPERANDS = {name.lower(): fragment(name, "warp", sparse=True) for name in ("D", "A", "B", "C")} | {
     "e": METADATA,
     "f": immediate(values=selectors, bits=_selector_bits),
 }
@@ -89,15 +85,15 @@ SCALED = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3, 9.7.14.3",
 )
-"""Block scaling of a sparse A.
+"""Block-scaled multiplication with a sparse A.
 
-The rounding of its scaled sums is not known, so the emulator does not execute it.
+The emulator does not execute it, because the rounding of its scaled sums is not known.
 """
 
 
 @FLOAT.multiplication
 @INTEGER.multiplication
 def multiply(i: Bound) -> Multiplication:
-    """Return d = sum(a, the elements of b that the metadata e select, c)."""
+    """Return d = sum(a, the elements of b that the metadata e selects, c)."""
     ordered = i.spvariant == "sp::ordered_metadata"
     return product("warp", i, metadata=metadata_of("warp", i, "e", i.f, ordered=ordered))

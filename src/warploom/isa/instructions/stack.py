@@ -1,4 +1,4 @@
-"""Stack of a thread in local memory: allocation, and saving and restoring the stack pointer.
+"""Allocation on the stack of a thread in local memory, and access to the stack pointer.
 
 Source: PTX ISA 9.7.17.
 """
@@ -12,11 +12,7 @@ ALLOCA = Form(
     name="stack.alloca",
     syntax="alloca.type  ptr, size{, immAlign};",
     rows="type ptx target\nu32,u64 7.3 sm_52",
-    operands={
-        "ptr": out("type"),
-        "size": inp("type"),
-        "immAlign": immediate(values=tuple(1 << power for power in range(24))),
-    },
+    operands={"ptr": out("type"), "size": inp("type"), "immAlign": immediate(values=tuple(1 << k for k in range(24)))},
     source="PTX ISA 9.7.17.3",
 )
 

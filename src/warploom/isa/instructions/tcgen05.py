@@ -1,7 +1,7 @@
 """Tensor memory of Blackwell: allocation, loads, stores, copies, fences and commits.
 
-An address in tensor memory has 32 bits, the lane above the column, and is in a register. The multiplications are in
-`tcgen05_mma`. The emulator executes none of these instructions.
+An address in tensor memory is a 32-bit register with the lane in its upper half and the column in its lower half.
+`tcgen05_mma` declares the multiplications. The emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.
 """
@@ -21,7 +21,6 @@ from warploom.layout.tensor_memory import transfer_fragment
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
-_ALWAYS = f"ptx target\n8.6 {_TARGETS}"
 _GROUPS = f"cta_group ptx target\ncta_group::1,cta_group::2 8.6 {_TARGETS}"
 _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
@@ -31,15 +30,10 @@ def _registers(slots: Slots) -> int:
     return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
 
 
-# Allocation -------------------------------------------------------------------------------------------------
-
 ALLOC = Form(
     name="tcgen05.alloc",
     syntax="tcgen05.alloc.cta_group.sync.aligned{.ss}.b32  [dst], nCols;",
-    rows=f"""
-        cta_group                  ss            ptx  target
-        cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
-    """,
+    rows=f"cta_group ss ptx target\ncta_group::1,cta_group::2 -,shared::cta 8.6 {_TARGETS}",
     operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
     effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
@@ -63,11 +57,9 @@ RELINQUISH = Form(
     source="PTX ISA 9.7.16.7.1",
 )
 
-# Loads and stores -------------------------------------------------------------------------------------------
-
 
 def _rows(packing: str) -> str:
-    """Return the rows of the shapes with contiguous lanes, with their numbers of repetitions."""
+    """Return the table of the shapes that access one range of columns."""
     return f"""
         shape           num              {packing}            ptx  target
         32x32b,16x64b   x1,{_REPEATS}    -,{packing}::16b     8.6  {_TARGETS}
@@ -77,7 +69,7 @@ def _rows(packing: str) -> str:
 
 
 def _split_rows(packing: str) -> str:
-    """Return the rows of the shape with two halves, which are a number of columns apart."""
+    """Return the table of the shape that accesses two ranges of columns."""
     return f"shape num {packing} ptx target\n16x32bx2 x1,{_REPEATS} -,{packing}::16b 8.6 {_TARGETS}"
 
 
@@ -165,8 +157,6 @@ WAIT = Form(
     source="PTX ISA 9.7.16.8.5",
 )
 
-# Copies and shifts ------------------------------------------------------------------------------------------
-
 CP = Form(
     name="tcgen05.cp",
     syntax="tcgen05.cp.cta_group.shape{.multicast}{.dst_fmt}{.src_fmt}  [taddr], s-desc;",
@@ -192,8 +182,6 @@ SHIFT = Form(
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
 )
-
-# Order ------------------------------------------------------------------------------------------------------
 
 FENCE = Form(
     name="tcgen05.fence",

@@ -1,9 +1,8 @@
 """Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
-A is in tensor memory, or in shared memory behind a descriptor; B is in shared memory and D in tensor memory. The
-instruction descriptor, a value at run time, holds the shape and the exact types. Layouts can be derived only
-if the user gives its value. The
-emulator executes none of these instructions.
+A is in tensor memory, or in shared memory with a descriptor. B is in shared memory with a descriptor, and D is in
+tensor memory. The shape and the exact types are in the instruction descriptor, which is a value at run time. Layouts
+are therefore known only if the user gives this value. The emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.10.
 """
@@ -31,25 +30,23 @@ _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fil
 SOURCE = "PTX ISA 9.7.16.10.9"
 
 
-def _lane_masks(slots: Slots) -> int:
-    """Return the number of 32-bit lane masks: one for 32 lanes of D, which has 128 lanes in each CTA."""
-    return 4 * _ctas(slots)
-
-
 def _scales(slots: Slots) -> range:
-    """Return the exponents of the powers of two by which D may be divided before the sum."""
+    """Return the legal exponents of the power of two by which the old D is divided."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
 def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
-    """Return the instruction descriptor as this multiplication reads it."""
+    """Return the decoded instruction descriptor.
+
+    Errors: UsageError if the descriptor is missing, or contradicts the modifiers of the instruction.
+    """
     kind = slots["kind"].removeprefix("kind::")
     found = given.idesc
     if found is None:
         raise UsageError(
             "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
-            " expected one, as idesc= or --idesc",
-            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+            " expected an instruction descriptor, as idesc= or --idesc",
+            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() returns one',
         )
     if isinstance(found, int):
         found = InstructionDescriptor.decode(found, kind)
@@ -58,8 +55,8 @@ def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
     if found.sparse != bool(slots["sp"]):
         words = ("dense", "sparse")
         raise UsageError(
-            f"A is {words[found.sparse]} in the instruction descriptor; the opcode is that of a"
-            f" {words[not found.sparse]} A"
+            f"A is {words[found.sparse]} in the instruction descriptor, and {words[not found.sparse]} in the opcode;"
+            " expected the same"
         )
     return found
 
@@ -71,7 +68,7 @@ def _ctas(slots: Slots) -> int:
 def _in_tensor(
     operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """Return the specification of an operand in tensor memory, with the formula of its layout."""
+    """Return the specification of an operand in tensor memory, with the function that computes its layout."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return formula(_fields(slots, given), _ctas(slots), stationary=stationary)
@@ -80,11 +77,11 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of a descriptor of A or B. Each CTA of a pair holds half of the rows."""
+    """Return the specification of the descriptor of A or B. Each CTA of a pair holds half of the rows."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
-        data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
+        data_path(fields, ctas, stationary=stationary)  # raises UsageError for an illegal shape
         require_k64(fields, operand)
         if operand == "A":
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
@@ -102,10 +99,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors in a row of A.
-
-    It is the digit of `scale_vec::2X`, or follows from the block size, or from the kind.
-    """
+    """Return the number of scale factors for a row of A, by `scale_vectorsize` and by the kind."""
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])
@@ -113,7 +107,7 @@ def _factors(slots: Slots) -> int:
 
 
 def _scale(operand: str) -> OperandSpec:
-    """Return the specification of the scale factors of A or B in tensor memory."""
+    """Return the specification of the operand with the scale factors of A or B in tensor memory."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
@@ -122,25 +116,28 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the operands of every multiplication, and those with the names in `more`."""
-    taddr, descriptor = tensor_address("bits"), inp("u64")
-    stationary = "zero_column_mask_desc" in more
+    """Return the specifications of the operands of every multiplication, and of those named in `more`.
+
+    `tensor` is True if A is in tensor memory.
+    """
+    taddr, stationary = tensor_address("bits"), "zero_column_mask_desc" in more
+    in_tensor = {"a_tmem": _in_tensor("A", multiplicand, taddr, stationary=stationary)}
     places = {
         "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
-        "a_tmem" if tensor else "a_desc": _in_tensor("A", multiplicand, taddr, stationary=stationary)
-        if tensor
-        else _behind_descriptor("A", stationary=stationary),
+        **(in_tensor if tensor else {"a_desc": _behind_descriptor("A", stationary=stationary)}),
         "b_desc": _behind_descriptor("B", stationary=stationary),
         "sp_meta_tmem": _in_tensor("metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary),
         "idesc": inp("u32"),
     }
     others = {
         "enable_input_d": pred_in(),
-        "disable_output_lane": inp("b32", _lane_masks),
+        "disable_output_lane": inp(
+            "b32", lambda slots: 4 * _ctas(slots)
+        ),  # one for 32 of the 128 lanes of D in each CTA
         "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": _scale("A"),
         "scale_B_tmem": _scale("B"),
-        "zero_column_mask_desc": descriptor,
+        "zero_column_mask_desc": inp("u64"),
         "disable_lane": pred_in(values=()),
         "any_scale": immediate(),
     }
@@ -199,7 +196,7 @@ _BLOCK_ROWS = f"""
 """
 
 _SOURCES_OF_A = (("", "a-desc"), ("-tensor", "[a-tmem]"))
-"""Suffixes of form names, and operand A: behind a descriptor, or in tensor memory."""
+"""Suffixes of form names with the operand A: a descriptor, or an address in tensor memory."""
 
 BLOCK, BLOCK_TENSOR = (
     Form(

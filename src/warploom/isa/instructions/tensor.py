@@ -8,49 +8,42 @@ Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import address_of, mask_of
+from warploom.isa.instructions.bulk import CTA_MASK, POLICY, SHARED, address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
 from warploom.isa.model.records import TensorCopy
-from warploom.isa.model.semantics import Address, Bound, Warps
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.layout import SharedMap, box_map
 
 _DIMENSIONS = "1d,2d,3d,4d,5d"
 _VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
 _PAIRED = "sm_100f,sm_110f"
-"""Targets with CTA pairs, gathers and strides."""
+"""Targets that support CTA pairs, gathers, scatters and the modes im2col::w."""
+_HINT_FIRST = "{.multicast}{.level::cache_hint}{.cta_group}"
+"""Last words of opcodes in which the cache hint precedes the CTA group, as some compilers write them."""
 
 
 def _rank(slots: Slots) -> int:
     return int(slots["dim"][0])
 
 
-def _rows_of_four(slots: Slots) -> int:
-    return 5  # a column, and four rows
-
-
 def _offsets(slots: Slots) -> int:
-    """Return the number of offsets into the filter: one per dimension, or halo and offset for im2col::w."""
+    """Return the number of im2col offsets: one for each dimension of the filter, or two for im2col::w."""
     return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
-
-
-def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
-    """Return the coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
-    return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
 def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
     if given.tensor_map is None:
-        raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
+        raise UsageError("the layout of a box depends on its tensor map; expected the fields of a tensor map")
     if given.tensor_map.rank != _rank(slots):
         raise UsageError(
             f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
@@ -60,29 +53,22 @@ def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
 
 
 _BOX = OperandLayout("box", _box, ("tensor_map",))
-_IN_SHARED = address(space="shared")
-_FROM_SHARED = address(space="shared")
-DESTINATION = {
-    "dstMem": replace(_IN_SHARED, layout=_BOX),
-    "tensorMap": address(_rank, space="global"),
-    "mbar": _IN_SHARED,
-    "ctaMask": inp("u16", when="multicast"),
-    "cache_policy": inp("u64", when="level::cache_hint"),
-}
-SOURCE = {
-    "tensorMap": address(_rank, space="global"),
-    "srcMem": replace(_FROM_SHARED, layout=_BOX),
-    "cache_policy": inp("u64", when="level::cache_hint"),
-}
-PREFETCHED = {"tensorMap": address(_rank, space="global"), "cache_policy": inp("u64", when="level::cache_hint")}
+_TILE, _MAP = replace(SHARED, layout=_BOX), address(_rank, space="global")
+DESTINATION = {"dstMem": _TILE, "tensorMap": _MAP, "mbar": SHARED, "ctaMask": CTA_MASK, "cache_policy": POLICY}
+SOURCE = {"tensorMap": _MAP, "srcMem": _TILE, "cache_policy": POLICY}
+PREFETCHED = {"tensorMap": _MAP, "cache_policy": POLICY}
 OFFSETS = {"im2colInfo": inp("u16", _offsets)}
+
+_LOADS = (
+    Issue(mbarrier="mbar"),
+    Access("read", "tensorMap", proxy="tensormap"),
+    Access("write", "dstMem", proxy="async"),
+)
 
 LOAD = Form(
     name="tensor.load",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};",
     rows=f"""
         dim            dst              multicast             cta_group      level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta      -                     -              -,L2::cache_hint   8.6 sm_90
@@ -91,27 +77,29 @@ LOAD = Form(
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=DESTINATION,
-    spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-    ),
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    spellings=("cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes" + _HINT_FIRST,),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 
-def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
+    """Return the record of a copy of the tensor at `tensorMap`, with the other fields in `fields`."""
     return TensorCopy(
-        direction="load",
         dimensions=int(i.dim[0]),
         tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-        coordinates=_coordinates(warps, i.tensorMap),
+        coordinates=warps.read_vector(i.tensorMap.extra[0]).astype(np.int32),
+        **fields,
+    )
+
+
+@LOAD.copy
+def load(warps: Warps, i: Bound) -> TensorCopy:
+    is_im2col = hasattr(i, "im2colInfo")
+    return _record(
+        warps,
+        i,
+        direction="load",
         shared_space=i.dst,
         shared=spread(warps, warps.addresses(i.dstMem)),
         completion="mbarrier",
@@ -123,17 +111,10 @@ def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
     )
 
 
-@LOAD.copy
-def load(warps: Warps, i: Bound) -> TensorCopy:
-    return _load(warps, i, is_im2col=False)
-
-
 STORE = Form(
     name="tensor.store",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src{.tile}.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.global.src{.tile}.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim            src          level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
@@ -145,10 +126,8 @@ STORE = Form(
 
 REDUCE = Form(
     name="tensor.reduce",
-    syntax=(
-        "cp.reduce.async.bulk.tensor.dim.global.src.redOp{.tile}.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.tensor.dim.global.src.redOp{.tile}.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim            src          redOp                           level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
@@ -159,123 +138,78 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> TensorCopy:
-    return TensorCopy(
-        direction="store",
-        dimensions=int(i.dim[0]),
-        tensor_map=spread(warps, warps.addresses(i.tensorMap)),
-        coordinates=_coordinates(warps, i.tensorMap),
-        shared_space=i.src,
-        shared=spread(warps, warps.addresses(i.srcMem)),
-        completion="group",
-        reduction=reduction,
-        is_im2col=is_im2col,
-    )
+def _store(warps: Warps, i: Bound, *, is_im2col: bool) -> TensorCopy:
+    shared, reduction = spread(warps, warps.addresses(i.srcMem)), getattr(i, "redOp", "")
+    return _record(
+        warps, i,
+        direction="store", shared_space=i.src, shared=shared,
+        completion="group", reduction=reduction, is_im2col=is_im2col,
+    )  # fmt: skip
 
 
 @STORE.copy
-def store(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, "")
-
-
 @REDUCE.copy
-def reduce(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, i.redOp)
+def store(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, is_im2col=False)
 
 
 PREFETCH = Form(
     name="tensor.prefetch",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.level::cache_hint}"
-        "  [tensorMap, tensorCoords]{, cache-policy};"
-    ),
-    rows=f"""
-        dim            level::cache_hint  ptx target
-        {_DIMENSIONS}  -,L2::cache_hint   8.0 sm_90
-    """,
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.level::cache_hint}"
+    "  [tensorMap, tensorCoords]{, cache-policy};",
+    rows=f"dim level::cache_hint ptx target\n{_DIMENSIONS} -,L2::cache_hint 8.0 sm_90",
     operands=PREFETCHED,
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )
 
 
-def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
-    where = spread(warps, warps.addresses(i.tensorMap))
-    warps.prefetch(
-        TensorCopy(
-            direction="load",
-            dimensions=int(i.dim[0]),
-            tensor_map=where,
-            coordinates=_coordinates(warps, i.tensorMap),
-            shared_space="shared::cta",
-            shared=np.zeros_like(where),
-            completion="group",
-            is_im2col=is_im2col,
-        )
-    )
-
-
 @PREFETCH.execute
 def prefetch(warps: Warps, i: Bound) -> None:
-    _prefetch(warps, i, is_im2col=False)
+    shared, is_im2col = np.zeros((warps.count, 32), np.uint64), hasattr(i, "im2colInfo")
+    warps.prefetch(
+        _record(
+            warps, i,
+            direction="load", shared_space="shared::cta", shared=shared, completion="group", is_im2col=is_im2col,
+        )
+    )  # fmt: skip
 
 
 # Four rows at once ------------------------------------------------------------------------------------------
 
-FOUR_ROWS = address(_rows_of_four, space="global")
+FOUR_ROWS = address(5, space="global")  # one column and four rows
 
 GATHER = Form(
     name="tensor.gather",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};",
     rows=f"""
         dim  dst              multicast             cta_group        level::cache_hint  ptx target
         2d   shared::cta      -                     -                -,L2::cache_hint   8.6 sm_100
         2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=DESTINATION | {"dstMem": _IN_SHARED, "tensorMap": address(_rows_of_four, space="global")},
-    spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-    ),
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    operands=DESTINATION | {"dstMem": SHARED, "tensorMap": FOUR_ROWS},
+    spellings=("cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes" + _HINT_FIRST,),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 SCATTER = Form(
     name="tensor.scatter",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
-    rows=f"""
-        dim  src          level::cache_hint  ptx target
-        2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
-    """,
-    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
+    syntax="cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
+    rows=f"dim src level::cache_hint ptx target\n2d shared::cta -,L2::cache_hint 8.6 {_PAIRED}",
+    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": SHARED},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
 PREFETCH_ROWS = Form(
     name="tensor.prefetch_rows",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
-        "  [tensorMap, tensorCoords]{, cache-policy};"
-    ),
-    rows=f"""
-        dim  level::cache_hint  ptx target
-        2d   -,L2::cache_hint   8.6 {_PAIRED}
-    """,
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
+    "  [tensorMap, tensorCoords]{, cache-policy};",
+    rows=f"dim level::cache_hint ptx target\n2d -,L2::cache_hint 8.6 {_PAIRED}",
     operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
@@ -286,19 +220,17 @@ PREFETCH_ROWS.execute(no_effect)
 # Columns of images ------------------------------------------------------------------------------------------
 
 
-def _wide(arch: str, slots: Slots) -> str:
-    """Return the limit of forms whose modes include im2col::w."""
+def _wide(slots: Slots) -> str:
+    """Return the reason why the emulator cannot copy in a mode other than im2col."""
     mode = slots["load_mode"]
-    return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
+    return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""
 
 
 LOAD_IM2COL = Form(
     name="tensor.load_im2col",
-    syntax=(
-        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
-        "{.level::cache_hint}"
-        "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+    "{.level::cache_hint}"
+    "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};",
     rows=f"""
         dim         dst              load_mode       multicast             cta_group        level::cache_hint  ptx target
         {_VOLUMES}  shared::cta      im2col          -                     -                -,L2::cache_hint   8.6 sm_90
@@ -313,57 +245,30 @@ LOAD_IM2COL = Form(
     """,  # noqa: E501
     operands=DESTINATION | OFFSETS,
     spellings=(
-        (
-            "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
-        (
-            "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode{.multicast}"
-            "{.level::cache_hint}{.cta_group}"
-        ),
+        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes" + _HINT_FIRST,
+        "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode" + _HINT_FIRST,
     ),
     limit=_wide,
-    effects=(
-        Issue(mbarrier="mbar"),
-        Access("read", "tensorMap", proxy="tensormap"),
-        Access("write", "dstMem", proxy="async"),
-    ),
+    effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
-
-@LOAD_IM2COL.copy
-def load_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _load(warps, i, is_im2col=True)
-
+LOAD_IM2COL.copy(load)
 
 STORE_IM2COL = Form(
     name="tensor.store_im2col",
-    syntax=(
-        "cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
-    rows=f"""
-        dim         src          level::cache_hint  ptx target
-        {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
-    """,
+    syntax="cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
+    rows=f"dim src level::cache_hint ptx target\n{_VOLUMES} shared::cta -,L2::cache_hint 8.0 sm_90",
     operands=SOURCE,
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
 
-
-@STORE_IM2COL.copy
-def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, "", is_im2col=True)
-
-
 REDUCE_IM2COL = Form(
     name="tensor.reduce_im2col",
-    syntax=(
-        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
-    ),
+    syntax="cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};",
     rows=f"""
         dim         src          redOp                           level::cache_hint  ptx target
         {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
@@ -374,17 +279,16 @@ REDUCE_IM2COL = Form(
 )
 
 
+@STORE_IM2COL.copy
 @REDUCE_IM2COL.copy
-def reduce_im2col(warps: Warps, i: Bound) -> TensorCopy:
-    return _store(warps, i, i.redOp, is_im2col=True)
+def store_im2col(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, is_im2col=True)
 
 
 PREFETCH_IM2COL = Form(
     name="tensor.prefetch_im2col",
-    syntax=(
-        "cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
-        "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};"
-    ),
+    syntax="cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
+    "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};",
     rows=f"""
         dim         load_mode                 level::cache_hint  ptx target
         {_VOLUMES}  im2col                    -,L2::cache_hint   8.0 sm_90
@@ -396,7 +300,4 @@ PREFETCH_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-
-@PREFETCH_IM2COL.execute
-def prefetch_im2col(warps: Warps, i: Bound) -> None:
-    _prefetch(warps, i, is_im2col=True)
+PREFETCH_IM2COL.execute(prefetch)

@@ -1,4 +1,4 @@
-"""Changes of tensor maps in memory, and their publication to the tensor-map proxy.
+"""Changes of tensor maps in memory, and the fence that makes them visible to TMA.
 
 Source: PTX ISA 9.7.9.26, 9.7.13.15.
 """
@@ -9,6 +9,7 @@ from typing import LiteralString, cast
 
 import numpy as np
 
+from warploom.isa.instructions.bulk import GLOBAL, SHARED
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, immediate, inp
@@ -16,6 +17,7 @@ from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
 _SPACES = "-,global,shared::cta"
+_TARGETS = "sm_90a,sm_100f,sm_103f,sm_110f,sm_120f"
 _ORDINALS = {"box_dim": 5, "global_dim": 5, "global_stride": 4, "element_stride": 5}
 _CODES = {
     "elemtype": range(13),
@@ -31,11 +33,11 @@ _PACKED_NAMES: dict[str, LiteralString] = {
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
-"""Names of fields in `PACKED` that differ from those of the instruction."""
+"""Names in `PACKED` of the fields that the instruction calls by another name."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store one entry of a field, in its width within the 128 bytes of the tensor map."""
+    """Store one entry of a field, with the width that it has in the 128 bytes of the tensor map."""
     assert PACKED.fields is not None
     field: str = i.field
     layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]
@@ -47,10 +49,7 @@ def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
 REPLACE = Form(
     name="tensormap.replace",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
-    rows=f"""
-        field           ss         type  ptx target
-        global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows=f"field ss type ptx target\nglobal_address {_SPACES} b64 8.3 {_TARGETS}",
     operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"), Flow(address=("new_val",), space="global", unwritten="use")),
     source="PTX ISA 9.7.9.26.1",
@@ -59,10 +58,7 @@ REPLACE = Form(
 REPLACE_RANK = Form(
     name="tensormap.replace_rank",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
-    rows=f"""
-        field  ss         type  ptx target
-        rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-    """,
+    rows=f"field ss type ptx target\nrank {_SPACES} b32 8.3 {_TARGETS}",
     operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
@@ -75,23 +71,19 @@ def replace(warps: Warps, i: Bound) -> None:
     _replace(warps, i, 0, warps.read(i.new_val))
 
 
-def _integer(slots: Slots) -> str:
-    """Return the type of an entry. ptxas computes with 32-bit entries, so they are integers."""
-    return "u32" if slots["type"] == "b32" else slots["type"]
-
-
 REPLACE_ENTRY = Form(
     name="tensormap.replace_entry",
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
     rows=f"""
         field                              ss         type  ptx target
-        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-        global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 {_TARGETS}
+        global_stride                      {_SPACES}  b64   8.3 {_TARGETS}
     """,
     operands={
         "addr": address(),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
-        "new_val": inp(_integer),
+        # ptxas computes with 32-bit entries, so they are integers.
+        "new_val": inp(lambda slots: "u32" if slots["type"] == "b32" else slots["type"]),
     },
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
@@ -103,12 +95,8 @@ def replace_entry(warps: Warps, i: Bound) -> None:
     _replace(warps, i, i.ord, warps.read(i.new_val))
 
 
-def _codes(slots: Slots) -> range:
-    return _CODES[slots["field"]]
-
-
 def _new_codes(slots: Slots) -> range:
-    """Return the codes of the packed 6-bit and 4-bit formats, and of the 96-byte swizzle."""
+    """Return the codes for the packed 6-bit and 4-bit formats, or for the 96-byte swizzle."""
     return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
 
 
@@ -117,10 +105,10 @@ REPLACE_CODE = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
     rows=f"""
         field                                              ss         ptx target
-        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 {_TARGETS}
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(), "new_val": immediate(values=_codes)},
+    operands={"addr": address(), "new_val": immediate(values=lambda slots: _CODES[slots["field"]])},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
@@ -146,18 +134,12 @@ REPLACE_NEW_CODE = Form(
 
 REPLACE_NEW_CODE.execute(replace_code)
 
-
 CP_FENCEPROXY = Form(
     name="tensormap.cp_fenceproxy",
-    syntax=(
-        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst], [src], size;"
-    ),
+    syntax="tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
+    "  [dst], [src], size;",
     rows="scope ptx target\ncta,cluster,gpu,sys 8.3 sm_90",
-    operands={
-        "dst": address(space="global"),
-        "src": address(space="shared"),
-        "size": immediate(values=(TENSOR_MAP_BYTES,)),
-    },
+    operands={"dst": GLOBAL, "src": SHARED, "size": immediate(values=(TENSOR_MAP_BYTES,))},
     effects=(
         Collective("warp"),
         Barrier("warp", order="weak"),

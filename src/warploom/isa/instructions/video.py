@@ -1,7 +1,7 @@
-"""Video instructions on a byte or half of a register, and SIMD on all bytes or halves of a register.
+"""Video instructions on one byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector behind a register chooses parts of it (`%r1.b0`). The emulator executes neither selectors nor the Forms
-without semantics.
+A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator does not execute instructions with
+selectors, nor the Forms without semantics.
 
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
@@ -23,12 +23,12 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """Return the specification of a source with an optional selector of a byte or half."""
+    """Return the specification of a source with an optional selector for one byte or half."""
     return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
-    """Return the selector pattern of d, which is legal only without a second operation."""
+    """Return the pattern of the selector of d, which is legal only without a second operation."""
     return "" if slots["op2"] else _PART
 
 
@@ -73,13 +73,6 @@ ARITHMETIC_MERGED = Form(
     source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
 )
 
-_FACTORS = {
-    "d": out("dtype"),
-    "a": inp("atype", allows=("minus",), selector=_PART),
-    "b": inp("btype", allows=("minus",), selector=_PART),
-    "c": inp("dtype"),
-}
-
 MAD = Form(
     name="video.mad",
     syntax="vmad.dtype.atype.btype{.sat}{.scale}  d, {-}a{.asel}, {-}b{.bsel}, c;",
@@ -87,7 +80,12 @@ MAD = Form(
         dtype    atype    btype    scale         ptx  target
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
-    operands=_FACTORS,
+    operands={
+        "d": out("dtype"),
+        "a": inp("atype", allows=("minus",), selector=_PART),
+        "b": inp("btype", allows=("minus",), selector=_PART),
+        "c": inp("dtype"),
+    },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
@@ -107,10 +105,7 @@ MAD_NEGATED = Form(
 SET = Form(
     name="video.set",
     syntax="vset.atype.btype.cmp  d, a{.asel}, b{.bsel};",
-    rows="""
-        atype    btype    cmp                ptx  target
-        u32,s32  u32,s32  eq,ne,lt,le,gt,ge  2.0  sm_20
-    """,
+    rows="atype btype cmp ptx target\nu32,s32 u32,s32 eq,ne,lt,le,gt,ge 2.0 sm_20",
     operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",

@@ -1,4 +1,4 @@
-"""Exchange between the lanes of a warp: shuffles, votes, matches, reductions and elections.
+"""Exchange of values between the lanes of a warp: shuffles, votes, matches, reductions and elections.
 
 Source: PTX ISA 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
 """
@@ -29,21 +29,25 @@ def _gather_members(warps: Warps, i: Bound) -> Array:
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """Return a bit for each lane of a mask. Shapes: (warps, 32) to (warps, 1)."""
+    """Return masks of lanes, of shape (warps, 32), as 32-bit integers of shape (warps, 1)."""
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 
-def _active_members(warps: Warps, members: Array) -> Lanes:
-    """Return for each lane the active lanes of its member mask. Shapes: (warps, 32, 32), members last."""
-    named = (members[:, :, np.newaxis] & _BIT) != 0
-    return np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
+def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
+    """Reconverge the member mask. Return the operand a, and for each lane a mask of its active members.
+
+    Shapes: (warps, 32), and (warps, 32, 32) with the member as the last axis.
+    """
+    named = (_gather_members(warps, i)[:, :, np.newaxis] & _BIT) != 0
+    members = np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
+    return np.broadcast_to(warps.read(i.a), (warps.count, 32)), members
 
 
 # Shuffles -------------------------------------------------------------------------------------------------
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and True where the source is within segment and clamp."""
+    """Return the source lane of each lane, and a mask of the sources within the segment and clamp of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment
@@ -63,11 +67,9 @@ def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
 
 def shuffle(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    b, c = warps.read(i.b), warps.read(i.c)
-    source, inside = _source_lane(i.mode, b, c)
+    source, inside = _source_lane(i.mode, warps.read(i.b), warps.read(i.c))
     source = np.where(inside, source, _LANE)
-    d = np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1)
-    warps.write(i.d, d)
+    warps.write(i.d, np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1))
     if i.p is not None:
         warps.write(i.p, np.broadcast_to(inside, a.shape))
 
@@ -93,10 +95,7 @@ def shuffle_sync(warps: Warps, i: Bound) -> None:
 SHFL = Form(
     name="warp.shfl",
     syntax="shfl.mode.b32  d{|p}, a, b, c;",
-    rows="""
-        mode              ptx target gone
-        up,down,bfly,idx  3.0 sm_30  6.4@sm_70
-    """,
+    rows="mode ptx target gone\nup,down,bfly,idx 3.0 sm_30 6.4@sm_70",
     operands=_SHUFFLED,
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
@@ -134,11 +133,7 @@ VOTE_SYNC = Form(
     source="PTX ISA 9.7.13.9",
 )
 
-
-@VOTE_SYNC.execute
-def vote_sync(warps: Warps, i: Bound) -> None:
-    _vote(warps, i, _gather_members(warps, i))
-
+VOTE_SYNC.execute(lambda warps, i: _vote(warps, i, _gather_members(warps, i)))
 
 VOTE = Form(
     name="warp.vote",
@@ -153,11 +148,7 @@ VOTE = Form(
     source="PTX ISA 9.7.13.8",
 )
 
-
-@VOTE.execute
-def vote(warps: Warps, i: Bound) -> None:
-    _vote(warps, i, _ALL)
-
+VOTE.execute(lambda warps, i: _vote(warps, i, _ALL))
 
 ACTIVEMASK = Form(
     name="warp.activemask",
@@ -188,9 +179,8 @@ MATCH_ANY = Form(
 
 @MATCH_ANY.execute
 def match_any(warps: Warps, i: Bound) -> None:
-    members = _gather_members(warps, i)
-    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    same = _active_members(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
+    a, members = _shared_values(warps, i)
+    same = members & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
     warps.write(i.d, _ballot(same)[..., 0])
 
 
@@ -206,13 +196,10 @@ MATCH_ALL = Form(
 
 @MATCH_ALL.execute
 def match_all(warps: Warps, i: Bound) -> None:
-    members = _gather_members(warps, i)
-    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    sharers = _active_members(warps, members)
-    differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
+    a, members = _shared_values(warps, i)
+    differing = members & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
     same = np.logical_not(np.logical_or.reduce(differing, axis=-1))
-    d = np.where(same, _ballot(sharers)[..., 0], np.uint32(0))
-    warps.write(i.d, d)
+    warps.write(i.d, np.where(same, _ballot(members)[..., 0], np.uint32(0)))
     if i.p is not None:
         warps.write(i.p, same)
 
@@ -259,21 +246,17 @@ _REDUCE = {
 
 @REDUX.execute
 def reduce(warps: Warps, i: Bound) -> None:
-    members = _gather_members(warps, i)
-    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    sharers = _active_members(warps, members)
-    # Lanes outside the mask contribute zero, or a value of the mask if zero would change the result.
+    a, members = _shared_values(warps, i)
+    # Other lanes contribute zero, or the lane's own value if zero would change the result.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
-    values = np.where(sharers, a[:, np.newaxis, :], idle)
-    d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
-    warps.write(i.d, d)
+    values = np.where(members, a[:, np.newaxis, :], idle)
+    warps.write(i.d, _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype))
 
 
 @REDUX_FLOAT.execute
 def reduce_float(warps: Warps, i: Bound) -> None:
-    members = _gather_members(warps, i)
-    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
-    values = np.where(_active_members(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
+    a, members = _shared_values(warps, i)
+    values = np.where(members, a[:, np.newaxis, :], a[:, :, np.newaxis])
     if i.abs:
         values = np.abs(values)
     extreme = floats.minimum if i.op == "min" else floats.maximum
@@ -311,7 +294,4 @@ WARP_SYNC = Form(
     source="PTX ISA 9.7.13.2",
 )
 
-
-@WARP_SYNC.execute
-def synchronise(warps: Warps, i: Bound) -> None:
-    warps.gather_members(warps.read(i.membermask), anywhere=True)
+WARP_SYNC.execute(lambda warps, i: warps.gather_members(warps.read(i.membermask), anywhere=True))

@@ -1,6 +1,8 @@
-"""Asynchronous matrix multiplication by a warpgroup.
+"""Asynchronous matrix multiplication by a warpgroup (`wgmma`).
 
-A is in shared memory or registers, and B in shared memory.
+A is in shared memory or in registers, and B is in shared memory.
+
+Source: PTX ISA 9.7.15.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.multiplication import Multiplication, SharedMatrix, k_of
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, RegisterConstraint, Slots, immediate, inp, pred_in
-from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.semantics import Bound
 from warploom.layout import SharedMap, descriptor
 
 
 def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
-    """Return the specification of a descriptor register, with the layout of its matrix in shared memory."""
+    """Return the specification of a matrix descriptor, with the layout of the matrix in shared memory."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
@@ -43,7 +45,7 @@ def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Return the examined bits of the selector: the low 32 if only one selector is legal."""
+    """Return the number of low bits of the sparsity selector that ptxas examines, or 0 for all bits."""
     return 32 if len(selectors(slots)) == 1 else 0
 
 
@@ -60,7 +62,7 @@ _OPERANDS = {
 
 
 def _operand(name: str, *, sparse: bool, integers: bool) -> OperandSpec:
-    if name == "a":  # registers of integers and bits have any 32-bit type, those of floats hold pairs
+    if name == "a":  # integers and bits accept every 32-bit register, floats only pairs
         return replace(fragment("A", "warpgroup", sparse=sparse), type="b32" if integers else "f16x2")
     if name in ("a_desc", "b_desc"):
         return _in_shared_memory("A" if name == "a_desc" else "B", sparse=sparse)
@@ -91,9 +93,10 @@ def multiply(i: Bound) -> Multiplication:
 
 
 def _declare(name: str, syntax: str, rows: str, *, spelling: str = "", integers: bool = False) -> tuple[Form, Form]:
-    """Declare a Form with A in shared memory, and one with A in registers.
+    """Declare one Form with A in shared memory, and one with A in registers.
 
-    In the syntax line, A stands for `a-desc` and for `a`. Registers cannot be transposed.
+    The name A in the syntax line becomes `a-desc` in the first Form and `a` in the second. The second has no operand
+    `imm-trans-a`, because registers cannot be transposed.
     """
     return (
         _form(name, syntax.replace("A,", "a-desc,"), rows, spelling, integers=integers),
@@ -212,7 +215,7 @@ FENCE = Form(
     effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
-FENCE.execute(no_effect)  # the emulator reads and writes registers in program order
+FENCE.execute(no_effect)  # the emulator accesses registers in program order
 
 COMMIT = Form(
     name="wgmma.commit_group",
@@ -223,12 +226,7 @@ COMMIT = Form(
     source="PTX ISA 9.7.15.7.2",
 )
 
-
-@COMMIT.execute
-def commit(warps: Warps, i: Bound) -> None:
-    """Close the open group of multiplications."""
-    warps.commit("multiplication")
-
+COMMIT.execute(lambda warps, i: warps.commit("multiplication"))
 
 WAIT = Form(
     name="wgmma.wait_group",
@@ -239,8 +237,4 @@ WAIT = Form(
     source="PTX ISA 9.7.15.7.3",
 )
 
-
-@WAIT.execute
-def wait(warps: Warps, i: Bound) -> None:
-    """Wait for all but the N newest groups."""
-    warps.wait("multiplication", i.N)
+WAIT.execute(lambda warps, i: warps.wait("multiplication", i.N))

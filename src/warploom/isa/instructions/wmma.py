@@ -1,11 +1,13 @@
-"""Older warp-level matrix multiplication, whose loads and stores define the layout of its fragments.
+"""Matrix multiplication by a warp (`wmma`), the older interface with its own loads and stores.
+
+The loads and stores define the layout of the matrices in registers.
 
 Source: PTX ISA 9.7.14.4.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,24 +22,15 @@ from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
 
 
-def _map(matrix: str, shape: str, element: str) -> FragmentMap:
-    return maps.tiled_fragment("wmma", matrix.upper(), shape, element)
+def _map(slots: Slots) -> FragmentMap:
+    return maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
 
 
-def _moved_map(slots: Slots) -> FragmentMap:
-    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"])
-
-
-def _moved_count(slots: Slots) -> int:
-    return _moved_map(slots).registers
-
-
-_MOVED = OperandLayout("R", lambda slots, _: _moved_map(slots))
-
-
-def _moved_type(slots: Slots) -> str:
-    return register_type(slots["type"])
-
+_MOVED = OperandLayout("R", lambda slots, _: _map(slots))
+_LOADED, _STORED = (
+    replace(operand(lambda slots: register_type(slots["type"]), lambda slots: _map(slots).registers), layout=_MOVED)
+    for operand in (out, inp)
+)
 
 LOAD = Form(
     name="wmma.load",
@@ -62,7 +55,7 @@ LOAD = Form(
         b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
-    operands={"r": replace(out(_moved_type, _moved_count), layout=_MOVED), "p": address(), "stride": inp("u32")},
+    operands={"r": _LOADED, "p": address(), "stride": inp("u32")},
     spellings=(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
@@ -74,49 +67,31 @@ LOAD = Form(
 
 @LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
-    # READ
-    found = _map(i.matrix, i.shape, i.type)
-    lines = _lines_of(warps, i, found)
-    loaded = [
-        warps.load(i.ss, lines.starts + np.uint64(at), lines.unit, lines.units, lanes=lines.lanes)
-        for at in lines.pieces
-    ]
-    # COMPUTE
-    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, : lines.count])
+    found = _map(vars(i))
+    addresses, unit, units, lanes = _accesses(warps, i, found)
+    loaded = [warps.load(i.ss, where, unit, units, lanes=lanes) for where in addresses]
+    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, lanes[0]])
     if bits_of(i.type) == 4:
-        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(warps.count, lines.count, -1)
-    # WRITE
+        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(*matrix.shape[:2], -1)
     scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Return the layout of a matrix in memory.
+def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
+    """Return the accesses that move a matrix between memory and registers.
 
-    Lane n moves line n, a row or (by columns) a column, in pieces.
-
-    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
-    as many of them as fill a byte (4 bits) or a word (single bits).
+    The results are the addresses of each access, the type and the number of units that it moves, and the lanes that
+    take part. The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of
+    equal size. A unit is one element, or the elements of 4 bits in a byte, or the single bits in a word.
     """
-
-    count: int
-    lanes: Lanes
-    starts: Array
-    unit: str
-    units: int
-    pieces: range
-
-
-def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
     starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
-    # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
-    piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
-    lanes = np.arange(32)[None, :] < count
-    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
+    # The hardware requires the alignment of a line, of a fragment or of 16 bytes, whichever is smallest.
+    size = min(elements * bits, found.registers * found.register_bits, 128) // 8
+    addresses = [starts + np.uint64(at) for at in range(0, elements * bits // 8, size)]
+    return addresses, unit, 8 * size // bits_of(unit), np.arange(32)[None, :] < count
 
 
 STORE = Form(
@@ -132,7 +107,7 @@ STORE = Form(
         aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
-    operands={"p": address(), "r": replace(inp(_moved_type, _moved_count), layout=_MOVED), "stride": inp("u32")},
+    operands={"p": address(), "r": _STORED, "stride": inp("u32")},
     spellings=(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
@@ -144,31 +119,17 @@ STORE = Form(
 
 @STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
-    # READ
-    found = _map("d", i.shape, i.type)
-    lines = _lines_of(warps, i, found)
+    found = _map(vars(i))
+    addresses, unit, units, lanes = _accesses(warps, i, found)
     matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
-    # COMPUTE
     values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
-    values[:, :, : lines.count] = matrix.transpose(2, 0, 1)
-    values = values.view(TYPES[lines.unit].dtype)
-    # WRITE
-    for part, at in enumerate(lines.pieces):
-        piece = values[part * lines.units : (part + 1) * lines.units]
-        warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
+    values[:, :, lanes[0]] = matrix.transpose(2, 0, 1)
+    values = values.view(TYPES[unit].dtype)
+    for part, where in enumerate(addresses):
+        warps.store(i.ss, where, unit, values[part * units : (part + 1) * units], lanes=lanes)
 
 
-_OPERANDS = {
-    "d": fragment("D", "warp tiles"),
-    "a": fragment("A", "warp tiles"),
-    "b": fragment("B", "warp tiles"),
-    "c": fragment("C", "warp tiles"),
-}
-
-
-def _saturates(arch: str, slots: Slots) -> str:
-    """Refuse the saturation of floats, which old versions of PTX had and nobody has measured."""
-    return "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else ""
+_OPERANDS = {name.lower(): fragment(name, "warp tiles") for name in ("D", "A", "B", "C")}
 
 
 HALF = Form(
@@ -183,7 +144,8 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
-    limit=_saturates,
+    # Only old PTX versions have .satfinite for floats, and nobody has measured its results.
+    limit=lambda slots: "the saturation of f16 and f32 sums is not known" if slots["satfinite"] else "",
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )

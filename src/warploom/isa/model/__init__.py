@@ -1,3 +1,3 @@
-"""Model of an instruction: the Form, its operands, effects and semantics protocol."""
+"""Model of a PTX instruction: the Form, its operands, its effects and its semantics."""
 
 from __future__ import annotations

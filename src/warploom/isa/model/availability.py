@@ -1,8 +1,8 @@
-"""Availability of Forms: targets, their families, and the PTX version that introduced each target.
+"""Availability of Forms: targets, target families, and the PTX version that introduced each target.
 
-A row names its targets. `sm_90a` is this target only. `sm_120f` is its family from this number up, in the variants `f`
-and `a`, which promise a family. `sm_80` is every target from this number up. PTX 9.0 renamed sm_101 to sm_110; both
-names denote one target.
+Each row of a Form's table names the targets that support it. `sm_90a` stands for exactly this target. `sm_120f` stands
+for the targets of its family whose number is 120 or higher and whose name ends with `f` or `a`. `sm_80` stands for
+every target whose number is 80 or higher. PTX 9.0 renamed sm_101 to sm_110; both names denote one target.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from warploom.isa.model.table import Row
 Version = tuple[int, int]
 
 EVER: Version = (1, 0)
-"""Version from which a row is removed if no text of any version may use it."""
+"""PTX version in a row's `gone` column if the row is illegal on some targets in every PTX version."""
 
 _TARGET = re.compile(r"(?:sm|compute)_(\d{1,3})([af]?)")
 
@@ -52,7 +52,10 @@ FIRST_VERSION: dict[str, Version] = {
     }.items()
     for name in names.split()
 }
-"""First PTX version of each target. Source: PTX ISA 11.1.2, and answers of ptxas."""
+"""First PTX version that accepts each target.
+
+Source: PTX ISA 11.1.2, and answers of ptxas.
+"""
 
 _RENAMED = {101: 110}
 _FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
@@ -60,7 +63,10 @@ _FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Target: its number, and its variant "" (portable), "a" (this architecture) or "f" (its family)."""
+    """GPU target such as sm_90a.
+
+    `suffix` is "" for a portable target, "a" for one architecture only, or "f" for a family of architectures.
+    """
 
     number: int
     suffix: str
@@ -68,11 +74,11 @@ class Target:
 
     @property
     def first_version(self) -> Version:
-        """First PTX version of the target."""
+        """First PTX version that accepts the target."""
         return FIRST_VERSION[self.name]
 
     def has(self, needed: Target) -> bool:
-        """Return True if a feature that needs another target exists on this target."""
+        """Return True if this target supports a feature that requires the target `needed`."""
         if needed.suffix == "":
             return self.number >= needed.number
         if needed.suffix == "a":
@@ -84,7 +90,7 @@ class Target:
 
 @lru_cache(maxsize=256)
 def read_target(text: str) -> Target | None:
-    """Return the target of a name such as `sm_90a` or `compute_90a`, or None for an unknown name."""
+    """Return the target with a name such as `sm_90a` or `compute_90a`, or None for an unknown name."""
     found = _TARGET.fullmatch(text)
     name = "" if found is None else f"sm_{found[1]}{found[2]}"
     if found is None or name not in FIRST_VERSION:
@@ -94,31 +100,32 @@ def read_target(text: str) -> Target | None:
 
 
 def renamed(target: Target, ptx: Version) -> str:
-    """Return the name of a target since PTX 9.0 if a text of that version uses the old name, else ""."""
+    """Return the new name of a target that PTX 9.0 renamed, or "" if its name is legal in version `ptx`."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
 
 
 def similar_target(text: str) -> str:
-    """Return the name of the target that is most similar to a text, or ""."""
+    """Return the name of a known target that resembles a misspelled name, or "" if no name is similar."""
     return next(iter(get_close_matches(text, FIRST_VERSION, 1, 0.6)), "")
 
 
 def is_version(version: Version) -> bool:
-    """Return True if the PTX version exists."""
+    """Return True if NVIDIA released this PTX version."""
     return 0 <= version[1] <= _LATEST_OF_MAJOR.get(version[0], -1)
 
 
 def latest_version() -> Version:
-    """Return the newest known PTX version."""
+    """Return the newest PTX version that Warploom supports."""
     return max(_LATEST_OF_MAJOR.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Requirement that a target ("target") or a PTX version ("ptx") does not meet.
+    """Requirement of an instruction that the chosen target or PTX version does not meet.
 
-    `since` is the version that removed the instruction.
+    `kind` is "target" or "ptx", and `needs` is the required target or version in words. `since` is the PTX version that
+    removed the instruction, or None if no version removed it.
     """
 
     kind: str
@@ -132,24 +139,19 @@ _WORDS: dict[str, tuple[Version, str]] = {
     "param::entry": ((8, 3), "sm_10"),
     "param::func": ((8, 3), "sm_10"),
     "cluster": ((7, 8), "sm_90"),
-    "L1::evict_normal": ((7, 4), "sm_70"),
-    "L1::evict_unchanged": ((7, 4), "sm_70"),
-    "L1::evict_first": ((7, 4), "sm_70"),
-    "L1::evict_last": ((7, 4), "sm_70"),
+    **dict.fromkeys([f"L1::evict_{how}" for how in ("normal", "unchanged", "first", "last")], ((7, 4), "sm_70")),
     "L1::no_allocate": ((7, 4), "sm_70"),
-    "L2::cache_hint": ((7, 4), "sm_80"),
-    "L2::64B": ((7, 4), "sm_75"),
-    "L2::128B": ((7, 4), "sm_75"),
-    "L2::256B": ((7, 4), "sm_80"),
+    **dict.fromkeys(("L2::64B", "L2::128B"), ((7, 4), "sm_75")),
+    **dict.fromkeys(("L2::256B", "L2::cache_hint"), ((7, 4), "sm_80")),
     **dict.fromkeys(("b1", "u4", "s4"), ((6, 3), "sm_75")),
     **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
     **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
 }
-"""Requirements of words in every instruction, in addition to those of the row."""
+"""Minimum PTX version and target of opcode words, in addition to those of the table row."""
 
 
 def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
-    """Return the first unmet requirement of the words of an opcode, or None."""
+    """Return the first requirement of an opcode's words that the target or version does not meet, or None."""
     for word in words:
         version, name = _WORDS.get(word, ((1, 0), "sm_10"))
         needed = read_target(name)
@@ -161,24 +163,24 @@ def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requir
 
 
 def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
-    """Return the unmet requirement of a row on a target at a PTX version, or None if the row is available."""
+    """Return the requirement of a table row that the target or PTX version does not meet, or None."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
-        return Requirement(
-            "target",
-            f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
-            row.gone[0],
-        )
-    if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
-        return Requirement("target", _either(row.targets))
+        (major, minor), number = row.gone
+        needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
+        return Requirement("target", needs, row.gone[0])
+    if row.targets and not any(target.has(needed) for needed in _targets(row.targets)):
+        *others, last = (f"{name} or higher" if name[-1].isdigit() else name for name in row.targets)
+        return Requirement("target", f"{', '.join(others)} or {last}" if others else last)
     if ptx < row.ptx:
         return Requirement("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
     return None
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return the unmet requirement of all rows, or None if one of the rows is available.
+    """Return why none of several table rows is available, or None if at least one row is.
 
-    A requirement on the PTX version comes before a requirement on the target.
+    If some of the rows only need a newer PTX version, the result names the oldest sufficient version. Otherwise it
+    lists the targets.
     """
     lacks: list[Requirement] = []
     for row in rows:
@@ -195,15 +197,4 @@ def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirem
 
 @lru_cache(maxsize=4096)
 def _targets(names: tuple[str, ...]) -> tuple[Target, ...]:
-    found = [read_target(name) for name in names]
-    return tuple(target for target in found if target is not None)
-
-
-def needed_targets(row: Row) -> tuple[Target, ...]:
-    """Return the targets that a row names."""
-    return _targets(row.targets)
-
-
-def _either(names: tuple[str, ...]) -> str:
-    described = [f"{name} or higher" if name[-1].isdigit() else name for name in names]
-    return " or ".join((", ".join(described[:-1]), described[-1]) if len(described) > 1 else described)
+    return tuple(target for name in names if (target := read_target(name)) is not None)

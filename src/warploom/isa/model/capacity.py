@@ -9,21 +9,18 @@ SHARED_KIB = {
     70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 88: 99, 89: 99,
     90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99,
 }  # fmt: skip
-"""Maximum shared memory of a CTA in KiB, static and dynamic, by the number of the architecture."""
+"""Maximum shared memory of a CTA in KiB, static plus dynamic, by architecture number."""
 
 PROCESSORS = 132
-"""Number of multiprocessors that kernels see: that of an H200."""
+"""Number of multiprocessors that the emulated device has, as an H200."""
 
 MAX_THREADS = 1024
 """Maximum number of threads of a CTA."""
 
 MAX_CLUSTER = 16
-"""Maximum number of CTAs of a cluster. A launch must request more than 8 explicitly."""
+"""Maximum number of CTAs of a cluster. A launch must request more than 8 CTAs explicitly."""
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum shared memory of a CTA in bytes, by the number of an architecture such as 90.
-
-    Static and dynamic shared memory share this maximum.
-    """
+    """Return the maximum static plus dynamic shared memory of a CTA in bytes, by architecture number."""
     return SHARED_KIB[number] * 1024

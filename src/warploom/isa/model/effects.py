@@ -1,7 +1,10 @@
 """Effects of an instruction, declared on its Form as typed data.
 
-The emulator, the observers, the checker and the author API derive their knowledge of an instruction from its effects.
-A field of type `Rule` holds a PTX word, the name of a slot whose word applies, or a function of the slots.
+The emulator, the observers, the checker and the author API learn from the effects what an instruction does.
+
+A *slot* is a named modifier of the instruction's syntax line, such as `.sem`. Its *word* is the text that an opcode has
+there, or "". A field of type `Rule` holds a PTX word, the name of a slot whose word applies, or a function that
+computes the word from all slots.
 """
 
 from __future__ import annotations
@@ -16,47 +19,51 @@ Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
 
 Group = Literal["copy", "bulk", "multiplication"]
-"""Kind of asynchronous operation that is committed and awaited in groups.
+"""Kind of asynchronous operations that are committed and awaited in groups.
 
-"copy" is `cp.async`, "bulk" are bulk copies, and "multiplication" is `wgmma`.
+"copy" stands for `cp.async`, "bulk" for bulk copies, and "multiplication" for `wgmma`.
 """
 
 UNORDERED = frozenset({"", "weak"})
-"""Memory orders of accesses that synchronise with no other access."""
+"""Memory orders of accesses that do not synchronise with other accesses."""
 
 
 def word(rule: Rule, slots: Slots) -> str:
-    """Return the PTX word that a rule yields for the slots of an instruction."""
+    """Return the PTX word that a rule yields for an instruction with the modifiers `slots`."""
     return rule(slots) if callable(rule) else slots.get(rule, rule)
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return the rule that yields the word of a slot, or a default if the slot is empty."""
+    """Return a rule that yields the word of a modifier, or `default` if the opcode omits the modifier."""
     return lambda slots: slots.get(slot) or default
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Change of the program counter, or the end of a thread."""
+    """Effect of an instruction that changes the program counter or ends a thread."""
 
     kind: Literal["jump", "call", "return", "exit", "trap"]
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """Execution by all lanes of a warp, or all four warps of a warpgroup, together."""
+    """Effect of an instruction that a warp or a warpgroup executes as a whole."""
 
     level: Literal["warp", "warpgroup"]
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Access to memory at an address operand, by the executing lanes or by the operation that they issue.
+    """Effect of an instruction that accesses memory at an address operand.
 
-    `value` names the operand whose registers are loaded or stored. `compared` names the operand that a
-    compare-and-swap compares with memory. `proxy` is "async" for the accesses of asynchronous copies. The state space
-    is that of the address operand. `size` names the operand with the bytes per lane if there is no value, and `limit`
-    an operand that reduces the bytes read: their number, or a predicate that is true if none are read.
+    The executing lanes access memory themselves, or the asynchronous operation that they issue does. All fields but
+    `kind`, `order`, `scope` and `proxy` are names of operands.
+
+    `value` holds the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
+    memory. `proxy` is "async" for accesses by asynchronous copies. The address operand determines the state space.
+
+    `size` is the number of bytes per lane, for instructions without `value`. `limit` reduces the bytes that are read:
+    it is their number, or a predicate that is true if nothing is read.
     """
 
     kind: Literal["read", "write", "update"]
@@ -76,12 +83,12 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Ordering of accesses before the fence with accesses after it.
+    """Effect of an instruction that orders accesses before it with accesses after it.
 
-    A "memory" fence orders accesses of the thread as other threads observe them. A "proxy" fence orders accesses of
-    the generic proxy with those of `proxy` (async, tensormap, alias) in the state space `space` ("" for all); `address`
-    names the operand that limits it to a range. A "registers" fence orders register accesses with asynchronous
-    multiplications.
+    A "memory" fence orders accesses of the thread as other threads observe them. A "proxy" fence orders accesses
+    through the generic proxy with accesses through `proxy` (async, tensormap or alias). It applies to the state space
+    `space`, or to all spaces if that is "". If `address` names an operand, it applies to the range at that address
+    only. A "registers" fence orders register accesses with asynchronous multiplications.
     """
 
     kind: Literal["memory", "proxy", "registers"]
@@ -94,10 +101,11 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Start of an asynchronous operation, which takes effect when the schedule decides.
+    """Effect of an instruction that starts an asynchronous operation.
 
-    `group` is the kind of group that the operation joins. `mbarrier` names the address operand of the mbarrier that
-    counts its completion. An operation with neither completes at an unspecified time.
+    The emulator's schedule decides when the operation takes effect. `group` is the kind of group that the operation
+    joins. `mbarrier` names the address operand of the mbarrier that counts its completion. Without either, the
+    operation completes at an unspecified time.
     """
 
     group: Group | None = None
@@ -106,18 +114,18 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """End of the open group of asynchronous operations."""
+    """Effect of an instruction that closes the open group of asynchronous operations."""
 
     group: Group
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait for the completion of asynchronous operations, or of a phase of an mbarrier.
+    """Effect of an instruction that waits for asynchronous operations, or for a phase of an mbarrier.
 
-    `pending` names the operand with the number of newest groups that may stay incomplete; without it all must be
-    complete. `reads_only` is a rule whose word is not empty if the wait covers the reads of the operations alone.
-    `order` and `scope` are those of a wait for a phase; the scope is empty if the instruction names none.
+    `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
+    must be complete. If the word of `reads_only` is not empty, the wait covers only the reads of the operations.
+    `order` and `scope` apply to a wait for a phase. The scope is "" if the instruction does not name a scope.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -131,10 +139,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """Arrival at an mbarrier, or another action on it.
+    """Effect of an instruction that arrives at an mbarrier or changes the mbarrier in another way.
 
-    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. `after` names the group of asynchronous
-    operations whose completion triggers the arrival.
+    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` is given, the arrival happens
+    when the thread's earlier operations of this kind of group are complete.
     """
 
     address: str
@@ -146,9 +154,9 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Barrier of the threads of a warp, CTA or cluster.
+    """Effect of an instruction that synchronises the threads of a warp, CTA or cluster.
 
-    `aligned` is not empty if whole warps must execute it.
+    If the word of `aligned` is not empty, whole warps must execute the barrier.
     """
 
     level: Literal["warp", "cta", "cluster"]
@@ -160,9 +168,10 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Multiply:
-    """Matrix multiplication by a matrix unit.
+    """Effect of an instruction that multiplies matrices on a matrix unit.
 
-    It adds to its accumulators, unless the predicate operand `keeps` is false.
+    The product is added to the accumulators. If the predicate operand that `keeps` names is false, the product replaces
+    them.
     """
 
     unit: UnitKind
@@ -171,9 +180,10 @@ class Multiply:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Change of the share that a warp or CTA holds of a resource.
+    """Effect of an instruction that takes or releases registers or tensor memory.
 
-    The word of `action` is "take" or "release". `amount` names the operand with the number of registers or columns.
+    The resource "permit" is the right to allocate tensor memory. The word of `action` is "take" or "release". `amount`
+    names the operand with the number of registers or columns.
     """
 
     resource: Literal["registers", "tensor memory", "permit"]
@@ -183,14 +193,16 @@ class Allocate:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Passage of values from source registers to the results.
+    """Effect that declares how values pass from source registers to results.
 
-    `elements` are the operands whose elements the results repeat unchanged. `address` are the operands that may be
-    addresses, which the result then points into. `offset` is True if the other operands are added to the address.
-    `space` is the state space of memory that the `address` operands certainly point to, or "". `numbers` tells that
-    source numbers are "scaled" (multiplied, shifted) or "compared". `unwritten` decides what an unwritten source
-    register means: the result is unwritten as well ("propagate"), nothing ("ignore"), or an error ("use"). `selects`
-    names the predicate that chooses between the operands a and b.
+    - `elements` are the operands whose elements the results repeat unchanged.
+    - `address` are the operands that may be addresses. The result then points into the same buffer.
+    - `offset` is True if the other operands are added to the address.
+    - `space` is the state space that the `address` operands certainly point to, or "".
+    - `numbers` tells whether integer sources are "scaled" (multiplied or shifted) or "compared".
+    - `unwritten` decides about a source register that was never written. With "propagate" the result counts as
+      unwritten too, with "ignore" nothing happens, and with "use" the read is an error.
+    - `selects` names the predicate that chooses between the operands a and b.
     """
 
     elements: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
-"""Form: one instruction form as the manual writes it, and everything that derives from it.
+"""Form: the syntax line of the manual for one instruction, and everything that derives from it.
 
-A Form is declared once, in the file of its family, beside its semantics:
+A Form is declared once, in the file of its family, together with its semantics:
 
     BITWISE = Form(
         name="logic.bitwise",
@@ -17,8 +17,11 @@ A Form is declared once, in the file of its family, beside its semantics:
     def bitwise(op, a, b):
         return {"and": a & b, "or": a | b, "xor": a ^ b}[op]
 
-A declaration that contradicts itself stops the import: a row that does not fit its columns, a slot without vocabulary,
-an operand that the syntax line does not have, or a second Form of the same name.
+The *slots* of a Form are the named words of its syntax line, here `op` and `type`. Each column of `rows` lists the
+words that a slot may have.
+
+A contradictory declaration stops the import. Examples are a row that does not fit its columns, a slot without words, an
+operand that the syntax line does not have, and a second Form of the same name.
 """
 
 from __future__ import annotations
@@ -47,22 +50,23 @@ from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
 from warploom.isa.model.multiplication import Multiplication, select_model
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.records import CopyRecord
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
 from warploom.numerics.models import Model, NoModelError
 
-Execution = Callable[[Any, Any], Any]
-"""Execution of an instruction: a function of a batch of warps and the bound operands."""
+Execution = Callable[[Warps, Bound], None]
+"""Function that executes an instruction, given warps and bound operands."""
 MultiplicationFunction = Callable[[Any], Multiplication]
-"""Function of the bound operands of a matrix multiplication that returns its record."""
-CopyFunction = Callable[[Any, Any], CopyRecord]
-"""Function of a batch of warps and the bound operands that returns the record of bulk copies."""
-Limit = Callable[[str, Mapping[str, str]], str]
+"""Function that returns the record of a matrix multiplication, given bound operands."""
+CopyFunction = Callable[[Warps, Bound], CopyRecord]
+"""Function that returns the record of asynchronous copies, given warps and bound operands."""
+Limit = Callable[[Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
 IMPLIED = frozenset({"sync", "aligned", "row", "col", "u32", "b32", "b64", "b1024"})
-"""Words that syntax lines require and that express no choice."""
+"""Words that a syntax line requires although they express no choice. The author API leaves them out."""
 _QUALIFIERS = IMPLIED | frozenset(
     {
         "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "rs", "f32", "f64", "f32x2", "relaxed", "release",
@@ -71,20 +75,23 @@ _QUALIFIERS = IMPLIED | frozenset(
         "mbarrier_init", "launch_dependents",
     }
 )  # fmt: skip
-"""Words of syntax lines that qualify an instruction and do not belong to its name."""
+"""Words of syntax lines that do not belong to the name of an instruction."""
 OPTIONAL_NAME_WORDS = frozenset(["cta", "parity"])
-"""Optional words that belong to the name of the instructions that have them."""
+"""Optional words that belong to an instruction's name, as `cta` does in `barrier.cta`."""
 _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
-"""Slots that choose an operation, so that their words belong to its name."""
+"""Slots that choose an operation. Their words belong to the name of the instruction."""
 
 
 class Form(Displayed):
-    """Instruction form: syntax line, rows of valid combinations, operands, effects and semantics.
+    """Instruction form: syntax line, table of valid combinations, operands, effects and semantics.
 
-    `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `spellings` are further
-    orders of the same opcode words that assemblers accept and compilers write. `early` are words that assemblers accept
-    before the PTX version that introduced them. `limit` returns the reason why an architecture cannot execute the form
-    with some slots, or "".
+    `words` spells composite slots such as `{"shape": "m{m}n{n}k{k}"}`. The names in braces are columns of the table.
+
+    `spellings` are opcode patterns with the same words in another order, which assemblers accept and compilers write.
+
+    `early` lists words that assemblers accept before the PTX version that introduced them.
+
+    `limit` is a function of the slots. It returns the reason why the emulator cannot execute the form, or "".
     """
 
     display_kind: ClassVar[str] = "form"
@@ -118,7 +125,10 @@ class Form(Displayed):
         self._effects_by_type: dict[type[Effect], tuple[Effect, ...]] = {
             type(each): tuple(other for other in effects if type(other) is type(each)) for each in effects
         }
-        self.vocabulary = self._vocabulary()
+        self.vocabulary = {
+            column: frozenset(word for row in self.rows for word in row.cells[column] if word)
+            for column in self.columns
+        }
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
         self.multiply: MultiplicationFunction | None = None
@@ -131,43 +141,46 @@ class Form(Displayed):
     def semantics(self, function: LaneFunction) -> LaneFunction:
         """Decorate the pure function of lane values that defines the results.
 
-        Its parameters are names of slots and operands. It returns the value of the destination operand, or a tuple with
-        one value for each destination in the order of the syntax line.
+        Its parameters are names of slots and operands. It returns the value of the destination operand. If the form has
+        several destinations, it returns a tuple with their values in the order of the syntax line.
         """
         self.lane_function = function
         self.execute(evaluate_lanes(self.name, function, self.operands))
         return function
 
     def execute(self, function: Execution) -> Execution:
-        """Decorate the function that executes the form on a batch of warps, through the `Warps` protocol."""
+        """Decorate the function that executes the form on a batch of warps through the `Warps` protocol.
+
+        Errors: FormError if the form already has semantics.
+        """
         if self.is_executable:
             raise FormError(f"form {self.name}: semantics are declared twice")
         self.execution = function
         return function
 
     def multiplication(self, function: MultiplicationFunction) -> MultiplicationFunction:
-        """Decorate the function that returns the record of a matrix multiplication, given the bound operands."""
+        """Decorate the function that returns the record of a matrix multiplication, given the bound operands.
+
+        Errors: FormError if the form already has semantics or lacks the effect `Multiply`.
+        """
         if self.is_executable or not self.multiplies:
-            raise FormError(f"form {self.name}: semantics are declared twice, or the effect Multiply is missing")
+            raise FormError(f"form {self.name}: semantics are declared twice, or it lacks the effect Multiply")
         self.multiply = function
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns the record of one bulk copy per active lane.
-
-        The function receives a batch of warps.
-        """
+        """Decorate the function that returns the record of asynchronous copies, one for each active lane."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
     @property
     def is_executable(self) -> bool:
-        """True if the form has semantics."""
+        """True if the emulator can execute the form."""
         return self.execution is not None or self.multiply is not None
 
     def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
-        """Return the reason why `arch` cannot execute the form with these slots, or "" if it can."""
-        reason = "" if self._limit is None else self._limit(arch, slots)
+        """Return the reason why `arch` cannot execute the form with these modifiers, or "" if it can."""
+        reason = "" if self._limit is None else self._limit(slots)
         if reason or self.multiply is None:
             return reason
         try:
@@ -177,7 +190,10 @@ class Form(Displayed):
         return ""
 
     def model(self, arch: str, slots: Mapping[str, str]) -> Model:
-        """Return the arithmetic of a multiplication with these slots on an architecture. Errors: NoModelError."""
+        """Return the arithmetic that an architecture uses for a matrix multiplication with these modifiers.
+
+        Errors: NoModelError if the arithmetic is not known.
+        """
         effect = self.effect(Multiply)
         assert effect is not None
         return select_model(effect.unit, arch, slots)
@@ -185,19 +201,20 @@ class Form(Displayed):
     # Effects ----------------------------------------------------------------------------------------------
 
     def effect(self, kind: type[EffectType]) -> EffectType | None:
-        """Return the first declared effect of a type, or None."""
+        """Return the first declared effect of a class such as `Wait`, or None."""
         found = self.effects_of(kind)
         return found[0] if found else None
 
     def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
-        """Return the declared effects of a type."""
+        """Return all declared effects of a class such as `Access`."""
         return cast("tuple[EffectType, ...]", self._effects_by_type.get(kind, ()))
 
     @cached_property
     def flow(self) -> Flow:
-        """Passage of values from sources to results.
+        """Declaration of how values pass from sources to results.
 
-        Without a declaration, lane-wise results depend on all sources.
+        Without a declared `Flow`, a result counts as unwritten if one of its sources is unwritten. If the form is not
+        lane-wise, reading an unwritten source is an error.
         """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
@@ -209,18 +226,18 @@ class Form(Displayed):
 
     @cached_property
     def control(self) -> str:
-        """Change of control flow: jump, call, return, exit, trap, or "" for none."""
+        """Change of control flow: "jump", "call", "return", "exit", "trap", or "" for none."""
         found = self.effect(Control)
         return "" if found is None else found.kind
 
     @cached_property
     def ends_thread(self) -> bool:
-        """True if active lanes leave the function or the kernel."""
+        """True if the active lanes leave the function or the kernel."""
         return self.control in ("return", "exit", "trap")
 
     @cached_property
     def suspends(self) -> bool:
-        """True if a warp may be suspended at the instruction and resumed there."""
+        """True if the emulator may have to suspend a warp at the instruction and resume it there."""
         barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
         return (
             (barrier is not None and barrier.waits)
@@ -230,7 +247,7 @@ class Form(Displayed):
 
     @cached_property
     def arrives(self) -> bool:
-        """True if each warp with an active lane counts once at a barrier."""
+        """True if the instruction is a barrier of a CTA or cluster, where each warp counts once."""
         barrier = self.effect(Barrier)
         return barrier is not None and barrier.level != "warp"
 
@@ -258,19 +275,19 @@ class Form(Displayed):
 
     @property
     def family(self) -> str:
-        """Family that dynamic counts are grouped by: the first part of the name."""
+        """Family of the form, by which statistics are grouped: the first part of its name, such as "wgmma"."""
         return self.name.partition(".")[0]
 
     @property
     def heads(self) -> frozenset[str]:
-        """Words that may be the first of its opcode."""
+        """Words that can be the first word of an opcode of this form."""
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the slot values if the opcode words follow the syntax line, else None.
+        """Return the word of each slot if the opcode words follow the syntax line, else None.
 
-        The rows are not considered.
+        The combination of words may still be illegal, because the rows of the table are not examined.
         """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
@@ -280,9 +297,10 @@ class Form(Displayed):
 
     @property
     def name_words(self) -> int:
-        """Number of words that name the instruction. Assemblers accept the words after them in any order.
+        """Number of leading opcode words that name the instruction.
 
-        The name consists of the literal words up to the first qualifier, and the slots that choose an operation.
+        The name consists of the leading literal words and of the slots that choose an operation. Assemblers accept the
+        words after the name in any order.
         """
         count = 1
         for word in self.syntax.words[1:]:
@@ -310,26 +328,22 @@ class Form(Displayed):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """Names of its words in diagnostic codes: slots, literal words, parts of composite words."""
+        """Names that diagnostic codes use for slots, literal words and parts of composite slots."""
         return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
-        """Columns that are parts of a composite word."""
+        """Columns that are parts of a composite slot, such as m, n and k of a shape."""
         return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
-        """Return the rows that allow all slot values. There are several if availability differs."""
+        """Return the rows of the table that allow all these slot values.
+
+        There are several rows if the combination is available from different versions on different targets.
+        """
         return tuple(
             row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
         )
-
-    def _vocabulary(self) -> dict[str, frozenset[str]]:
-        found: dict[str, set[str]] = {column: set() for column in self.columns}
-        for row in self.rows:
-            for column, words in row.cells.items():
-                found[column].update(word for word in words if word)
-        return {column: frozenset(words) for column, words in found.items()}
 
     def _check(self) -> None:
         slots = {word.slot for word in self.syntax.words if word.slot}
@@ -341,7 +355,7 @@ class Form(Displayed):
         patterns = {name for pattern in self.syntax.operands for name in pattern.names}
         if patterns != set(self.operands):
             declared, written = sorted(self.operands), sorted(patterns)
-            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
+            raise FormError(f"form {self.name}: its operands are {declared}; expected {written}, as in its syntax line")
         for spec in self.operands.values():
             if isinstance(spec.type, str) and spec.type not in TYPES and spec.type not in slots:
                 raise FormError(f"form {self.name}: {spec.type!r} is neither a type nor a slot")
@@ -354,7 +368,7 @@ class Form(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Opcode bound to a form: the slot values and the rows that allow them."""
+    """Opcode that follows a form: the word of each slot, and the rows of the table that allow these words."""
 
     form: Form
     slots: Mapping[str, str]
@@ -362,18 +376,21 @@ class Match:
 
 
 LONGEST_OPCODE = 500
-"""Maximum length of an opcode in characters. No form has a longer one."""
+"""Maximum number of characters of an opcode. No form has a longer opcode."""
 
 
 class Registry:
-    """Forms by name and by the first word of their opcodes."""
+    """All declared forms, indexed by name and by the first word of their opcodes."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Form] = {}
         self._by_head: dict[str, list[Form]] = {}
 
     def add(self, form: Form) -> None:
-        """Add a form. Errors: FormError if its name is taken."""
+        """Add a form.
+
+        Errors: FormError if another form has the same name.
+        """
         if form.name in self.by_name:
             raise FormError(f"form {form.name}: declared twice")
         self.by_name[form.name] = form
@@ -381,15 +398,15 @@ class Registry:
             self._by_head.setdefault(head, []).append(form)
 
     def heads(self) -> Iterable[str]:
-        """Return every word that may be the first of an opcode."""
+        """Return every word that can be the first word of an opcode."""
         return self._by_head.keys()
 
     def forms_of(self, head: str) -> tuple[Form, ...]:
-        """Return the forms whose opcode begins with the word `head`."""
+        """Return the forms whose opcodes can begin with the word `head`."""
         return tuple(self._by_head.get(head, ()))
 
     def match(self, opcode: str) -> tuple[Match, ...]:
-        """Return every form and row that an opcode follows."""
+        """Return a match for every form that allows an opcode. Without a match, the opcode is illegal."""
         if len(opcode) > LONGEST_OPCODE:
             return ()
         words = tuple(opcode.split("."))
@@ -404,7 +421,7 @@ Form.registry = Registry()
 
 
 def forms() -> Iterable[Form]:
-    """Return every declared form, in order of declaration."""
+    """Return every declared form, in the order of declaration."""
     return Form.registry.by_name.values()
 
 
@@ -413,5 +430,5 @@ forms_of = Form.registry.forms_of
 match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
-def no_effect(warps: Any, i: Any) -> None:
-    """Execute a hint, or an ordering that the emulator always guarantees, by doing nothing."""
+def no_effect(warps: Warps, i: Bound) -> None:
+    """Execute a hint, or a fence that the emulator does not need, by doing nothing."""

@@ -1,6 +1,7 @@
 """Evaluation of lane-wise semantics over batches of warps.
 
-Lane-wise semantics are pure functions of lane values. The interpreter evaluates them over arrays of shape (warps, 32).
+Lane-wise semantics are pure functions of lane values. The interpreter evaluates such a function over arrays of shape
+(warps, 32).
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from operator import attrgetter
 from typing import Any
 
 from warploom.isa.model.operands import OperandSpec
+from warploom.isa.model.semantics import Bound, Warps
 
 LaneFunction = Callable[..., Any]
 
 Word = Any
-"""PTX word of a slot: one of those that the rows list, or "" if the slot is empty."""
+"""Text of a modifier in an opcode, or "" if the opcode does not have the modifier."""
 
 
 def evaluate_lanes(
     form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
-) -> Callable[[Any, Any], None]:
-    """Return the execution of a pure function: read its operands, evaluate it, and write its results.
+) -> Callable[[Warps, Bound], None]:
+    """Return a function that executes an instruction with lane-wise semantics on a batch of warps.
 
-    A vector operand is passed as a sequence of registers. An absent operand is passed as None. A parameter named like a
-    destination is True if the result is wanted. The last parameter may be `carry`, the carry flag; the last result of
-    such a function is the new carry flag.
+    The returned function reads the operands, evaluates `function` and writes the results. It passes a vector operand as
+    a sequence of registers and an absent operand as None. A parameter with the name of a destination is True if the
+    instruction has this destination. The last parameter may be `carry`, the carry flag; the last result is then the new
+    carry flag.
     """
     names = list(signature(function).parameters)
     has_carry = names[-1:] == ["carry"]
@@ -41,7 +44,7 @@ def evaluate_lanes(
     only = targets[0] if len(targets) == 1 else ""
     write_only = writers[0] if writers else _write
 
-    def execution(warps: Any, i: Any) -> None:
+    def execution(warps: Warps, i: Bound) -> None:
         arguments = list(values_of(i))[:-1]
         for k, convert in conversions:
             arguments[k] = convert(warps, arguments[k])
@@ -58,7 +61,7 @@ def evaluate_lanes(
     return execution
 
 
-def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any] | None:
+def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Warps, Any], Any] | None:
     """Return the function that turns the value of an operand into an argument, or None if the argument is the value."""
     spec = operands.get(name)
     if spec is None or spec.kind == "immediate":
@@ -70,15 +73,15 @@ def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any
     return lambda warps, value: None if value is None else warps.read(value)
 
 
-def _write(warps: Any, value: Any, result: Any) -> None:
+def _write(warps: Warps, value: Any, result: Any) -> None:
     if value is not None:
         warps.write(value, result)
 
 
-def _write_vector(warps: Any, value: Any, result: Any) -> None:
+def _write_vector(warps: Warps, value: Any, result: Any) -> None:
     if value is not None:
         warps.write_vector(value, result)
 
 
-def _write_carry(warps: Any, value: Any, result: Any) -> None:
+def _write_carry(warps: Warps, value: Any, result: Any) -> None:
     warps.write_carry(result)

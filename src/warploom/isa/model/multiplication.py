@@ -1,6 +1,6 @@
-"""Record of a matrix multiplication: its operands, and the sum that defines its result.
+"""Record of a matrix multiplication: its operands, and the arithmetic that defines its result.
 
-The emulator executes the record, and observers read the operands from it.
+The emulator executes the record. Observers read the operands from it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from warploom.numerics.spec import Rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisterMatrix:
-    """Matrix in the registers of a warp or a warpgroup.
-
-    Elements of fewer than 8 bits that are `padded` have containers of 8 bits.
-    """
+    """Matrix in the registers of a warp or warpgroup, with containers of 8 bits if `padded`."""
 
     registers: Value
     map: FragmentMap
@@ -39,8 +36,7 @@ class RegisterMatrix:
 class SharedMatrix:
     """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
 
-    `name` is "A" or "B". `rows` and `k` are the extents of the stored elements; `major` is "K" or "MN". A descriptor
-    without its start address is called the fields of the descriptor.
+    `rows` and `k` are the extents of the stored elements. `major` is the dimension whose elements are contiguous.
     """
 
     name: Literal["A", "B"]
@@ -51,14 +47,19 @@ class SharedMatrix:
     major: Literal["K", "MN"] = "K"
 
     def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 8-byte words of the matrix, the swizzle and the base offset.
+        """Return the offsets of the 8-byte words of the matrix, its swizzle and its base offset.
 
-        Words run along K, or along the rows if the matrix is MN-major. Units: bytes from the start address.
+        `fields` is the descriptor without its start address. The words run along K, or along the rows if the matrix is
+        MN-major.
+
+        Units: bytes from the start address.
         """
         return _offsets(fields, self.rows, self.k, self.element, self.major)
 
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 16-byte chunks of the matrix, the swizzle and the base offset.
+        """Return the offsets of the 16-byte chunks of the matrix, its swizzle and its base offset.
+
+        `fields` is the descriptor without its start address.
 
         Units: bytes from the start address.
         """
@@ -92,9 +93,9 @@ def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[N
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metadata:
-    """Metadata of a sparse A: the k of each stored element.
+    """Metadata of a sparse matrix A, which gives the index along K of each stored element.
 
-    `operand` is the name of the operand. With `ordered` metadata the first index of each pair is the lower one.
+    `operand` is the name of the metadata operand. If `ordered`, the first index of each pair must be the lower index.
     """
 
     operand: str
@@ -105,9 +106,10 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockScales:
-    """Scale factors of A or B.
+    """Scale factors of A or B in a block-scaled multiplication.
 
-    There are `vectors` factors for each row of A or column of B, selected by two operands.
+    Each row of A, or column of B, has `vectors` factors. `byte_id` and `thread_id` select the bytes and the lanes that
+    hold them.
     """
 
     operand: Literal["A", "B"]
@@ -121,9 +123,9 @@ class BlockScales:
 class Multiplication:
     """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
 
-    `sum` is the definition in `numerics.spec` that the types and the architecture select; see `model`. If the predicate
-    `keeps` is false, c is zero. `scales` are those of A and of B. `negate_a` and `negate_b` change the signs of the
-    elements of A and B, `satfinite` clamps integer results, and `rounding` applies to f64.
+    `unit` and `slots` select the arithmetic of the sum; `model` returns it. If the predicate `keeps` is false, c is
+    taken as zero. `scales` are the scale factors of A and B. `negate_a` and `negate_b` change the signs of the elements
+    of A and B. `satfinite` clamps integer results. `rounding` applies to f64.
     """
 
     unit: UnitKind
@@ -142,20 +144,26 @@ class Multiplication:
 
     @property
     def k(self) -> int:
-        """Number of products of one element of D, including those with unstored elements of a sparse A."""
+        """Number of products in the sum of each element of D, including the zeros of a sparse A."""
         return k_of(self.slots["shape"])
 
     @property
     def shared(self) -> tuple[SharedMatrix, ...]:
-        """Operands in shared memory."""
+        """Operands A and B that are in shared memory."""
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
 
     def model(self, arch: str) -> Model:
-        """Return the arithmetic of the sum on an architecture. Errors: NoModelError."""
+        """Return the arithmetic that an architecture uses for the sum.
+
+        Errors: NoModelError if the arithmetic is not known.
+        """
         return select_model(self.unit, arch, self.slots)
 
     def continues(self, before: Multiplication) -> bool:
-        """Return True if it adds to the result of another one, and differs in its shared matrices only."""
+        """Return True if the emulator can fuse this multiplication with the multiplication `before`.
+
+        Both must accumulate into the same registers and differ only in the contents of their matrices in shared memory.
+        """
         return (
             self.d.registers is before.d.registers
             and isinstance(self.a, SharedMatrix)
@@ -165,7 +173,7 @@ class Multiplication:
         )
 
     def _terms(self) -> tuple[object, ...]:
-        """Return everything that the sum depends on but the values of the operands."""
+        """Return the properties that determine the sum, except the values of the operands."""
         majors = tuple(each.major for each in self.shared)
         operation = self.slots.get("bitOp", "")
         types = tuple(each.element for each in (self.a, self.b, self.d))
@@ -173,19 +181,19 @@ class Multiplication:
 
 
 def element_of(slots: Mapping[str, str], operand: str) -> str:
-    """Return the element type of operand "A", "B", "C" or "D"; f16 if the opcode does not name it."""
+    """Return the element type of operand "A", "B", "C" or "D", or f16 if the opcode does not name a type."""
     return slots.get(f"{operand.lower()}type", "f16")
 
 
 def k_of(shape: str) -> int:
-    """Return K of the name of a shape, such as m16n8k16."""
+    """Return the extent K of a shape such as "m16n8k16"."""
     return int(shape.partition("k")[2])
 
 
 def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
-    """Return the arithmetic that the slots of a multiplication select on an architecture.
+    """Return the arithmetic that an architecture uses for a multiplication with these modifiers.
 
-    Errors: NoModelError.
+    Errors: NoModelError if the arithmetic is not known.
     """
     a, b, d = (element_of(slots, operand) for operand in "ABD")
     c = slots.get("ctype") or d

@@ -1,4 +1,4 @@
-"""Layout of the matrix of an operand in registers, shared memory or tensor memory."""
+"""Layout of the matrix that an operand holds in registers, shared memory or tensor memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ LayoutMap = FragmentMap | SharedMap | TensorMemoryMap
 
 @dataclass(frozen=True, slots=True)
 class LayoutInputs:
-    """Values outside the opcode on which layouts depend: other operands, descriptors and tensor maps.
+    """Values outside the opcode that layouts depend on, such as descriptors and tensor maps.
 
-    `selector` is the sparsity selector; `byte_id` and `thread_id` select block scales. `descriptor` describes a tile in
-    shared memory. Without it the tile is packed without gaps from address 0, with a swizzle of `swizzle` bytes and
-    `major` "K" or "MN". `tensor_map` describes a tensor copy, whose box starts at address 0. `idesc` is the
-    instruction descriptor of a multiplication in tensor memory. Descriptors may be integers.
+    `selector` is the sparsity selector. `byte_id` and `thread_id` select block scales. `descriptor` describes a tile in
+    shared memory. Without a descriptor, the tile is packed without gaps from address 0, with a swizzle of `swizzle`
+    bytes, and its contiguous dimension is `major`, "K" or "MN". `tensor_map` describes a tensor copy, whose box starts
+    at address 0. `idesc` is the instruction descriptor of a multiplication in tensor memory. Descriptors may be given
+    as integers.
     """
 
     selector: int = 0
@@ -40,22 +41,22 @@ class LayoutInputs:
     idesc: InstructionDescriptor | int | None = None
 
     def changed(self) -> tuple[str, ...]:
-        """Return the names of the fields that differ from their defaults."""
+        """Return the names of the fields whose values differ from their defaults."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 
     def descriptor_of_warpgroup(self) -> Descriptor | None:
-        """Return the descriptor of a warpgroup multiplication.
+        """Return the decoded descriptor of a `wgmma` operand, or None if no descriptor was given.
 
-        Errors: UsageError for a descriptor of the fifth generation.
+        Errors: UsageError for a descriptor of `tcgen05.mma`.
         """
         if isinstance(self.descriptor, int):
             return Descriptor.decode(self.descriptor)
         if isinstance(self.descriptor, UmmaDescriptor):
-            raise UsageError("a descriptor of the fifth generation does not fit a warpgroup multiplication")
+            raise UsageError("wgmma cannot use a UmmaDescriptor; expected a Descriptor")
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
-        """Return the descriptor of a multiplication of the fifth generation, converted if necessary."""
+        """Return the decoded descriptor of a `tcgen05.mma` operand, converted from `wgmma`'s, or None."""
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)
@@ -71,7 +72,8 @@ DEFAULT_INPUTS = LayoutInputs()
 class OperandLayout:
     """Layout of one operand.
 
-    It has the name of the matrix, the map, and the fields of `LayoutInputs` that the map needs.
+    `operand` is the name of the matrix. `map` computes the positions of its elements from the instruction's modifiers
+    and the `LayoutInputs`. `needs` lists the fields of `LayoutInputs` that `map` depends on.
     """
 
     operand: str

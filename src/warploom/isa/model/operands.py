@@ -1,7 +1,8 @@
 """Specification of the operands of a Form: kind, access, type and constraints.
 
-A type is a PTX type word, the name of a slot whose word is the type, or a function of the slots. Register counts and
-widths follow from shape and type by formula. What ptxas accepts beyond the manual is declared in `check/ptxas/`.
+A *slot* is a named modifier of the instruction's syntax line, such as `.type`. A type is given as a PTX type word, as
+the name of a slot whose word is the type, or as a function of the slots. The number of registers is given in the same
+ways. Syntax that ptxas accepts beyond the manual is declared in `check/ptxas/`.
 """
 
 from __future__ import annotations
@@ -21,18 +22,24 @@ AcceptsRule = Accepts | Callable[[Slots], Accepts]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 
 VECTORS = (1, 2, 4)
-"""Lengths of vectors whose length no formula determines."""
+"""Possible numbers of registers of a vector operand whose Form does not determine the number."""
 
 Allowance = Literal[
     "sink", "special", "symbol", "integers", "braces", "gap", "minus", "unified", "output", "function",
     ".branchtargets", ".callprototype", ".calltargets",
 ]  # fmt: skip
-"""Syntax that an operand may use beside a plain register or constant.
+"""Syntax that an operand may use in addition to a plain register or constant.
 
-- sink: `_` for an unwanted result; gap: `_` among the elements of a source vector
-- special: a special register; symbol: the address of a variable; function: the name of a function
-- integers: registers of integer types in a vector of floats; braces: a single register in braces
-- minus: a negated register; unified: a `.unified` address; output: only parameters that the function returns
+- sink: `_` for an unwanted result
+- gap: `_` among the elements of a source vector
+- special: a special register
+- symbol: the address of a variable
+- function: the name of a function
+- integers: registers of integer types in a vector of floats
+- braces: a single register in braces
+- minus: a negated register
+- unified: an address with the attribute `.unified`
+- output: parameters that the function returns, and no others
 - .branchtargets, .callprototype, .calltargets: the label of such a directive
 """
 Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
@@ -42,8 +49,9 @@ Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
 class ConstantConstraint:
     """Constraint on the constants that an operand may be.
 
-    `values` are the legal constants, None for all. Only the low `bits` of a constant are examined if `bits` is not 0.
-    `upto` names the operand whose constant is the maximum. `target` is the target that the operand needs.
+    `values` are the legal constants. None allows all constants, and an empty collection allows registers only. If
+    `bits` is not 0, only the low `bits` bits of a constant are examined. `upto` names another operand, whose constant
+    is the maximum. `target` is the target that the operand requires.
     """
 
     values: Values = None
@@ -51,23 +59,21 @@ class ConstantConstraint:
     upto: str = ""
     target: str = ""
 
-    def values_for(self, slots: Slots) -> Collection[int] | None:
-        """Return the legal constants, or None if all are."""
-        return self.values(slots) if callable(self.values) else self.values
-
     def examined(self, constant: int, slots: Slots) -> int:
-        """Return the value of a constant that counts: its low bits, or a signed number of 64 bits."""
+        """Return the low bits of a constant that are examined, or the constant as a signed 64-bit number."""
         bits = _number(self.bits, slots)
         return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterConstraint:
-    """Constraint on the registers that an operand may be, relative to its type.
+    """Constraint on the declared types of the registers that an operand may be.
 
-    `accepts` is "wide" if wider registers are legal, "bits" if only registers declared as bits and no constants are,
-    "own" if only integer registers hold an integer, and "coded" if floating-point constants are legal as bit patterns
-    only. `selector` is the pattern of the part selectors that may follow a register, as in `%r1.b0`.
+    `accepts` is "same" if the register must fit the operand's type. "wide" also accepts wider registers. "bits" accepts
+    only registers that are declared as bits, and no constants. "own" rejects f16x2 registers for an integer. "coded"
+    accepts floating-point constants only as bit patterns.
+
+    `selector` is a regular expression for the selector of bytes or halves that may follow a register, as in `%r1.b0`.
     """
 
     accepts: AcceptsRule = "same"
@@ -80,11 +86,15 @@ _SAME_TYPE = RegisterConstraint()
 
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
-    """Specification of one operand.
+    """Specification of one operand of a Form.
 
-    `count` is the number of registers of a vector (0: no braces, -1: 1, 2 or 4), or of the coordinates of an address.
-    `when` names a slot: the operand is present exactly if the slot has a word. `space` is the state space of an
-    address, "?" for any, or that of the variable whose address a register operand may be.
+    `count` is the number of registers of a vector, or of coordinates of an address. 0 means no vector, and -1 means a
+    vector of 1, 2 or 4 registers.
+
+    `when` names a modifier. The operand is present exactly if the opcode has this modifier.
+
+    `space` is the state space of an address, or "?" for any. For a register operand it is the state space of a variable
+    whose address the operand may be.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -105,15 +115,18 @@ class OperandSpec:
 
     @property
     def implied(self) -> bool:
-        """True if the form determines the type and no word of the opcode names it."""
+        """True if the form determines the operand's type and no word of the opcode names it."""
         return self.constraint.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def type_word(self, slots: Slots) -> str:
-        """Return the PTX type word of the operand."""
+        """Return the PTX type of the operand in an instruction with these modifiers."""
         return self.type(slots) if callable(self.type) else slots.get(self.type, self.type)
 
     def space_word(self, slots: Slots) -> str:
-        """Return the state space of an address: a PTX word, "" for generic, "?" for any."""
+        """Return the state space of an address operand, as a PTX word.
+
+        It is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
+        """
         if callable(self.space):
             return self.space(slots)
         if self.space == "?":
@@ -121,26 +134,27 @@ class OperandSpec:
         return slots.get(self.space, self.space)
 
     def accepts(self, slots: Slots) -> Accepts:
-        """Return which registers beyond those of its type the operand accepts."""
+        """Return the rule for the registers that the operand accepts; `RegisterConstraint` lists the rules."""
         rule = self.constraint.accepts
         return rule(slots) if callable(rule) else rule
 
     def allowed(self, slots: Slots) -> Collection[Allowance]:
-        """Return the additional syntax that the operand may use."""
+        """Return the additional syntax that the operand may use in an instruction with these modifiers."""
         return self.allows(slots) if callable(self.allows) else self.allows
 
     def selector_pattern(self, slots: Slots) -> str:
-        """Return the pattern of the part selectors that may follow a register, "" for none."""
+        """Return a regular expression for the selector that may follow a register, or "" if none may."""
         rule = self.constraint.selector
         return rule(slots) if callable(rule) else rule
 
     def registers(self, slots: Slots) -> int:
-        """Return the number of registers of the vector, 0 for a single register."""
+        """Return the number of registers of the vector: 0 for a single register, -1 for 1, 2 or 4."""
         return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
-        """Return the legal constants, or None if all are."""
-        return self.legal.values_for(slots)
+        """Return the legal constants, or None if every constant is legal."""
+        values = self.legal.values
+        return values(slots) if callable(values) else values
 
 
 def _number(rule: CountRule, slots: Slots) -> int:
@@ -153,7 +167,7 @@ def _number(rule: CountRule, slots: Slots) -> int:
 
 
 def bits_as_unsigned(slots: Slots) -> str:
-    """Return the type of an instruction, with unsigned integers in place of bits."""
+    """Return the word of the modifier `type`, with unsigned integers instead of bits, as u32 for b32."""
     word = slots["type"]
     return f"u{word[1:]}" if word[0] == "b" else word
 
@@ -161,10 +175,9 @@ def bits_as_unsigned(slots: Slots) -> str:
 def out(
     type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:
-    """Return a destination register, or a vector of `count` registers."""
-    return OperandSpec(
-        "register", "write", type, count, constraint=RegisterConstraint(accepts, selector), allows=allows
-    )
+    """Return the specification of a destination register, or of a vector of `count` destination registers."""
+    constraint = RegisterConstraint(accepts, selector)
+    return OperandSpec("register", "write", type, count, constraint=constraint, allows=allows)
 
 
 def inp(
@@ -179,78 +192,47 @@ def inp(
     selector: TypeRule = "",
     space: TypeRule = "?",
 ) -> OperandSpec:
-    """Return a source: a register, a constant, or a vector of them."""
-    return OperandSpec(
-        "register",
-        "read",
-        type,
-        count,
-        when,
-        space,
-        ConstantConstraint(values, bits),
-        RegisterConstraint(accepts, selector),
-        allows,
-    )
+    """Return the specification of a source: a register, a constant, or a vector of `count` registers.
+
+    `values` are the legal constants. None allows every constant, and `()` allows registers only.
+    """
+    legal, constraint = ConstantConstraint(values, bits), RegisterConstraint(accepts, selector)
+    return OperandSpec("register", "read", type, count, when, space, legal, constraint, allows)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> OperandSpec:
-    """Return a register, or a vector of registers, that is read and written."""
+    """Return the specification of one or `count` registers that the instruction reads and writes."""
     return OperandSpec("register", "both", type, count)
 
 
 def pred_out(*, sink: bool = True) -> OperandSpec:
-    """Return a destination predicate."""
+    """Return the specification of a destination predicate. With `sink`, the operand may also be `_`."""
     return OperandSpec("predicate", "write", "pred", allows=("sink",) if sink else ())
 
 
 def pred_in(values: Values = None, when: str = "") -> OperandSpec:
-    """Return a source predicate, possibly negated, or a constant."""
+    """Return the specification of a source predicate, which may be negated or a constant of `values`."""
     return OperandSpec("predicate", "read", "pred", when=when, legal=ConstantConstraint(values))
 
 
 def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows = ()) -> OperandSpec:
-    """Return an address `[base + offset]`, with a vector of coordinates for tensor operands.
+    """Return the specification of an address `[base + offset]`, with coordinates for tensor operands.
 
-    Without a `space` the state space is the word of the slot `ss` or `space`.
+    If `space` is "?", the state space is the word of the modifier `ss` or `space`.
     """
     return OperandSpec("address", "read", "b64", coordinates, space=space, allows=allows)
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
-    """Return an address `[taddr + offset]` in tensor memory: 32 bits in a register."""
+    """Return the specification of an address `[taddr + offset]` in tensor memory, in a 32-bit register."""
     return OperandSpec("address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor")
 
 
 def immediate(type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0) -> OperandSpec:
-    """Return an integer constant, one of `values` if they are given."""
+    """Return the specification of an integer constant. None as `values` allows every constant."""
     return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 
 
-def amount_or_predicate(type: TypeRule, upto: str = "") -> OperandSpec:
-    """Return a source of a type, or a predicate, as its declaration decides."""
-    return OperandSpec("any", "read", type, legal=ConstantConstraint(upto=upto))
-
-
 def sink() -> OperandSpec:
-    """Return the sink `_`."""
+    """Return the specification of the operand `_`, which discards a result."""
     return OperandSpec("sink", "none")
-
-
-def label() -> OperandSpec:
-    """Return a branch target."""
-    return OperandSpec("label", "none")
-
-
-def function() -> OperandSpec:
-    """Return the name of a function, or a register with its address."""
-    return OperandSpec("symbol", "none", allows=("function",))
-
-
-def table(*directives: Literal[".branchtargets", ".callprototype", ".calltargets"]) -> OperandSpec:
-    """Return the label of one of some directives."""
-    return OperandSpec("symbol", "none", allows=directives)
-
-
-def arguments(access: Literal["read", "write"]) -> OperandSpec:
-    """Return the parenthesised list of a call."""
-    return OperandSpec("tuple", access)

@@ -1,4 +1,7 @@
-"""Parameters of a kernel: their offsets in the parameter block, and the bytes of scalar arguments."""
+"""Parameters of a kernel: positions in the parameter block, and encoding of scalar arguments.
+
+The parameter block is the memory that passes all arguments of a launch to the kernel.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,12 @@ Scalar: TypeAlias = "np.generic[Any]"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a kernel: byte offset and size in the parameter block, type word, array or scalar."""
+    """Parameter of a kernel.
+
+    `type` is its PTX type without a dot. `is_pointer` is True if the parameter is declared with `.ptr`.
+
+    Units: `offset` (in the parameter block), `size` and `align` are bytes.
+    """
 
     name: str
     type: str
@@ -54,12 +62,12 @@ def size_of(variable: Variable) -> int | None:
 
 
 def aligned(offset: int, align: int) -> int:
-    """Return the first multiple of `align` that is at least `offset`."""
+    """Return the smallest multiple of `align` that is at least `offset`."""
     return -(-offset // align) * align
 
 
 def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
-    """Return the parameters that a kernel declares, each at its offset in the parameter block."""
+    """Return the parameters that a kernel declares, with their offsets in the parameter block."""
     placed: list[Parameter] = []
     end = 0
     for variable in variables:
@@ -73,15 +81,12 @@ def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
     return tuple(placed)
 
 
-# Numbers ----------------------------------------------------------------------------------------------------
-
-
 def encode(number: int, parameter: Parameter, value: object) -> bytes:
-    """Return the bytes of a scalar argument. None is a null pointer.
+    """Return the bytes that pass a scalar argument to a parameter. None is encoded as a null pointer.
 
-    `number` is the position of the argument, for messages.
+    `number` is the position of the argument in the argument list, for messages.
 
-    Errors: UsageError launch.argument.
+    Errors: UsageError with the code launch.argument for a value that does not fit the parameter.
     """
     if value is None and parameter.size == 8:
         return bytes(8)
@@ -93,14 +98,16 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
     if isinstance(value, float):
         return _encode_float(number, parameter, value)
     assert isinstance(value, int)
-    return _encode_integer(number, parameter, value)
+    if TYPES[parameter.type].dtype.kind == "f":
+        return _encode_float(number, parameter, float(value))
+    low, high = integer_range(parameter)
+    if not low <= value <= high:
+        raise argument_error(number, parameter, value, f"an integer from {low} to {high}")
+    return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """Return the least and the largest integer that may be passed for a parameter.
-
-    The range covers the signed and the unsigned integers of the parameter's width.
-    """
+    """Return the smallest and the largest integer that fit a parameter as signed or as unsigned integer."""
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 
@@ -111,7 +118,11 @@ def is_scalar(value: object) -> TypeGuard[Scalar]:
 
 
 def argument_error(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
-    """Return the error launch.argument, which states what the argument is and what is expected."""
+    """Return the UsageError for an argument of a launch that does not fit its parameter.
+
+    The message states the argument's position `number`, the argument, and what `expected` allows. The code is
+    launch.argument.
+    """
     if _is_array(value):
         found = f"an array of {value.dtype} and shape {value.shape}"
     elif is_scalar(value):
@@ -150,12 +161,3 @@ def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
         return struct.pack("<f" if parameter.size == 4 else "<d", value)
     except OverflowError:
         raise argument_error(number, parameter, value, f"a number in the range of .{parameter.type}") from None
-
-
-def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
-    if TYPES[parameter.type].dtype.kind == "f":
-        return _encode_float(number, parameter, float(value))
-    low, high = integer_range(parameter)
-    if not low <= value <= high:
-        raise argument_error(number, parameter, value, f"an integer from {low} to {high}")
-    return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")

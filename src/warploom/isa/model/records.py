@@ -1,8 +1,8 @@
 """Records of asynchronous copies, with one copy for each active lane.
 
-The operands have been read when the instruction is issued, so that the emulator may execute a record at any later time.
-Observers read the ranges from the same record. Arrays have one element for each lane of the batch; those of inactive
-lanes have no meaning.
+A record contains the values of the operands at the time of the instruction. The emulator may therefore execute the
+record later. Observers read the copied ranges from the same record. Arrays have one element for each lane of the batch
+of warps. Elements of inactive lanes have no meaning.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ Completion = Literal["mbarrier", "group"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadCopy:
-    """Copy of up to `size` bytes from global to shared memory, in the copy group of its thread.
+    """Copy from global to shared memory by `cp.async`, in the copy group of its thread.
 
-    Only the first `amount` bytes are read; the rest of the destination is filled with zeros.
+    The destination has `size` bytes. The copy reads the first `amount` bytes of the source and fills the rest of the
+    destination with zeros.
 
     Shapes: every array is (warps, 32).
+
     Units: bytes. `size` is 4, 8 or 16.
+
     Source: PTX ISA 9.7.9.25.3.1.
     """
 
@@ -35,22 +38,27 @@ class ThreadCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BulkCopy:
-    """Copy of consecutive bytes between two state spaces.
+    """Copy of consecutive bytes between two state spaces by `cp.async.bulk` or `cp.reduce.async.bulk`.
 
-    With completion "mbarrier" the bytes written are subtracted from the transactions of the mbarrier, which is in the
-    space of the destination and, for shared::cluster, in the CTA that owns the destination. With a multicast mask the
-    bytes are written at the same offset in every CTA of the cluster whose rank has its bit set, and counted at the
-    mbarrier there. With completion "group" the copy joins the lane's open bulk group. A reduction word combines the
-    bytes with those at the destination (`reductions.combine_bulk`).
+    With completion "mbarrier", the copied bytes are subtracted from the pending transactions of the mbarrier. The
+    mbarrier is in the space of the destination. For shared::cluster it is in the CTA that owns the destination.
 
-    With `ignored`, some bytes at the start and at the end of the source are not read. All bytes of the destination may
-    change: those that receive no byte of the source are indeterminate, and the emulator leaves them unchanged. All
-    bytes are counted.
+    With a multicast mask, the bytes are written at the same offset in each CTA of the cluster whose bit is set. The
+    mbarrier at the same offset in that CTA counts them.
 
-    Shapes: every array is (warps, 32), or broadcasts to it.
-    Units: `bytes` is a multiple of 16; bit i of `byte_mask` lets byte i of every 16 be written; `ignored` is the number
-        of bytes at the start and that at the end, each 0 to 15.
+    With completion "group", the copy joins the open bulk group of its lane. A `reduction` combines the bytes with the
+    old contents of the destination (see `reductions.combine_bulk`).
+
+    With `ignored`, some bytes at the start and at the end of the source are not read. Destination bytes without a
+    source byte are indeterminate on hardware, and the emulator leaves them unchanged. The mbarrier counts all bytes.
+
+    Shapes: every array is (warps, 32), or broadcasts to (warps, 32).
+
+    Units: `bytes` is a multiple of 16. Bit i of `byte_mask` allows byte i of every 16 bytes to be written. `ignored`
+    holds the number of bytes at the start and the number at the end, each 0 to 15.
+
     Errors: the emulator checks bounds, the alignment of both addresses to 16 bytes, and the range of `ignored`.
+
     Source: PTX ISA 9.7.9.25.5.
     """
 
@@ -68,7 +76,12 @@ class BulkCopy:
     ignored: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
 
     def source_range(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the offset of the first byte that each copy reads, and the number of bytes that it reads."""
+        """Return the offset of the first byte that each copy reads, and the number of bytes that it reads.
+
+        Shapes: both arrays broadcast to (warps, 32).
+
+        Units: bytes from the source address.
+        """
         size = self.bytes.astype(np.int64)
         if self.ignored is None:
             return np.zeros((1, 1), np.int64), size
@@ -78,23 +91,27 @@ class BulkCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorCopy:
-    """Copy of one box of a tensor, or of one column of its pixels.
+    """Copy of one box of a tensor, or of one im2col column, between global and shared memory.
 
-    The copy is between global memory and shared memory.
+    `tensor_map` holds the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
+    decodes the maps when it executes the copy.
 
-    `tensor_map` has the generic addresses of 128-byte tensor maps in global, const or param space, which are decoded
-    when the copy is executed. A "load" writes the box at `shared` and subtracts the bytes of the whole box, elements
-    out of bounds included, from the transactions of the mbarrier; the multicast mask is that of `BulkCopy`. A "store"
-    joins the lane's open bulk group and accesses elements in bounds only; a reduction word combines them with those in
-    global memory, in the element type of the map.
+    A "load" writes the box to the address `shared`. It subtracts the bytes of the whole box, including elements out of
+    bounds, from the pending transactions of the mbarrier. The multicast mask has the same meaning as in `BulkCopy`.
 
-    `is_im2col` is the mode of the instruction, which must be that of the map; `offsets` into the filter are those of a
-    load of pixels.
+    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines them
+    with those in global memory, in the element type of the map.
 
-    Shapes: coordinates (dimensions, warps, 32), int32, and offsets (dimensions - 2, warps, 32), innermost
-        dimension first; other arrays (warps, 32).
+    `is_im2col` is the mode of the instruction, which must equal the mode of the map. `offsets` are the positions in the
+    filter for an im2col load.
+
+    Shapes: coordinates are (dimensions, warps, 32), int32. Offsets are (dimensions - 2, warps, 32). Both have the
+    innermost dimension first. Other arrays are (warps, 32).
+
     Units: coordinates count elements of the tensor, or slices of an interleaved tensor.
+
     Errors: the emulator checks the map, its rank against `dimensions`, and alignment.
+
     Source: PTX ISA 9.7.9.27.
     """
 
@@ -113,5 +130,4 @@ class TensorCopy:
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
 
-BulkRecord = BulkCopy | TensorCopy
 CopyRecord = ThreadCopy | BulkCopy | TensorCopy

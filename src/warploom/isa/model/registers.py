@@ -1,7 +1,8 @@
-"""Types of registers and constants that an operand of a type accepts, by the rules of assemblers.
+"""Types of registers and constants that ptxas accepts for an operand of a given type.
 
-Bits stand for every type of their width, integers of one width for each other, and `f16x2` for 32 bits. Loads, stores
-and most conversions also accept registers wider than the value.
+A register of bits is legal for every type of its width. Signed and unsigned registers of one width are interchangeable,
+and an `f16x2` register is legal for 32-bit integers and bits. Loads, stores and most conversions also accept registers
+that are wider than the value.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
@@ -18,78 +19,69 @@ DECLARABLE = (
     "pred", "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2",
     "b64", "u64", "s64", "f64", "b128",
 )  # fmt: skip
-"""Types that a register may be declared with."""
+"""Types that a `.reg` directive may declare."""
 
-_BITS = {name: 128 if name == "b128" else TYPES[name].bits for name in DECLARABLE}
-_ONLY_BITS = frozenset({"bf16", "bf16x2", "tf32", "f32x2"})
+_BITS = {name: TYPES[name].bits for name in DECLARABLE}
 _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
 @cache
 def register_types(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
-    """Return the declared types of the registers that are legal for an operand of a type.
+    """Return the declared types of the registers that are legal for an operand of a given type.
 
-    `accepts` is that of the operand's `RegisterConstraint`. `implied` is True if the opcode does not name the type;
-    then `f16x2` does not stand for an integer.
+    `accepts` is the rule of the operand's `RegisterConstraint`. `implied` is True if no word of the opcode names the
+    type. Then an `f16x2` register is not legal for an integer.
     """
-    width = 128 if type_word == "b128" else TYPES[type_word].bits
-    kind = "bits" if type_word == "b128" else TYPES[type_word].kind
+    width, kind = TYPES[type_word].bits, TYPES[type_word].kind
     if kind == "predicate":
         return frozenset({"pred"})
     if accepts == "bits":
         return frozenset({f"b{width}"})
     if accepts == "wide":
-        return frozenset(name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name))
-    exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name)}
+        return frozenset(
+            name for name in DECLARABLE if _BITS[name] >= width and _holds(name, type_word, kind, wide=True)
+        )
+    exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _holds(name, type_word, kind, wide=False)}
     return frozenset(exact - {"f16x2"} if implied and kind in ("unsigned", "signed") else exact)
 
 
-def _exactly(type_word: str, kind: str, declared: str) -> bool:
-    if declared == "pred":
-        return False
-    if kind == "bits":
-        return True
+def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
+    """Return True if a register that is wide enough may hold a value of a type."""
+    if declared == "pred" or kind == "bits":
+        return declared != "pred"
     if kind in ("unsigned", "signed"):
         return declared[0] in "bus" or declared == "f16x2"
+    if wide:
+        return declared == type_word or (declared[0] == "b" and declared != "b8")
     if type_word in _PACKED_HALVES:
         return declared in ("b32", "f16x2")
-    if type_word in _ONLY_BITS or kind == "packed":
-        return declared[0] == "b"
     return declared[0] == "b" or declared == type_word
-
-
-def _widely(type_word: str, kind: str, declared: str) -> bool:
-    if declared == "pred":
-        return False
-    if kind == "bits":
-        return True
-    if kind in ("unsigned", "signed"):
-        return declared[0] in "bus" or declared == "f16x2"
-    return declared == type_word or (declared[0] == "b" and declared != "b8")
 
 
 @cache
 def takes_integers(type_word: str) -> bool:
     """Return True if an integer constant is legal for an operand of a type."""
-    return type_word == "b128" or TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
+    return TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
 @cache
 def takes_floats(type_word: str, width: int | None) -> bool:
     """Return True if a floating-point constant is legal for an operand of a type.
 
-    A constant of `width` bits is a number for f32 and f64, and a bit pattern for b32 and b64.
+    A constant is a number for f32 and f64. `width` is 32 for a constant such as 0f3F800000 and 64 for
+    0d3FF0000000000000, which are also legal for b32 and b64 respectively. It is None for a decimal constant, which has
+    64 bits.
     """
-    if type_word in ("f32", "f64"):
-        return True
-    return type_word == f"b{width or 64}"
+    return type_word in ("f32", "f64", f"b{width or 64}")
 
 
 def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     """Return the type of a vector of registers and constants, or "" if the items cannot be in one vector.
 
-    Integers, floats, `f16x2` and predicates do not mix. Bits mix with one of them. Predicates mix with bits of 32 only.
-    All registers have one width. A vector of mixed types has the type of bits.
+    `declared` and `constants` describe the items. One of the two entries of an item is "".
+
+    Integers, floats, `f16x2` and predicates cannot be in one vector with each other, but with bits. Predicates mix only
+    with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_kind(name) for name in items]

@@ -1,9 +1,10 @@
 """Protocol of a batch of warps, through which instructions execute.
 
-A batch has `count` warps at one program counter, taken from many CTAs, with 32 lanes each. Arrays have shape (warps,
-32) or a shape that broadcasts to it; an immediate has shape (1, 1). The emulator keeps the mask of active lanes and
-applies it to writes, stores and branches. An instruction computes on all lanes and reads the mask only if its
-definition depends on the mask.
+A batch has `count` warps of many CTAs, all at the same instruction, with 32 lanes each. Arrays have shape (warps, 32)
+or a shape that broadcasts to it. An immediate operand has shape (1, 1).
+
+The emulator keeps the mask of active lanes and applies it to writes, stores and branches. An instruction therefore
+computes on all lanes. It reads the mask only if its definition depends on the mask.
 """
 
 from __future__ import annotations
@@ -22,29 +23,29 @@ Lanes = NDArray[np.bool_]
 
 
 class Value(Protocol):
-    """Resolved operand: a register, a vector, a constant or an address."""
+    """Operand that the emulator has resolved: a register, a vector, a constant or an address."""
 
     type: str
 
 
 class Address(Value, Protocol):
-    """Address operand. `extra` holds the coordinate vectors behind its base, read as s32."""
+    """Address operand. `extra` holds the vectors of tensor coordinates that follow the base, read as s32."""
 
     extra: tuple[Value, ...]
 
 
 class Bound(Protocol):
-    """Bound instruction.
+    """Instruction that is bound to a Form.
 
-    Each slot of the Form is an attribute with its word ("" if absent). Each operand is an attribute with its Value
-    (None if absent).
+    Each modifier of the Form's syntax line is an attribute with its word, or "" if the opcode omits the modifier. Each
+    operand is an attribute with its `Value`, or None if the operand is absent.
     """
 
     def __getattr__(self, name: str) -> Any: ...
 
 
 class Warps(Protocol):
-    """Batch of warps at one instruction."""
+    """Batch of warps that execute one instruction together."""
 
     @property
     def count(self) -> int:
@@ -53,114 +54,122 @@ class Warps(Protocol):
 
     @property
     def arch(self) -> str:
-        """Architecture that determines the numerics, such as "sm_90a"."""
+        """Architecture that the emulator imitates, such as "sm_90a"."""
         ...
 
     # Registers ----------------------------------------------------------------------------------------
 
     def read(self, value: Value) -> Array:
-        """Return the value of an operand in the NumPy dtype of its type. Shapes: (warps, 32) or (1, 1)."""
+        """Return the value of an operand, with shape (warps, 32), or (1, 1) for an immediate."""
         ...
 
     def read_vector(self, value: Value) -> Array:
-        """Return all registers of a vector operand. Shapes: (registers, warps, 32)."""
+        """Return the values of a vector operand, with shape (registers, warps, 32)."""
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write the active lanes of a destination. Narrower results are extended by the sign of their type."""
+        """Write a result to the active lanes of a register, sign- or zero-extended by its type if narrower."""
 
     def write_vector(self, value: Value, results: Array) -> None:
-        """Write all registers of a vector. Shapes: (registers, warps, 32)."""
+        """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
 
     def read_fragment(self, value: Value, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup holds in a vector, in unsigned units of an order.
+        """Return the matrix that each warp or warpgroup holds in a vector, as unsigned integers.
 
-        Shapes: (warps, or warpgroups in the order of `warpgroups()`, units).
+        `order` determines the order of the integers and their width.
+
+        Shapes: (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
         ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup into a vector: the inverse of `read_fragment`."""
+        """Write the matrix of each warp or warpgroup into a vector. This is the inverse of `read_fragment`."""
 
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
         """Change the matrix that each warpgroup holds in a vector.
 
-        `change` receives the matrices and writes to them. It returns the remaining work as independent parts, which
-        finish before the registers are next accessed.
+        `change` receives the matrices and writes to them. It returns functions that do the remaining work and are
+        independent of each other. They finish before the next access to the registers.
 
-        Shapes: (warpgroups in the order of `warpgroups()`, units).
+        Shapes: (warpgroups, units) in the order of `warpgroups()`.
         """
 
     def read_carry(self) -> Lanes:
-        """Return the carry flag CC.CF of every lane. Shapes: (warps, 32)."""
+        """Return the carry flag CC.CF of every lane, with shape (warps, 32)."""
         ...
 
     def write_carry(self, carry: Lanes) -> None:
-        """Write the carry flag of the active lanes."""
+        """Write the carry flag CC.CF of the active lanes."""
 
     def active(self) -> Lanes:
-        """Return the mask of active lanes. Shapes: (warps, 32)."""
+        """Return the mask of active lanes, with shape (warps, 32)."""
         ...
 
     # Memory -------------------------------------------------------------------------------------------
 
     def addresses(self, value: Value) -> NDArray[np.uint64]:
-        """Return the effective addresses of an address operand, including the offset. Shapes: (warps, 32)."""
+        """Return the effective addresses of an address operand, base plus offset, with shape (warps, 32)."""
         ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements per active lane. `space` is the state space, "" for generic.
+        """Load `count` consecutive elements for each active lane.
 
-        `lanes` restricts the access to some lanes; the other lanes receive zeros.
+        `space` is the state space, or "" for generic addresses. `lanes` restricts the access to some lanes. The other
+        lanes receive zeros.
 
-        Shapes: (count, warps, 32). Errors: emulator.out-of-bounds, emulator.misaligned.
+        Shapes: (count, warps, 32).
+
+        Errors: emulator.out-of-bounds, emulator.misaligned.
         """
         ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store elements. Shapes of values: (count, warps, 32). Errors: those of `load`."""
+        """Store consecutive elements for each active lane, or for those of `lanes`.
+
+        Shapes: `values` is (count, warps, 32).
+
+        Errors: emulator.out-of-bounds, emulator.misaligned.
+        """
 
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read, modify and write memory, and return the old values. Lanes with equal addresses act in order.
+        """Read, modify and write memory, and return the old contents.
 
-        `op` is an operation of `reductions.combine(op, type, space)`, or "exch", or "cas", which stores `values` if
-        memory equals `compares`.
-
-        Shapes: (warps, 32).
+        Lanes with equal addresses act one after the other. `op` is an operation of `reductions.combine(op, type,
+        space)`, or "exch", or "cas". The operation "cas" stores `values` where memory equals `compares`.
         """
         ...
 
     def to_generic(self, space: str, addresses: Array) -> Array:
-        """Return the generic addresses of addresses in a state space, as uint64."""
+        """Convert addresses in a state space to generic addresses, as uint64."""
         ...
 
     def from_generic(self, space: str, addresses: Array) -> Array:
-        """Return the addresses in a state space of generic addresses, as uint64."""
+        """Convert generic addresses to addresses in a state space, as uint64."""
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return the mask of the lanes whose generic address is in a state space."""
+        """Return a mask of the lanes whose generic address lies in a state space."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the shared::cluster address of the same offset in the CTA with a cluster rank."""
+        """Return the shared::cluster, or `generic`, addresses of the same offsets in the CTAs of rank `rank`."""
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster rank of the CTA that owns a shared::cluster address."""
+        """Return the cluster ranks of the CTAs that own shared::cluster addresses, or `generic` addresses."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
 
     def branch(self, target: Value) -> None:
-        """Move the active lanes to a label. The other lanes fall through."""
+        """Move the active lanes to a label. The other lanes continue with the next instruction."""
 
     def branch_table(self, table: Value, index: Array) -> None:
-        """Move each active lane to an entry of a `.branchtargets` table."""
+        """Move each active lane to the entry `index` of a `.branchtargets` table."""
 
     def call(self, function: Value, results: Value | None, arguments: Value | None) -> None:
         """Call a device function, by name or through a register."""
@@ -169,38 +178,42 @@ class Warps(Protocol):
         """Return the active lanes from the function, or end them if `whole_kernel`."""
 
     def trap(self, reason: str) -> None:
-        """Stop the kernel with a message."""
+        """Stop the kernel with an error whose message is `reason`."""
 
     # Warp and CTA synchronisation ---------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Require that every lane of the member mask is at this instruction, or at any barrier of the warp.
+        """Reconverge the active lanes with the other lanes of their member mask.
 
-        `anywhere` selects the second rule.
+        The lanes must reconverge at this instruction. With `anywhere`, they may wait at different barriers of the warp.
         """
 
     def gather_warp(self) -> None:
-        """Require that all live lanes of each warp are at this instruction, as `.aligned` does.
+        """Reconverge all live lanes of each warp at this instruction, as `.aligned` requires.
 
-        Errors: emulator.aligned.
+        Errors: emulator.aligned if some live lanes are not active.
         """
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier. `mode` is "sync", which waits for its completion, or "arrive"."""
+        """Arrive at a CTA barrier. The `mode` "sync" also waits for its completion, and "arrive" does not.
+
+        `number` is the barrier. `threads` is the number of threads that take part, or None for the whole CTA.
+        """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and write popc, and, or or of a predicate of its threads to `result`."""
+        """Synchronise at a CTA barrier, and reduce its threads' predicates to `result` by popc, and, or or."""
 
     def cluster_arrive(self) -> None:
-        """Arrive at the cluster barrier."""
+        """Arrive at the barrier of the cluster."""
 
     def cluster_wait(self) -> None:
-        """Suspend until all live threads of the cluster have arrived."""
+        """Suspend the warps until all live threads of their cluster have arrived at the barrier."""
 
     def change_registers(self, count: int, take: bool) -> None:
-        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.
+        """Change the number of registers per thread to `count`, through the register pool of the CTA.
 
-        Taking suspends the warp until the pool has enough registers.
+        With `take`, registers come from the pool, and the warp waits until the pool has enough of them. Otherwise the
+        registers above `count` return to the pool.
         """
 
     # mbarrier -----------------------------------------------------------------------------------------
@@ -208,11 +221,15 @@ class Warps(Protocol):
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to mbarrier objects, lane after lane, and return the state tokens before the action.
+        """Apply an action to the mbarrier of each active lane, and return the state tokens before the action.
 
-        `action` is init, inval, arrive, arrive_drop, expect_tx, complete_tx, increment (adds `amount` to the pending
-        arrivals of the phase), or an arrival with the suffix _no_complete, which must not complete the phase. An
-        arrival with `transactions` expects them first.
+        The lanes act one after the other. `action` is one of the following.
+
+        - init, inval, arrive, arrive_drop, expect_tx, complete_tx: as in PTX.
+        - arrive_no_complete, arrive_drop_no_complete: an arrival that must not complete the phase.
+        - increment: add `amount` to the pending arrivals of the phase.
+
+        An arrival with `transactions` expects this number of bytes before it arrives.
 
         Shapes: (warps, 32), uint64.
         """
@@ -221,13 +238,14 @@ class Warps(Protocol):
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
     ) -> None:
-        """Test the completion of a phase (token or parity), and write the predicate `result`.
+        """Test whether a phase of an mbarrier is complete, and write the answer to the predicate `result`.
 
-        A blocking test suspends a warp until the test succeeds for one of its active lanes.
+        `phase` holds state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
+        succeeds for at least one active lane.
         """
 
     def pending_count(self, states: Array) -> Array:
-        """Return the pending arrivals that state tokens recorded, as uint32."""
+        """Return the numbers of pending arrivals that mbarrier state tokens contain, as uint32."""
         ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
@@ -237,30 +255,37 @@ class Warps(Protocol):
     ) -> None:
         """Queue an action of the active lanes. The schedule decides when the action takes effect.
 
-        `action(warps, captured)` receives a batch, which may have fewer warps than now, and the captured arrays of
-        these warps; the first axis of the arrays is the warps. It accesses registers and memory when it takes effect.
-        Channels: "copy" (groups of each thread), "multiplication" (groups of the warpgroup), "remote" (no groups). The
-        actions of a lane on one channel take effect in order, except on "remote". An action on "remote" takes effect at
-        the latest when no warp can continue without it.
+        `action(warps, captured)` receives a batch that may have fewer warps than the present batch. It also receives
+        the captured arrays of these warps. The first axis of the arrays is the warp. The action accesses registers and
+        memory when it takes effect.
+
+        `channel` is a queue of actions. The actions of a lane on "copy" belong to the groups of its thread, and those
+        on "multiplication" to the groups of its warpgroup. They take effect in order. The actions on "remote" belong to
+        no group and take effect in any order, at the latest when no warp can continue without them.
         """
 
     def commit(self, channel: str) -> None:
-        """Close the open group of a channel: "copy", "multiplication" or "bulk" (groups of each active lane)."""
+        """Close the open group of asynchronous operations.
+
+        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for those of the
+        warpgroup.
+        """
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        """Complete all but the `pending` newest groups of a channel.
+        """Complete all groups of asynchronous operations except the `pending` newest groups.
 
-        The bulk groups are those of each active lane.
+        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for those of the
+        warpgroup. With `read_only`, only the reads of the operations need to be complete.
         """
 
     def issue(self, record: CopyRecord) -> None:
-        """Issue the copies of a record, one for each active lane."""
+        """Start the asynchronous copies of a record, one for each active lane."""
 
     def prefetch(self, request: TensorCopy) -> None:
         """Check the tensor copies of a record, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
+        """Return the positions of the warps of each warpgroup in the batch, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(
@@ -272,15 +297,15 @@ class Warps(Protocol):
         groups: NDArray[np.intp] | slice,
         down: bool,
     ) -> Array:
-        """Return tiles of 8-byte words of shared memory, at start addresses plus a table of offsets, swizzled.
+        """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
 
-        `groups` are rows of `warpgroups()`. `down` stacks the tiles of a warpgroup vertically; otherwise they are side
-        by side.
+        The addresses are the sums of start addresses and a table of offsets. `groups` are rows of `warpgroups()`. With
+        `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
 
-        Shapes: starts (groups, tiles), offsets (rows, k); result (groups, rows, tiles * k) or (groups, tiles * rows,
-        k), uint64.
+        Shapes: starts (groups, tiles), offsets (rows, k). The result is (groups, tiles * rows, k) with `down` and
+        (groups, rows, tiles * k) without, uint64.
 
-        Units: offsets in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.
+        Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes.
 
         Errors: emulator.out-of-bounds.
         """
@@ -291,15 +316,18 @@ class Warps(Protocol):
         ...
 
     def pool(self) -> Any:
-        """Return the worker pool for arithmetic, or None with one worker."""
+        """Return the worker pool for arithmetic, or None if the run has only one worker."""
         ...
 
     def count_macs(self, macs: int) -> None:
-        """Add multiply-accumulate operations to the statistics of the run."""
+        """Add a number of multiply-accumulate operations to the statistics of the run."""
 
 
 class Geometry(Protocol):
-    """Position of every warp in its launch. Arrays broadcast to (warps, 32), uint32."""
+    """Position of every warp in its launch, and the extents of the launch.
+
+    Shapes: arrays broadcast to (warps, 32), uint32.
+    """
 
     thread: tuple[Array, Array, Array]  # %tid, per lane
     block: tuple[int, int, int]  # %ntid
@@ -312,4 +340,4 @@ class Geometry(Protocol):
     total_shared: int  # %total_smem_size, bytes
     explicit_cluster: bool
     sm_count: int
-    ticks: int  # steps of the emulator so far, which clocks return
+    ticks: int  # value of %clock64: the number of steps that the emulator has executed

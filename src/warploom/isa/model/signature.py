@@ -11,7 +11,7 @@ from warploom.ptx import Function, Module
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Signature of a kernel, read from its parsed module. No instruction is bound to a Form."""
+    """Signature of a kernel, read from its parsed module without binding any instruction to a Form."""
 
     module: Module
     entry: Function
@@ -23,11 +23,11 @@ class Signature:
         return self.entry.name
 
     def directive(self, name: str) -> tuple[int, ...] | None:
-        """Return the integer arguments of a directive of the kernel, or None if the kernel does not have it."""
+        """Return the integer arguments of a directive of the kernel, or None if the directive is absent."""
         return next((each.ints for each in self.entry.directives if each.name == name), None)
 
     def extents(self, name: str) -> tuple[int, int, int] | None:
-        """Return the x, y and z extents that a directive states, or None if the kernel does not have it."""
+        """Return the x, y and z extents of a directive such as `.reqntid`, or None if the kernel lacks it."""
         found = self.directive(name)
         if found is None:
             return None
@@ -38,7 +38,7 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
-    Errors: UsageError emulator.kernel.
+    Errors: UsageError with the code emulator.kernel for an unknown name, or if several kernels match no name.
     """
     entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
     known = ", ".join(entries)

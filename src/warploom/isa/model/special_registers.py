@@ -1,4 +1,7 @@
-"""Special registers: the value of each as a function of the geometry of a launch (PTX ISA 10)."""
+"""Special registers of PTX: the value of each as a function of the geometry of a launch.
+
+Source: PTX ISA 10.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,18 @@ from warploom.isa.model.types import TYPES
 
 ValueOf = Callable[[Geometry], "Array | int"]
 
-_TICK_NANOSECONDS = 1
 _MAX_WARPS_PER_SM = 64
 RESERVED = 1024
-"""Bytes at the start of the shared memory of a CTA that the system reserves, since sm_80."""
+"""Bytes at the start of a CTA's shared memory that the system reserves on sm_80 and later."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialRegister:
     """Special register, or one member of a vector such as `%tid.x`.
 
-    `dynamic` registers change while the kernel runs; the others hold one value per thread. `least` is the least width
-    in bits of a read, for registers that were narrower in early PTX versions.
+    A `dynamic` register changes while the kernel runs. The others hold one value per thread. `least` is the smallest
+    width in bits with which the register may be read. It is smaller than the register for registers that were narrower
+    in early PTX versions.
     """
 
     name: str
@@ -35,19 +38,19 @@ class SpecialRegister:
     least: int = 0
 
     def holds(self, type_word: str) -> bool:
-        """Return True if a move of a type may read the register."""
+        """Return True if a move of this type may read the register."""
         read, own = TYPES[type_word], TYPES[self.type]
         if read.kind in ("float", "packed") or "predicate" in (read.kind, own.kind):
             return read.kind == own.kind
         return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Return the value in the NumPy dtype of the register's type. The shape broadcasts to (warps, 32)."""
+        """Return the value in every lane, in the dtype of its type. The shape broadcasts to (warps, 32)."""
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 
 def special(name: str) -> SpecialRegister | None:
-    """Return the special register of a full name such as `%tid.x` or `%laneid`, or None."""
+    """Return the special register with a name such as `%tid.x` or `%laneid`, or None."""
     return SPECIAL_REGISTERS.get(name)
 
 
@@ -62,22 +65,6 @@ def _linear(index: Sequence[Array | int], extent: Sequence[int]) -> Array:
 
 def _cluster_ctaid(geometry: Geometry) -> list[Array]:
     return [cta % np.uint32(extent) for cta, extent in zip(geometry.cta, geometry.cluster, strict=True)]
-
-
-def _clusterid(geometry: Geometry) -> list[Array]:
-    return [cta // np.uint32(extent) for cta, extent in zip(geometry.cta, geometry.cluster, strict=True)]
-
-
-def _nclusterid(geometry: Geometry) -> list[int]:
-    return [grid // extent for grid, extent in zip(geometry.grid, geometry.cluster, strict=True)]
-
-
-def _nothing(geometry: Geometry) -> int:
-    return 0
-
-
-def _nanoseconds(geometry: Geometry) -> int:
-    return geometry.ticks * _TICK_NANOSECONDS
 
 
 def _this_lane(geometry: Geometry) -> Array:
@@ -107,9 +94,9 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%clock", "u32", lambda g: g.ticks & 0xFFFFFFFF, dynamic=True),
         SpecialRegister("%clock_hi", "u32", lambda g: g.ticks >> 32, (5, 0), dynamic=True),
         SpecialRegister("%clock64", "u64", lambda g: g.ticks, (2, 0), dynamic=True),
-        SpecialRegister("%globaltimer", "u64", _nanoseconds, (3, 1), dynamic=True),
-        SpecialRegister("%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True),
-        SpecialRegister("%globaltimer_hi", "u32", lambda g: _nanoseconds(g) >> 32, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer", "u64", lambda g: g.ticks, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer_lo", "u32", lambda g: g.ticks & 0xFFFFFFFF, (3, 1), dynamic=True),
+        SpecialRegister("%globaltimer_hi", "u32", lambda g: g.ticks >> 32, (3, 1), dynamic=True),
         SpecialRegister("%dynamic_smem_size", "u32", lambda g: g.dynamic_shared, (4, 1)),
         SpecialRegister("%total_smem_size", "u32", lambda g: -(-g.total_shared // 128) * 128, (4, 1)),
         SpecialRegister("%aggr_smem_size", "u32", lambda g: g.total_shared + RESERVED, (8, 1), "sm_90"),
@@ -120,22 +107,23 @@ def _registers() -> list[SpecialRegister]:
         ("%ntid", lambda g: g.block, (1, 0), ""),
         ("%ctaid", lambda g: g.cta, (1, 0), ""),
         ("%nctaid", lambda g: g.grid, (1, 0), ""),
-        ("%clusterid", _clusterid, (7, 8), "sm_90"),
-        ("%nclusterid", _nclusterid, (7, 8), "sm_90"),
+        ("%clusterid", lambda g: [c // np.uint32(n) for c, n in zip(g.cta, g.cluster, strict=True)], (7, 8), "sm_90"),
+        ("%nclusterid", lambda g: [grid // n for grid, n in zip(g.grid, g.cluster, strict=True)], (7, 8), "sm_90"),
         ("%cluster_ctaid", _cluster_ctaid, (7, 8), "sm_90"),
         ("%cluster_nctaid", lambda g: g.cluster, (7, 8), "sm_90"),
     ]
     for name, of, ptx, target in vectors:
-        members = [(member, _axis(axis, of)) for axis, member in enumerate("xyz")] + [("w", _nothing)]
+        members: list[ValueOf] = [*(_axis(axis, of) for axis in range(3)), lambda g: 0]
         least = 0 if target else 16
         found.extend(
-            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least) for member, value in members
+            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least)
+            for member, value in zip("xyzw", members, strict=True)
         )
     # The emulator counts no events.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
     found.extend(SpecialRegister(name, type_word, lambda g: 0, ptx) for name, type_word, ptx in counters)
-    # The emulator sets no environment and reserves no shared memory for the driver.
+    # The emulator has no driver that sets environment registers or reserves shared memory.
     found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
     found.extend(
         SpecialRegister(f"%reserved_smem_offset_{part}", "b32", lambda g: 0, (7, 6), "sm_80")

@@ -1,9 +1,11 @@
-"""Parser of the manual's syntax line, which yields a pattern of opcode words and operands.
+"""Parser of the manual's syntax line, and matching of opcode words with it.
 
-`add{.rnd}{.ftz}.type d, a, b{, c};` has opcode words (literals, slots, and optional words in braces) and operands. An
-operand is a name, a pair `d|p`, an address `[a]` or a vector of named parts `{x, y}`. Optional operands are in braces
-that begin with a comma. Signs and part selectors, `{!}p` and `a{.asel}`, are ignored. A word is a slot if the Form's
-table has a column of this name or the Form gives a composite spelling for it.
+A syntax line such as `add{.rnd}{.ftz}.type d, a, b{, c};` consists of opcode words and operands. Optional words are in
+braces. An operand is a name, a pair `d|p`, an address `[a]` or a vector of named parts `{x, y}`. Optional operands are
+in braces that begin with a comma. Signs and selectors, such as `{!}p` and `a{.asel}`, are ignored.
+
+A *slot* is a word of the syntax line that stands for one of several words of an opcode. It has a column of this name in
+the Form's table, or is a composite spelling such as `m{m}n{n}k{k}`. Every other word is a literal.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ _OPERAND_PIECE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of the opcode pattern. `slot` is "" for a required literal."""
+    """One word of the opcode pattern: a slot, or a literal word.
+
+    A required literal has no slot. An optional literal is the slot of the same name.
+    """
 
     slot: str
     literal: str
@@ -35,9 +40,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class OperandPattern:
-    """One operand of the syntax line. `second` is the second half of a pair `d|p`.
+    """One operand of the syntax line.
 
-    A vector of named parts, `{x, y}`, has `parts` and no `first`. `names` holds all names.
+    `first` is its name. `second` is the second name of a pair `d|p`. A vector of named parts `{x, y}` has `parts`
+    instead of `first`. `names` holds all these names.
     """
 
     first: str
@@ -49,12 +55,12 @@ class OperandPattern:
 
     def __post_init__(self) -> None:
         names = self.parts or tuple(name for name in (self.first, self.second) if name)
-        object.__setattr__(self, "names", names)  # read at every binding
+        object.__setattr__(self, "names", names)  # computed once, because every binding reads it
 
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """Parsed syntax line: opcode words and operands."""
+    """Parsed syntax line: the pattern of the opcode words, and the operands."""
 
     words: tuple[Word, ...]
     operands: tuple[OperandPattern, ...]
@@ -62,6 +68,8 @@ class Syntax:
 
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
     """Return the parsed syntax line of a Form.
+
+    `columns` are the columns of the Form's table, and `composites` the spellings of its composite slots.
 
     Errors: FormError for a line that cannot be parsed.
     """
@@ -78,7 +86,6 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
 
 
 def _read_operands(form: str, text: str) -> tuple[OperandPattern, ...]:
-    """Return the operands of an operand list."""
     operands: list[OperandPattern] = []
     depth = position = 0
     while position < len(text):
@@ -113,33 +120,30 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 
 
 def match_words(
-    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
+    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]], p: int = 0, w: int = 0
 ) -> dict[str, str] | None:
-    """Return the slot values if `words` follow the pattern, else None. An absent word has the value ""."""
-    return _match(pattern, 0, words, 0, vocabulary)
+    """Return the word of each slot if the opcode words follow the pattern, else None.
 
-
-def _match(
-    pattern: tuple[Word, ...], p: int, words: tuple[str, ...], w: int, vocabulary: Mapping[str, frozenset[str]]
-) -> dict[str, str] | None:
+    The word of an omitted slot is "". `p` and `w` are the first position in the pattern and in the opcode.
+    """
     if p == len(pattern):
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
         bound = bind_word(word, words[w], vocabulary)
         if bound is not None:
-            rest = _match(pattern, p + 1, words, w + 1, vocabulary)
+            rest = match_words(pattern, words, vocabulary, p + 1, w + 1)
             if rest is not None:
                 return bound | rest
     if word.optional:
-        rest = _match(pattern, p + 1, words, w, vocabulary)
+        rest = match_words(pattern, words, vocabulary, p + 1, w)
         if rest is not None:
             return {word.slot: ""} | rest
     return None
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """Return the slots that an opcode word binds at a word of the pattern, or None if it does not fit."""
+    """Return the slots and their words if an opcode word fits a word of the pattern, else None."""
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

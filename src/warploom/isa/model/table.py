@@ -1,8 +1,9 @@
-"""Text tables of Forms: each row is a product of its cells. They are parsed and checked at import.
+"""Parser of the text tables of Forms, which checks them at import.
 
-A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an absent modifier, or a range of integers (`8..256/8`).
-The columns `ptx` and `target` are the availability of the row. A cell of `gone`, such as `6.4@sm_70`, is the PTX
-version that removes the row on targets from a number up.
+A table row allows every combination of the words in its cells. A cell is one word (`f32`), alternatives (`f16,bf16`),
+`-` for an omitted modifier, or a range of integers (`8..256/8`). The columns `ptx` and `target` are the availability of
+the row. A cell of the column `gone`, such as `6.4@sm_70`, is the PTX version that removed the row, and the lowest
+target on which the row was removed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class FormError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: the words that it allows in each column, and its availability."""
+    """One row of a Form's table: the words that it allows in each column, and its availability."""
 
     cells: dict[str, tuple[str, ...]]
     ptx: tuple[int, int]
@@ -29,12 +30,12 @@ class Row:
     gone: tuple[tuple[int, int], int] | None = None
 
     def allows(self, column: str, word: str) -> bool:
-        """Return True if the row allows `word` ("" for an absent modifier) in `column`."""
+        """Return True if the row allows `word` in `column`. An omitted modifier has the word ""."""
         return word in self.cells[column]
 
 
 def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return the columns and the rows of a table.
+    """Return the columns and the rows of a table that is given as text.
 
     Errors: FormError for a row that does not fit its columns.
     """
