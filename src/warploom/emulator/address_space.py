@@ -1,8 +1,9 @@
 """Layout of the virtual address space of an emulated launch.
 
-Addresses are integers of the emulated program and never host addresses. Global and constant data and kernel
-parameters start at GLOBAL_BASE. The generic space maps shared and local memory at SHARED_WINDOW and LOCAL_WINDOW.
-Shared memory starts at SHARED_START of each CTA's 24-bit window; the bits above are the CTA's rank in its cluster.
+Addresses belong to the emulated program; none is a host address. Global data, constant data and kernel parameters start
+at GLOBAL_BASE. The generic address space maps shared memory at SHARED_WINDOW and local memory at LOCAL_WINDOW. The low
+24 bits of a shared address are an address in one CTA's window, in which data start at SHARED_START. The bits above them
+are the CTA's rank in its cluster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CTA barriers, with counts and reductions, and the cluster barrier."""
+"""CTA barriers, with thread counts and reductions, and cluster barriers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
 
 @dataclass(slots=True)
 class _Reduction:
-    """Contribution of one warp to a reducing barrier, and the destination of its result."""
+    """Participation of one warp in a barrier that reduces a predicate.
+
+    `result` is the operand for the result.
+    """
 
     warp: int
     lanes: Array
@@ -29,10 +32,11 @@ class _Reduction:
 
 
 class Barriers:
-    """Arrivals and waiting warp splits of every CTA barrier and cluster barrier.
+    """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    The key of a CTA barrier is cta * 16 + number. A converged warp arrives with 32 threads whatever its active lanes,
-    by the manual's per-warp rule; a warp split that lacks lanes arrives with its own.
+    CTA barriers are identified by keys cta * 16 + number. By the manual's per-warp rule, a converged warp arrives with
+    32 threads even if some of its lanes are inactive. A warp split that lacks lanes of its warp counts its own lanes
+    only.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -56,9 +60,11 @@ class Barriers:
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive at a barrier.
+        """Arrive at a CTA barrier, for an expected number of `threads` or for all threads of the CTA.
 
-        With `suspend`, warp splits whose barrier is incomplete wait and leave the batch.
+        If `suspend` is set, warp splits whose barrier is still incomplete are suspended and leave the batch.
+
+        Errors: Fault emulator.barrier.
         """
         keys = self._arrive(batch, number, threads)
         if self._on_barrier is not None:
@@ -76,7 +82,10 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Arrive with a predicate; write the reduction to `result` when the barrier completes."""
+        """Synchronise at a CTA barrier and write a reduction of `predicate` to `result` when it completes.
+
+        `mode` is "popc", "and" or "or".
+        """
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
         keys = self._keys(batch, number)
@@ -116,7 +125,12 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record lanes of a warp that arrives in parts; with the last part, return the number of exited lanes."""
+        """Record the arrival of some lanes of a diverged warp.
+
+        Return the number of the warp's exited lanes, or 0.
+
+        The exited lanes count as arrived once all live lanes of the warp have arrived.
+        """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
         if (self.splits.live[warp] & ~came).any():
@@ -140,7 +154,7 @@ class Barriers:
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Return the number of threads that complete each barrier."""
+        """Return the number of threads that each barrier waits for. Shapes: that of `keys`."""
         return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
@@ -181,7 +195,10 @@ class Barriers:
     # Cluster barrier --------------------------------------------------------------------------------------
 
     def cluster_arrive(self, batch: Batch) -> None:
-        """Arrive at the barrier of the cluster."""
+        """Arrive at the cluster barrier with the active lanes of a batch.
+
+        Errors: Fault emulator.cluster-barrier if a thread has not waited for its previous arrival.
+        """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         again = active & (self.cluster_joined[batch.warp_index] >= 0)
@@ -200,7 +217,10 @@ class Barriers:
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
-        """Suspend warp splits until the phase they arrived in is complete."""
+        """Suspend the warp splits of a batch until the phase that their lanes arrived in is complete.
+
+        Errors: Fault emulator.cluster-barrier if a thread has not arrived.
+        """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         joined = self.cluster_joined[batch.warp_index]
@@ -223,7 +243,7 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Return, for each cluster, the threads that its barrier still waits for, and all live threads."""
+        """Return two counts of each cluster: the live threads that have not arrived, and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -244,7 +264,7 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:
-        """Complete the barriers of CTAs that waited only for threads that have left the kernel."""
+        """Complete the barriers of some CTAs that were waiting only for threads that have now left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
@@ -256,7 +276,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait at a barrier."""
+        """Return the barrier that a warp split (a slot of `WarpSplits`) waits at, or None."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])
@@ -274,7 +294,7 @@ class Barriers:
 
 
 def _per_warp(batch: Batch, value: Array) -> Array:
-    """Return a warp-uniform operand: its value in the first active lane of each warp. Shapes: (warps,)."""
+    """Return the value of a warp-uniform operand in the first active lane of each warp. Shapes: (warps,)."""
     wide = np.broadcast_to(value, (batch.count, 32))
     if batch.mask is None:
         return wide[:, 0].astype(np.int64)

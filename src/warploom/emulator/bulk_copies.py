@@ -41,9 +41,10 @@ _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 
 
 class CopyExecutor:
-    """Executor of bulk copies. A request has arrays over warps and lanes, one copy for each active lane.
+    """Executor of bulk copies and tensor copies.
 
-    `complete` counts bytes off mbarriers at byte offsets of shared memory.
+    A request (`BulkCopy` or `TensorCopy`) has arrays over warps and lanes and describes one copy for each active lane.
+    `complete(offsets, bytes)` counts transferred bytes on the mbarriers at byte offsets of shared memory.
     """
 
     def __init__(self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool) -> None:
@@ -52,9 +53,9 @@ class CopyExecutor:
         self.explicit_cluster = explicit_cluster
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, the alignment and the ignored bytes of a request when it is issued.
+        """Check the cluster, the alignment and the ignored bytes of a bulk copy when it is issued.
 
-        Errors: Fault.
+        Errors: Fault emulator.no-cluster, emulator.misaligned.
         """
         active = batch.active()
         if isinstance(request, BulkCopy):
@@ -82,9 +83,9 @@ class CopyExecutor:
                     raise Fault("emulator.misaligned", message, lane)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Execute those copies of a request that can be made together, and return which.
+        """Execute the copies of a request that one compiled call can move, and return a mask of these copies.
 
-        Shapes: position in the request's arrays, lane and CTA of each copy (copies,); result (copies,).
+        Shapes: positions (indices of the warps in the request's arrays), lanes and ctas (copies,); result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
@@ -111,13 +112,16 @@ class CopyExecutor:
     def tensor_maps(
         self, request: Any, positions: Array, lanes: Array
     ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group the tensor copies of a request by the contents of their tensor maps."""
+        """Group the tensor copies of a request by the contents of their tensor maps.
+
+        Returns pairs of a tensor map and the indices of its copies. Copies with an unreadable tensor map are left out.
+        """
         if not isinstance(request, TensorCopy):
             return []
         return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group copies by the contents of their tensor maps; copies through unreadable maps are left out."""
+        """Group copies by the contents of the tensor maps at these addresses (see `tensor_maps`)."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
                 return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
@@ -132,7 +136,10 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane, with `data` if its source has been read already."""
+        """Execute the copy of one lane. `data` has the source bytes if they have already been read.
+
+        Errors: Fault.
+        """
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
@@ -140,13 +147,13 @@ class CopyExecutor:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
     def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """Return what the copy of one lane reads; None for a tensor copy, which cannot be split in two."""
+        """Return the source bytes of one lane's bulk copy, or None for a tensor copy, which cannot be split."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return what the copy of one lane would now write at [start, start + size) of the arena.
+        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now.
 
-        None if that is not one row of bytes that the copy stores unchanged.
+        Returns None if the copy does not store the whole range unchanged from contiguous source bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -176,7 +183,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and window address of the destination, or of each destination of a multicast."""
+        """Return the CTA and the window address of each destination; a multicast has several."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -269,7 +276,7 @@ class CopyExecutor:
     # Tensor tiles -----------------------------------------------------------------------------------------
 
     def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
-        """Return the tensor map and the coordinates of a copy. Errors: Fault if the copy is illegal."""
+        """Return the tensor map and the coordinates of one lane's copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
@@ -284,7 +291,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the copies of a prefetch, which has no other visible effect. Errors: Fault."""
+        """Check the tensor copies of a prefetch, which has no other visible effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))
@@ -312,7 +319,10 @@ class CopyExecutor:
             self._tile_store(request, cta, fields, rows, address)
 
     def fields(self, address: int) -> TensorMapFields:
-        """Return the contents of the tensor map at an address. Errors: Fault, UsageError."""
+        """Return the decoded tensor map at a global address.
+
+        Errors: Fault if the address is misaligned or out of bounds, UsageError if the map is malformed.
+        """
         arena = self.memory.arena
         if address % 64:
             raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
@@ -321,9 +331,9 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Return the arena index of the map's address.
+        """Return the arena index of the tensor's first byte, after a check of `size` bytes of each row.
 
-        Errors: Fault if `size` bytes of a row are not in bounds.
+        Errors: Fault emulator.out-of-bounds.
         """
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
@@ -402,15 +412,15 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return True for the bytes of a copy that its byte mask lets through. Shapes: (size,)."""
+    """Return a mask of the bytes of a copy that its 16-bit byte mask selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Return the rows of a box with f32 numbers rounded to tf32, and their starts.
+    """Return the rows of a box of f32 numbers rounded to tf32, as bytes, and the start of each row.
 
-    The start of a row out of bounds is -1.
+    Rows outside the tensor start at -1.
     """
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
@@ -421,17 +431,17 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 
 class _Pick:
-    """Reader of the elements of a request's arrays that belong to one lane."""
+    """Reader of one lane's elements in the arrays of a request."""
 
     def __init__(self, position: int, lane: int) -> None:
         self.position = position
         self.lane = lane
 
     def number(self, array: Array) -> int:
-        """Return the lane's element; arrays may be broadcast along either axis."""
+        """Return the lane's element of an array, which may be broadcast along either axis."""
         rows, columns = array.shape
         return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
-        """Return the lane's element, or None."""
+        """Return the lane's element, or None if the array is None."""
         return None if array is None else self.number(array)

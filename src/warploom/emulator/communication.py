@@ -1,6 +1,6 @@
-"""Instructions through which a CTA can observe other CTAs while it runs.
+"""Analysis of the instructions through which a CTA can observe other CTAs while both run.
 
-A kernel that has such instructions depends on which CTAs run beside each other.
+The results of a kernel with such instructions may depend on which CTAs are resident at the same time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"
 
 
 def inter_cta_communication(program: Program) -> list[bool]:
-    """Return True for the instructions that may return what CTAs of other clusters wrote to memory.
+    """Return, for each instruction, True if it may load a value that a CTA of another cluster wrote.
 
-    Ordered and volatile loads do so, and atomics whose result is used.
+    These are ordered and volatile loads, and atomics whose result is used.
     """
     found = [_communicates(step) for step in program.steps]
     if not any(access is not None for access in found):
@@ -35,7 +35,7 @@ def inter_cta_communication(program: Program) -> list[bool]:
 
 
 def _communicates(step: Step) -> Access | None:
-    """Return the access through which an instruction may load a value of another CTA, or None."""
+    """Return the access through which an instruction may load another CTA's value, or None."""
     form, slots = step.binding.form, step.binding.slots
     for access in form.effects_of(Access):
         loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"

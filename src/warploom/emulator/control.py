@@ -25,10 +25,11 @@ _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class Control:
-    """Changes of the program counters of warp splits.
+    """Control flow of warp splits.
 
-    A method that moves warp splits sets `state.moved`, which ends the batch. `formal` returns the value of a device
-    function's parameter; `on_exit` is told the warps of lanes that exited.
+    A method that changes the program counters of warp splits sets `state.moved`, which ends the execution of the batch.
+    `formal` returns the operand for a parameter of a device function. `on_exit` is called with the warps of which lanes
+    have left the kernel.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Control:
     # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """Send the active lanes to `target` and the others to the next instruction."""
+        """Continue the active lanes at `target` and the other lanes at the next instruction."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if batch.mask is None:
@@ -71,7 +72,10 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Send each active lane to its entry of the table and the others to the next instruction."""
+        """Continue each active lane at its entry of the table, and the others at the next instruction.
+
+        Errors: Fault emulator.branch-table.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         taken = batch.active()
@@ -94,7 +98,10 @@ class Control:
     # Calls ------------------------------------------------------------------------------------------------
 
     def call(self, batch: Batch, function: Any, arguments: Any) -> None:
-        """Call a device function: copy the arguments to its parameters and continue at its entry."""
+        """Copy the arguments to a device function's parameters, and continue the active lanes at its entry.
+
+        Errors: Fault emulator.indirect-call, emulator.call.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         active = batch.active()
@@ -118,7 +125,10 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return the active lanes to the caller, or end them."""
+        """Return the active lanes to their caller.
+
+        End them if they have no caller or if `whole_kernel` is set.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
@@ -156,7 +166,7 @@ class Control:
         splits.goto(np.array([slot], np.intp), site + 1)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:
-        """Copy an argument or a result for the lanes of one warp."""
+        """Copy an argument or a result, for the lanes of one warp."""
         if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
             local = self.memory.local
             lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])
@@ -171,9 +181,9 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Narrow the batch to warp splits with all live lanes of the member mask; the others wait.
+        """Suspend the warp splits of a batch that lack live lanes of their member mask.
 
-        With `anywhere`, lanes that wait for the same members at another instruction count as present.
+        If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
         """
         splits = self.splits
         if not splits.diverged:
@@ -205,7 +215,7 @@ class Control:
                     splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
-        """Narrow the batch of an `.aligned` instruction to complete warps; the other warp splits wait."""
+        """Suspend the warp splits at an `.aligned` instruction that lack live lanes of their warp."""
         splits = self.splits
         if splits.diverged:
             missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
@@ -213,7 +223,7 @@ class Control:
                 self._aligned.add(int(row))
 
     def reconverge_warpgroups(self, batch: Batch) -> None:
-        """Narrow the batch of a warpgroup instruction to whole warpgroups; the other warp splits wait."""
+        """Suspend the warp splits whose warpgroup is incomplete, at a warpgroup instruction."""
         if batch.has_warpgroups:
             return
         state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
@@ -231,7 +241,10 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits `missing`, wake those that they complete, and return their slots."""
+        """Suspend the warp splits selected by `missing` and return their slots.
+
+        Warp splits of one warp that have now arrived at this instruction are merged and become ready.
+        """
         if not missing.any():
             return batch.rows[:0]
         splits = self.splits
@@ -246,7 +259,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction holds for all lanes of a warp or for none.
+        """Check that the guard of an `.aligned` instruction is true for all lanes of a warp or for none.
 
         Errors: Fault emulator.aligned.
         """
@@ -265,13 +278,16 @@ class Control:
             )
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return the warps with only some lanes at an `.aligned` instruction, and the slots of those splits."""
+        """Return a dictionary of the warps with only some lanes at an `.aligned` instruction.
+
+        Its values are the slots of the warp splits that wait there.
+        """
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}
 
     def fault_of_partially_arrived(self) -> Fault | None:
-        """Return the fault of a warp of which only some lanes reach an `.aligned` instruction, or None."""
+        """Return the fault of a warp that reaches an `.aligned` instruction with only some lanes, or None."""
         splits = self.splits
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()

@@ -1,7 +1,7 @@
 """Deadlock report: the waits-for graph of a run in which no warp can continue.
 
-Nodes are groups of warps that wait for the same thing at one instruction. Edges lead to the groups that could release
-them, because an instruction that does so lies ahead of those groups.
+A node is a group of warps that wait at one instruction for the same thing. An edge leads to a group that could release
+the node: an instruction that would release it is reachable from that group's program counter.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _SHARED = ("mbarrier", "cluster barrier")  # shared by the CTAs of a cluster
 
 @dataclass(eq=False, slots=True)
 class _Group:
-    """Warp splits that wait at one program counter for one thing.
+    """Warp splits that wait at one program counter for the same thing.
 
-    `releases` has the groups that could release it, with the instruction that would.
+    `slots` are their slots in `WarpSplits`. `releases` pairs each group that could release this one with the program
+    counter of the instruction that would do so.
     """
 
     pc: int
@@ -46,7 +47,7 @@ class _Group:
 
 
 class DeadlockReport:
-    """Waits-for graph of all warp splits that are left."""
+    """Waits-for graph of all warp splits that have not left the kernel."""
 
     def __init__(
         self,
@@ -75,7 +76,10 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the error with a diagnostic for each group; the first group of a cycle names the cycle."""
+        """Return the error, with one diagnostic for each group.
+
+        A cycle is named in the diagnostic of its first group only.
+        """
         reported: set[int] = set()
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
@@ -96,7 +100,7 @@ class DeadlockReport:
         group.slots.append(slot)
 
     def _sites(self, group: _Group) -> list[int]:
-        """Return the instructions that could release a group, by their declared effects."""
+        """Return the program counters of the instructions whose effects could release a group."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
         if kind == "mbarrier" and not state["arrivals"]:
             return [
@@ -128,7 +132,7 @@ class DeadlockReport:
         return [group.pc]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
-        """Yield the instructions with an effect, and the effect."""
+        """Yield the program counter and the effect of each instruction that has an effect of type `kind`."""
         for pc, step in enumerate(self.program.steps):
             effect = step.binding.form.effect(kind)
             if effect is not None:
@@ -141,7 +145,7 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the instruction at which `other` could release `group`, or -1."""
+        """Return the program counter at which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
@@ -155,7 +159,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps of a group, as the kind of wait requires."""
+        """Return the clusters, CTAs, warpgroups or warps of a group, whichever a wait of this kind concerns."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -165,7 +169,7 @@ class DeadlockReport:
         return set((topology.cluster_of if kind in _SHARED else topology.cta_of)[warps].tolist())
 
     def _ahead(self, group: _Group) -> Iterator[int]:
-        """Yield the program counters that a group could reach once it continues, nearest first."""
+        """Yield the program counters that a group could reach if it continued, nearest first."""
         program = self.program
         entries = [function.entry for function in program.functions.values()]
         calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
@@ -231,7 +235,7 @@ class DeadlockReport:
         return Note(f"{named} {plural}, and no warp that is left can come to it", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
-        """Return the shortest cycle of groups that wait for each other, from `start` on, or an empty list."""
+        """Return the shortest cycle of waiting groups that contains `start`, or an empty list."""
         before: dict[int, _Group | None] = {id(start): None}
         pending = [start]
         for group in pending:
@@ -247,7 +251,7 @@ class DeadlockReport:
         return [start] if any(other is start for other, _ in start.releases) else []
 
     def _data(self, group: _Group, cycle: Iterable[_Group]) -> dict[str, Any]:
-        """Return the group's node and edges as data for JSON output."""
+        """Return a dictionary of a group's warps, wait and possible releases for JSON output."""
         return {
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
@@ -281,9 +285,9 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may point to an offset in shared memory.
+    """Return True if an address operand may have the given offset in shared memory.
 
-    Registers may hold any value.
+    A register may hold any address.
     """
     match address.base:
         case Constant(array=held) | PerWarp(table=held):

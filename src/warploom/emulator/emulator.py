@@ -42,9 +42,10 @@ SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some wa
 
 
 class Emulator:
-    """Emulator of one launch, which executes as many CTAs at a time as are resident.
+    """Emulator of one launch, which runs the grid in waves of at most `resident` CTAs.
 
-    The components of a wave (memory, barriers, asynchronous operations, …) are made when its CTAs become resident.
+    `start` makes the CTAs of a wave resident and creates the components that depend on them (memory, barriers,
+    asynchronous operations, …). `run` executes the wave.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Emulator:
         self._attach_observers()
 
     def _attach_observers(self) -> None:
-        """Attach the observers, and keep the handlers of the events that the emulator itself makes."""
+        """Attach the observers, and store the handlers of the events that this class itself creates."""
         state, events = self.state, self.events
         events.attach(
             Launch(
@@ -110,8 +111,10 @@ class Emulator:
     def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
         """Make the CTAs of a wave resident.
 
-        Only global memory keeps its contents from earlier waves. Clocks continue from a value that no earlier wave can
-        have reached. Shapes: (ctas, 3) coordinates, whole clusters, at most as many as fit.
+        Only global memory keeps its contents from earlier waves. Clocks start at a value above those of all earlier
+        waves.
+
+        Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS
@@ -148,7 +151,7 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs to their end, and call `report` now and then.
+        """Run the resident CTAs until all have exited. `report` is called from time to time to show progress.
 
         Errors: Trap, Deadlock.
         """
@@ -193,9 +196,9 @@ class Emulator:
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute one batch to the end of its basic block.
+        """Execute a batch of warp splits to the end of its basic block, or to a random instruction before it.
 
-        Under a random schedule, the batch ends at a random point of the block.
+        The second case occurs under a random schedule.
         """
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
@@ -262,7 +265,7 @@ class Emulator:
             splits.goto(batch.rows, end)
 
     def _on_exit(self, warps: Rows) -> None:
-        """Complete what depends on lanes of these warps that have left the kernel."""
+        """Update the state after lanes of these warps have exited, and complete what waited only for them."""
         state, splits = self.state, self.state.splits
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]

@@ -1,7 +1,7 @@
 """Execution of a whole grid in waves of resident CTAs, and its statistics.
 
-The launch alone determines which CTAs make a wave, and a wave starts from global memory alone. Its results do not
-depend on the process that runs it or on the waves before it.
+The launch alone determines the CTAs of each wave, and only global memory passes from one wave to the next. The result
+of a wave therefore does not depend on the process that runs it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ STEP_BUDGET = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """Division of a launch into waves of `resident` CTAs; the last wave has the rest.
+    """Division of a launch into waves of `resident` CTAs each; the last wave has the remaining CTAs.
 
-    `numbers` are the waves to run.
+    `numbers` are the numbers of the waves to run.
 
-    Shapes: clusters (clusters, CTAs of a cluster, 3), in launch order.
+    Shapes: clusters (clusters, CTAs of a cluster, 3), coordinates in launch order.
     """
 
     resident: int
@@ -47,23 +47,24 @@ class Waves:
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
+        """Return the coordinates of the CTAs of one wave. Shapes: (CTAs, 3)."""
         each = self.resident // self.clusters.shape[1]
         return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
 
     @property
     def ctas(self) -> int:
-        """CTAs of the waves to run."""
+        """Number of CTAs in the waves to run."""
         return sum(len(self.of(number)) for number in self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Request to run a grid: everything except its memory.
+    """Request to run a grid, with everything that the run needs except memory.
 
-    `parameters` is the kernel's parameter block. `waves` selects a part of the grid; by default all of it runs.
+    `parameters` is the content of the kernel's parameter block, `pool` the workers for matrix arithmetic. `waves`
+    selects some waves of the grid; None runs all of them.
 
-    Units: `shared` dynamic shared memory in bytes, `step_budget` warp instructions.
+    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
 
     program: Program
@@ -81,16 +82,16 @@ class Request:
     waves: Waves | None = None
 
     def shape(self) -> Grid:
-        """Return the shape of the launch."""
+        """Return the launch's grid, block, cluster and shared memory sizes."""
         total = self.program.dynamic_start + self.shared
         return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves of whole clusters, within limits of warps and bytes.
+    """Divide a launch into waves of whole clusters, within limits for resident warps and bytes.
 
-    CTAs that may wait for each other are resident together as far as they fit. Other CTAs run in an even number of
-    waves of one size, so that two workers can share them.
+    If CTAs may wait for each other, as many as fit are resident together. Otherwise the launch is divided into an even
+    number of equal waves, so that two workers can share them.
     """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
@@ -107,9 +108,9 @@ def waves(program: Program, grid: Grid) -> Waves:
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve segments for the parameters and the module's variables, and return their addresses.
+    """Reserve segments for the parameters and the module's variables, and return their addresses by name.
 
-    The address of the parameters is under "".
+    The address of the parameter block has the name "".
     """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
@@ -123,11 +124,12 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
 def execute(
     request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Run a grid. The sealed arena holds the arguments, and afterwards the results.
+    """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
 
-    A trap or a deadlock ends the run. If an observer accepts it as a finding, it is not raised.
+    The arena holds the arguments before the run and the results after it. A trap or a deadlock ends the run; it is
+    raised unless an observer reports it as a finding.
 
-    Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
+    Errors: Unsupported before anything runs; Trap and Deadlock during the run.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()

@@ -1,4 +1,4 @@
-"""Initial contents of global memory: kernel parameters and initialised variables."""
+"""Initial contents of global memory: the kernel parameters and the initialised variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
 
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
-    """Write the parameter block and the initial values of the module's variables.
+    """Write the parameter block and the initial values of the module's variables to the arena.
 
     Errors: Unsupported for an initialiser that is not implemented.
     """

@@ -1,4 +1,4 @@
-"""Events of single instructions: executions, and the effects that have no component of their own."""
+"""Events of single instructions: `Execute`, and effects that no component of the emulator reports."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ InstructionHandler = Callable[[int, Batch, int, int], None]
 
 
 class InstructionEvents:
-    """Events that follow from the declared effects of single instructions, and `Execute` events.
+    """Handlers that create the `Execute`, `Fence` and warp-level `Barrier` events of single instructions.
 
     `handlers` has a function for each program counter with such events. Its arguments are the program counter, the
-    batch, and the first program counter and the length of the run.
+    batch, the first program counter of the run of instructions, and the length of the run.
     """
 
     def __init__(self, program: Program, linked: Sequence[Linked], events: Dispatcher) -> None:

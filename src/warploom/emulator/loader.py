@@ -1,6 +1,6 @@
-"""Loading of a kernel: its instructions and those of the device functions it calls, bound to Forms.
+"""Loading of a kernel: the kernel and its device functions become one list of bound instructions.
 
-Everything that is not implemented is found here, before execution starts, and all of it is reported.
+All features that are not implemented are found here, before execution starts, and reported together.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives tha
 
 
 def load(module: Module, kernel: str | None = None) -> Program:
-    """Load a kernel of a module.
+    """Load a kernel of a module. The name may be omitted if the module has one kernel.
 
-    Errors: UsageError emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
-    diagnostic for each instruction, function or variable that is not implemented.
+    Errors: UsageError emulator.kernel if the kernel does not exist or is ambiguous; Unsupported, with one diagnostic
+    for each instruction, function or variable that is not implemented.
     """
     return _Loader(module, read_signature(module, kernel).entry).load()
 
 
 def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
-    """Return the pickled form of a program: its module, from which a worker process loads it again."""
+    """Return the pickled form of a program: its module, from which another process loads it again."""
     if not program.pickled:
         program.pickled = pickle.dumps(program.module)
     return _load_pickled, (program.pickled, program.kernel.name)
@@ -67,7 +67,7 @@ class _Loader:
         self.module_scope = Scope(None)
 
     def load(self) -> Program:
-        """Flatten the kernel and the functions it reaches."""
+        """Flatten the kernel and the device functions that it reaches."""
         reached = self._reached()
         wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
@@ -101,9 +101,9 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Return the functions that the kernel reaches, with the names that each mentions.
+        """Return the functions that the kernel reaches, each with the set of names that it mentions.
 
-        Names in the initialisers of mentioned variables count as mentioned.
+        A function that mentions a variable also mentions the names in the initialiser of the variable.
         """
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
@@ -118,7 +118,7 @@ class _Loader:
         return mentioned
 
     def _with_initializers(self, names: Iterable[str]) -> set[str]:
-        """Return names, and the names in the initialisers of the variables among them."""
+        """Return the given names and the names in the initialisers of the variables among them."""
         variables = self.module.variables
         found: set[str] = set()
         pending = list(names)
@@ -223,7 +223,7 @@ class _Loader:
         return entry
 
     def _falls_through(self, body: Block, entry: int) -> bool:
-        """Return True if threads may reach the end of a body."""
+        """Return True if a thread may reach the end of a body without a return."""
         last = body.statements[-1] if body.statements else None
         if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
             return True

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64 bits of shared memory each, in the emulator's own encoding.
+"""mbarrier objects: 64-bit words of shared memory in the emulator's own encoding.
 
-Bits 0-19 hold the arrivals expected in a phase, 20-39 the pending arrivals, 40-60 the pending transactions (two's
-complement), 61 the phase parity. Bit 63 is set while the object is initialised.
+Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrivals, bits 40-60 the pending transactions
+in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Act for one lane after the other; return the number of completed phases, or -1 - lane of a fault."""
+    """Apply an action to one lane after the other.
+
+    Return the number of completed phases, or -1 - lane for a faulty lane.
+    """
     warps, lanes = mask.shape
     done = 0
     for w in range(warps):
@@ -120,7 +123,7 @@ def _act(
 class Mbarriers:
     """Actions on mbarrier objects, and the warp splits that wait for their phases.
 
-    An object is identified by its byte offset in shared memory / 8 ("word").
+    Objects are identified by their word number: the byte offset in shared memory divided by 8.
     """
 
     def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
@@ -143,9 +146,11 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Act on the objects at `addresses`, and return the state tokens before the action.
+        """Apply an action to the objects at `addresses`, and return the state tokens before the action.
 
-        Shapes: (warps, 32).
+        `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
+
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -160,14 +165,14 @@ class Mbarriers:
         return tokens
 
     def _record_sites(self, words: Array) -> None:
-        """Record that the present instruction has arrived at objects."""
+        """Record that the executing instruction has arrived at some objects."""
         pc = self.state.pc
         for word in np.unique(words[self._site[words] != pc]).tolist():
             self._sites.add((word, pc))
         self._site[words] = pc
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Count bytes that a copy has moved off objects.
+        """Subtract the bytes that a copy has transferred from the pending transactions of objects.
 
         Shapes: index (objects,), byte offsets in shared memory.
         """
@@ -210,7 +215,7 @@ class Mbarriers:
 
     @staticmethod
     def pending(tokens: Array) -> Array:
-        """Return the pending arrivals recorded in state tokens."""
+        """Return the pending arrivals that state tokens recorded."""
         return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
@@ -218,10 +223,12 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Write to `result` whether a phase is complete.
+        """Test the completion of a phase and write the predicate to `result`.
 
-        With `blocking`, warp splits none of whose lanes succeeds are suspended. A suspended warp split resumes with its
-        phase, or when nothing else can run: a wait may return at any time.
+        The phase is given by its parity or by a state token.
+
+        If `blocking` is set, warp splits in which the test fails for every lane are suspended. They repeat the test
+        when the phase completes. If nothing else can run, the test returns False, as the manual permits.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -246,7 +253,7 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Return True for the warp splits to suspend: no lane succeeds, and the wait does not return early."""
+        """Return a mask of the warp splits to suspend, whose test fails and does not return early."""
         stuck = ~succeeds
         if not stuck.any() and not self._retries:
             return stuck
@@ -259,7 +266,10 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Let waits return without their phase, because nothing can run; False if all did so too often."""
+        """Let waiting tests return False, because nothing else can run.
+
+        Return False if all have done so too often.
+        """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1
@@ -285,7 +295,7 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait at an mbarrier."""
+        """Return the mbarrier object that a warp split (a slot of `WarpSplits`) waits at, or None."""
         for where in sorted(self._awaited.get(slot, ())):
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
@@ -298,7 +308,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the instructions that have arrived at the objects that warp splits wait at."""
+        """Return the instructions that have arrived at the objects for which some warp splits wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -1,4 +1,4 @@
-"""Execution of matrix multiplications, from their records."""
+"""Execution of matrix multiplications, which their records describe (`isa.model.multiplication`)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 
 
 def multiply(warps: Warps, i: Bound) -> None:
-    """Execute a multiplication of registers."""
+    """Execute one multiplication of matrices in registers."""
     product: Multiplication = i.multiplication
     _write(warps, product, _result(warps, product, warps.pool()))
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute multiplications that do not use each other's results, shared among the workers."""
+    """Execute adjacent multiplications, none of which uses the result of another. The workers share them."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -56,9 +56,11 @@ def _options(product: Multiplication) -> dict[str, Any]:
 
 
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
-    """Return the matrices of a batch, without the containers of padded elements.
+    """Return the matrices of a batch without the padding bits of elements in 8-bit containers.
 
-    Source of the padding: PTX ISA 9.7.14.5.14. e2m1 is in the middle four bits, e3m2 and e2m3 are in the low six.
+    An e2m1 element is in the middle four bits of its container, an e3m2 or e2m3 element in the low six.
+
+    Source: PTX ISA 9.7.14.5.14.
     """
     found = gather(warps, matrix.registers, matrix.map, matrix.element, transposed=transposed)
     if matrix.padded and matrix.element == "e2m1":
@@ -72,7 +74,7 @@ def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
 
 
 def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
-    """Return the k of every stored element of A, for each warp or warpgroup."""
+    """Return the k of every stored element of a sparse A, for each warp or warpgroup."""
     words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
     if metadata.map.rows == 64:
         words = words[warps.warpgroups()].reshape(-1, 128)
@@ -80,7 +82,7 @@ def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
 
 
 def _scales(warps: Warps, scales: BlockScales) -> Matrix:
-    """Return the scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
+    """Return the block scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
     registers = np.broadcast_to(warps.read(scales.registers), (warps.count, 32))
     bytes_, threads = (
         np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0]
@@ -104,9 +106,9 @@ def issue(warps: Warps, i: Bound) -> None:
 
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Issue adjacent warpgroup multiplications as one operation.
+    """Issue adjacent warpgroup multiplications as one asynchronous operation.
 
-    Descriptors and predicates are read now, matrices when the operation takes effect.
+    Descriptors and predicates are read now. Matrices are read when the operation takes effect.
     """
     products: list[Multiplication] = [i.multiplication for i in run]
     names = [matrix.name for matrix in products[0].shared]
@@ -116,7 +118,7 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 
 
 def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    """Return copies of operands, because registers may change. Shapes: (warps, 32, operands)."""
+    """Return copies of operands, because their registers may change. Shapes: (warps, 32, operands)."""
     return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
 
 
@@ -125,7 +127,10 @@ def _shared(product: Multiplication, name: str) -> SharedMatrix:
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Those that continue one sum are computed together."""
+    """Execute issued multiplications.
+
+    Consecutive ones that add to the same accumulator are computed as one along K.
+    """
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -142,9 +147,9 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the products of the matrices behind descriptors to the accumulators.
+    """Add the products of A and B to the accumulators, which are first set to zero unless `keeps` is True.
 
-    The accumulators are zeroed unless they are kept.
+    `descriptors` has the descriptors of A and B by name.
 
     Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
     """
@@ -182,11 +187,9 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return the matrices behind the descriptors of some warpgroups.
+    """Return a matrix of each warpgroup, joined along K from the tiles of its descriptors.
 
-    Those of one warpgroup are joined along K.
-
-    Shapes: descriptors (warpgroups, steps); the result is (warpgroups, rows, steps * K).
+    Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K).
     """
     fields = descriptors >> np.uint64(14)
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
@@ -200,9 +203,9 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Read matrices whose descriptors have different fields.
+    """Return the tiles of a matrix as words if the fields of the descriptors differ.
 
-    For each step, all matrices with the same fields are read together.
+    The tiles of one step whose descriptors have the same fields are read together.
     """
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []

@@ -1,4 +1,4 @@
-"""Register pools: registers that the warps of a CTA release and take (setmaxnreg)."""
+"""Register pools of CTAs, to which warps release registers and from which they take some (setmaxnreg)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _WARPS = 4  # and warps in fours
 
 
 def registers_at_entry(program: Program) -> int:
-    """Return the registers of a thread at kernel entry, or 0 if no directive determines them.
+    """Return the number of registers of a thread at kernel entry, or 0 if no directive determines it.
 
-    They are the number of `.maxnreg`, limited to what `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads leave.
-    Without these directives, ptxas ignores setmaxnreg.
+    The number is that of `.maxnreg`, or less if `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads must fit on a
+    multiprocessor. Without these directives, ptxas ignores setmaxnreg.
     """
     limit = program.directive(".maxnreg")
     bounds = [int(np.prod(ntid)) for name in (".maxntid", ".reqntid") if (ntid := program.directive(name))]
@@ -39,9 +39,9 @@ def registers_at_entry(program: Program) -> int:
 
 
 class RegisterPools:
-    """Registers that each warp holds and each CTA has left, counted per thread.
+    """Registers that each warp owns, and registers left in the pool of each CTA, counted per thread.
 
-    At entry, the warps hold all registers of their CTA. A warp that exits keeps its own.
+    At entry, the warps own all registers of their CTA. A warp that exits does not return its registers.
     """
 
     def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
@@ -53,7 +53,12 @@ class RegisterPools:
         self.waiting: dict[int, int] = {}  # slots of waiting warp splits, and the registers they want
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
-        """Take registers up to `count`, or release those above it; suspend warp splits whose pool is short."""
+        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.
+
+        Warp splits whose pool has too few registers are suspended.
+
+        Errors: Fault emulator.registers.
+        """
         if not self.entry:
             return
         warps, ctas = batch.warp_index, batch.location.cta
@@ -91,7 +96,7 @@ class RegisterPools:
             splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait for registers."""
+        """Return the registers that a warp split (a slot of `WarpSplits`) waits for, or None."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None
@@ -110,7 +115,7 @@ class RegisterPools:
 
 
 def _holders(held: list[int]) -> str:
-    """Return the registers that each warp holds as a phrase, with runs of warps."""
+    """Return a phrase that names the registers of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
     runs: list[tuple[int, int, int]] = []
     for warp, count in enumerate(held):
         if runs and runs[-1][2] == count:

@@ -1,4 +1,4 @@
-"""Register files: one array for each register width, with the warp as the middle axis."""
+"""Register files: one array for each register width. Shapes: (registers, warps, 32)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FILES: dict[int, np.dtype[Any]] = {
 
 
 class RegisterFiles:
-    """Sizes of the register files of a program. `declare` reserves registers in the file of their width."""
+    """Number of registers of a program in the register file of each width."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(_FILES, 0)
 
     def declare(self, type: str, count: int) -> tuple[int, int]:
-        """Reserve `count` registers of a type; return their width and the index of the first.
+        """Reserve `count` registers of a type. Return their width in bits and the index of the first register.
 
-        Errors: KeyError for an unknown width.
+        Errors: KeyError for a width without a register file.
         """
         width = TYPES[type].bits
         first = self.counts[width]
@@ -36,9 +36,12 @@ class RegisterFiles:
         return width, first
 
     def bytes_per_warp(self) -> int:
-        """Return the bytes that the registers of one warp take."""
+        """Return the size of one warp's registers in bytes."""
         return sum(32 * self.counts[width] * dtype.itemsize for width, dtype in _FILES.items())
 
     def allocate(self, warps: int) -> dict[int, NDArray[Any]]:
-        """Return zero-filled files for `warps` warps, by width in bits. Shapes: (registers, warps, 32)."""
+        """Return register files for `warps` warps by width in bits, filled with zeros.
+
+        Shapes: (registers, warps, 32).
+        """
         return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}

@@ -1,4 +1,4 @@
-"""Shared memory of the resident CTAs: one array of bytes, and the resolution of shared addresses."""
+"""Shared memory of the resident CTAs: one array of bytes, and its indices for shared addresses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ Lanes = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Resident warps that access memory, and their CTAs: one entry per warp of the batch.
+    """Resident warps that access memory, and the CTA of each.
 
-    `asynchronous` is set for accesses of an asynchronous operation that the warps have issued.
+    `asynchronous` is True for an access by an asynchronous operation of these warps.
+
+    Shapes: warp and cta (warps,).
     """
 
     warp: Array
@@ -30,9 +32,9 @@ class Location:
 
 
 class SharedMemory:
-    """Shared memory of all resident CTAs. CTA c has `bytes[c * stride : c * stride + size]`.
+    """Shared memory of all resident CTAs. CTA c owns `bytes[c * stride : c * stride + size]`.
 
-    `exited` marks the CTAs of clusters all of whose threads have left the kernel.
+    `exited` marks the CTAs whose threads have all left the kernel, in launches with clusters.
     """
 
     def __init__(self, topology: Topology, size: int) -> None:
@@ -47,15 +49,17 @@ class SharedMemory:
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """Memory as words of 64 bits."""
+        """Shared memory as 64-bit words."""
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the shared address, within its CTA, of a byte offset in `bytes`."""
+        """Return the address in a CTA's window that corresponds to an index of `bytes`."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return checked byte offsets in `bytes` of accesses of `size` bytes. Shapes: (warps, 32).
+        """Return the indices in `bytes` of accesses of `size` bytes, after all checks. Shapes: (warps, 32).
+
+        `space` is the state space of the instruction, which decides whether other CTAs of the cluster can be reached.
 
         Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
@@ -95,7 +99,7 @@ class SharedMemory:
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 
     def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
-        """Return the fault of an access to the shared memory of an exited CTA."""
+        """Return the fault of an access to the shared memory of a CTA whose threads have all left the kernel."""
         return Fault(
             "emulator.exited-cta",
             f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
@@ -105,7 +109,7 @@ class SharedMemory:
         )
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Return the difference between `bytes` offsets and addresses of a CTA's window.
+        """Return the number to add to an address in a CTA's window to obtain its index in `bytes`.
 
         Errors: Fault emulator.out-of-bounds if [low, low + size) is not inside the window.
         """

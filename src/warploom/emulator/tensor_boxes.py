@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled copies of tensor boxes between global and shared memory, one box or many at a time."""
+"""Compiled copies of tensor boxes between global and shared memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from warploom.numerics._compile import njit
 Array = NDArray[Any]
 
 TF32_WORDS = ("tf32", "tf32.ftz")
-"""Element types of tensor maps whose loads round to tf32."""
+"""Element types of tensor maps that a load rounds to tf32."""
 
 
 @njit
@@ -27,11 +27,11 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load a box in chunks of 16 bytes.
+    """Load one box from the arena to shared memory, in chunks of 16 bytes.
 
-    Row r goes to shared addresses start + offsets[r], swizzled. Bytes [left, left + inside) of a row come from the
-    arena at base + rows[r]. The other bytes, and rows whose rows[r] is negative, are `fill`. Tensor maps keep sources,
-    rows and `left` at multiples of 16 bytes.
+    Row r goes to the shared addresses from start + offsets[r] on, before the swizzle. Its bytes [left, left + inside)
+    come from the arena at base + rows[r]. Its other bytes, and all bytes of a row with a negative rows[r], are `fill`.
+    The rules for tensor maps make all these numbers except `inside` multiples of 16.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -56,9 +56,10 @@ def tile_out(
     arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
     origin: int,
 ) -> None:  # fmt: skip
-    """Store a box.
+    """Store one box from shared memory to the arena, in chunks of 16 bytes.
 
-    Of each row in bounds, `inside` bytes (a multiple of 16) go to the arena at base + rows[r].
+    Row r goes to the arena at base + rows[r], unless rows[r] is negative. `inside` is the number of bytes of a row, a
+    multiple of 16.
     """
     from_words = shared.view(np.uint64)
     to_words = arena.view(np.uint64)
@@ -78,9 +79,9 @@ def _move(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load or store whole boxes.
+    """Load or store several whole boxes.
 
-    Box b is at bases[b] of the arena and at shared addresses from starts[b] on.
+    Box b is at bases[b] of the arena and at the shared addresses from starts[b] on.
     """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
@@ -101,7 +102,9 @@ def _move(
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
-    """Return the elements of a request's array that belong to some lanes.
+    """Return the elements of a request's array for some lanes.
+
+    The array may be broadcast along either axis.
 
     Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
     """
@@ -111,10 +114,12 @@ def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeBoxes:
-    """Copies of boxes through one tensor map that are whole and in bounds at both ends.
+    """Boxes of one tensor map that one compiled call copies, because they are whole and in bounds.
 
-    `copy` is the copy of the request that each box belongs to; a multicast copy has several boxes. `complete` counts
-    bytes off mbarriers. Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
+    `copy[b]` is the index of the copy to which box b belongs; a multicast copy has several boxes. `complete(mbarriers,
+    bytes)` counts transferred bytes on mbarriers.
+
+    Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
     """
 
     memory: Memory
@@ -133,7 +138,10 @@ class WholeBoxes:
     transferred: int
 
     def move(self) -> None:
-        """Copy the boxes and count their bytes off the mbarriers. Errors: Fault, whose lane is a box."""
+        """Copy the boxes and count their bytes on the mbarriers.
+
+        Errors: Fault, whose lane is the index of a box.
+        """
         memory = self.memory
         if memory.reports_copies:
             rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
@@ -155,12 +163,11 @@ def whole_boxes(
     lanes: Array,
     ctas: Array,
 ) -> WholeBoxes | None:
-    """Return those copies of a request through one map that can be made together, or None.
+    """Return the boxes, of one tensor map, that one compiled call can copy for a request, or None.
 
     Copies at the edges of the tensor and faulty copies are left out.
 
-    Shapes: positions, lanes and ctas (copies,).
-    Errors: Fault and UsageError if no copy can be made in this way.
+    Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if no copy qualifies.
     """
     if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None

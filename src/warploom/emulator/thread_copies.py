@@ -1,4 +1,4 @@
-"""Execution of asynchronous copies of single threads, from their records."""
+"""Execution of asynchronous copies of single threads (cp.async)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from warploom.isa.model.semantics import Array, Warps
 
 _ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
-"""Element type and count of the one access, aligned to its size, that copies a number of bytes."""
+"""Element type and element count of one access that copies this number of bytes."""
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Copy `size` bytes in each active lane; see `records.ThreadCopy` for the captured arrays."""
+    """Copy `size` bytes in each active lane. The captured arrays are those of `records.ThreadCopy`."""
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]

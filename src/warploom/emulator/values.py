@@ -1,8 +1,8 @@
-"""Resolved operands: registers, constants, special registers, symbols, vectors and addresses.
+"""Resolved operands: registers, constants, special registers, vectors and addresses.
 
-`fetch` reads an operand for a selection of warps, in the NumPy dtype of its PTX type. Shapes: (warps, 32), or a shape
-that broadcasts to it. Reading a register of consecutive warps returns a view, so semantics must compute before they
-write.
+`fetch` returns the value of an operand for the selected warps, in the NumPy dtype of its PTX type. Shapes: (warps, 32)
+or broadcastable. If the warps are consecutive, the value of a register is a view of the register file. Semantics
+therefore compute all results before they write.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Rows = NDArray[np.intp]
 class Selection(Protocol):
     """Warps and lanes for which operands are read and written.
 
-    `warps` selects them in a register file: a slice if they are consecutive (`consecutive`), else their indices. `mask`
-    has the active lanes, None if all lanes are active.
+    `warps` selects the warps in a register file: it is a slice if they are consecutive, else an array of indices.
+    `mask` has the active lanes; None means that all lanes are active.
     """
 
     count: int
@@ -37,7 +37,7 @@ class Selection(Protocol):
 
 
 class Constant:
-    """Immediate, or address that is the same for all threads. `array` has shape (1, 1)."""
+    """Immediate, or an address that is the same for all threads. Shapes: array (1, 1)."""
 
     __slots__ = ("array", "type")
 
@@ -46,12 +46,12 @@ class Constant:
         self.array = array
 
     def fetch(self, selection: Selection) -> Array:
-        """Return the constant, to be broadcast."""
+        """Return the constant as an array to be broadcast."""
         return self.array
 
 
 class PerWarp:
-    """Value computed once for every resident warp: special register or shared address."""
+    """Special register or shared address whose value is computed once for every resident warp."""
 
     __slots__ = ("table", "type")
 
@@ -60,12 +60,12 @@ class PerWarp:
         self.table = table
 
     def fetch(self, selection: Selection) -> Array:
-        """Return the rows of the selected warps."""
+        """Return the values of the selected warps."""
         return self.table if len(self.table) == 1 else self.table[selection.warps]
 
 
 class Dynamic:
-    """Special register whose value changes while the kernel runs. `read` returns its present value."""
+    """Special register whose value changes during the run. `read` returns the value of all lanes."""
 
     __slots__ = ("read", "type")
 
@@ -74,15 +74,17 @@ class Dynamic:
         self.read = read
 
     def fetch(self, selection: Selection) -> Array:
-        """Return the present value."""
+        """Return the value that the register has now."""
         return self.read()
 
 
 class Register:
-    """Register, read and written as a type.
+    """Register that is read and written as a PTX type.
 
-    `view` is the register file in the type's dtype; it has only the low part of wider registers. Shapes: (registers,
-    warps, 32).
+    `view` is the register file in the dtype of the type, restricted to the low part of wider registers. `extend` is the
+    dtype to which a narrow result is extended before it is written, None for a result of the register's width.
+
+    Shapes: view (registers, warps, 32).
     """
 
     __slots__ = ("extend", "file", "index", "name", "type", "view")
@@ -101,11 +103,11 @@ class Register:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
     def fetch(self, selection: Selection) -> Array:
-        """Return the register of the selected warps; a view of the file if they are consecutive."""
+        """Return the register of the selected warps: a view if they are consecutive, else a copy."""
         return self.view[self.index, selection.warps]
 
     def put(self, selection: Selection, result: Array) -> None:
-        """Write the active lanes; a narrow result is extended to the register by the sign of its type."""
+        """Write the active lanes. A narrow result is extended to the register's width by the sign of the type."""
         if self.extend is not None:
             target = self.file
             result = result.astype(self.view.dtype, copy=False).astype(self.extend).view(target.dtype)
@@ -125,7 +127,7 @@ class Register:
 
 
 class NotPredicate:
-    """Negated predicate."""
+    """Negated predicate register."""
 
     __slots__ = ("register", "type")
 
@@ -134,14 +136,15 @@ class NotPredicate:
         self.type = "pred"
 
     def fetch(self, selection: Selection) -> Array:
-        """Return the complement of the predicate."""
+        """Return the complement of the predicate register."""
         return ~self.register.fetch(selection)
 
 
 class VectorValue:
-    """Registers or constants in braces. None stands for the sink `_`.
+    """Vector operand: registers or constants in braces, or None for a sink `_`.
 
-    `file` is the register file if all items are registers, else None. `numbers` are then their indices in it.
+    If all items are registers of the type's width, `file` is their register file and `numbers` are their indices in it.
+    Otherwise `file` is None.
     """
 
     __slots__ = ("file", "indices", "items", "numbers", "type")
@@ -162,7 +165,7 @@ class VectorValue:
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
 
     def fetch_all(self, selection: Selection) -> Array:
-        """Return a copy of all registers. Shapes: (registers, warps, 32)."""
+        """Return a copy of all items of the vector. Shapes: (registers, warps, 32)."""
         if self.file is not None:
             if isinstance(self.indices, slice) or isinstance(selection.warps, slice):
                 got = (
@@ -175,7 +178,7 @@ class VectorValue:
         return np.stack([np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items])
 
     def put_all(self, selection: Selection, results: Array) -> None:
-        """Write all registers. Shapes: (registers, warps, 32)."""
+        """Write the active lanes of all registers. Shapes: (registers, warps, 32)."""
         if self.file is not None and selection.mask is None and isinstance(self.indices, slice):
             if results.dtype != self.file.dtype:
                 results = results.view(self.file.dtype)
@@ -186,7 +189,10 @@ class VectorValue:
                 item.put(selection, result)
 
     def read_matrix(self, selection: Selection, order: Order, positions: Rows | slice) -> Array:
-        """Return the matrix in the registers of each warp, in the order `positions`. Shapes: (warps, units)."""
+        """Return the matrix that each warp holds in the registers. `positions` selects and orders the warps.
+
+        Shapes: (warps, units).
+        """
         if self.file is not None:
             file, registers, warps = self.file, self.numbers, selection.warp_index
         else:
@@ -197,7 +203,7 @@ class VectorValue:
         return matrices
 
     def write_matrix(self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Write the matrix of each warp; `positions` is the order of the matrices among the selected warps."""
+        """Write the matrix of each warp. Matrix i belongs to the selected warp with index `positions[i]`."""
         if self.file is not None and selection.mask is None:
             warps = selection.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
@@ -210,7 +216,7 @@ class VectorValue:
 
 
 class AddressValue:
-    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor operands."""
+    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor copies."""
 
     __slots__ = ("base", "extra", "offset", "type")
 
@@ -221,7 +227,7 @@ class AddressValue:
         self.extra = extra
 
     def effective(self, selection: Selection) -> NDArray[np.uint64]:
-        """Return base plus offset, never a view of a register. Shapes: (warps, 32), or (1, 1) if absolute."""
+        """Return base plus offset as a new array. Shapes: (warps, 32) or broadcastable."""
         if self.base is None:
             return np.full((1, 1), self.offset, np.uint64)
         base = self.base.fetch(selection)
@@ -232,7 +238,10 @@ class AddressValue:
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate in a type: floats take its value, packed and bit types its low bits."""
+    """Return an integer immediate as a constant of a type.
+
+    A floating-point type takes the value of the integer; other types take its low bits.
+    """
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
@@ -244,7 +253,7 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """Return a floating-point immediate in a type; a bit type takes its bit pattern."""
+    """Return a floating-point immediate as a constant of a type. A bit type takes the bit pattern."""
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)
@@ -258,7 +267,7 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
 
 
 def registers_of(value: Any) -> frozenset[tuple[int, int]]:
-    """Return the registers of an operand, as width in bytes and index."""
+    """Return the registers of an operand, as pairs of width in bytes and index."""
     match value:
         case Register():
             return frozenset({(value.file.dtype.itemsize, value.index)})
