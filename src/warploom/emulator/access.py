@@ -25,7 +25,7 @@ MISALIGNED = 2
 REMOTE = 3
 READ_ONLY = 4
 
-CLEAN, DIRTY, LOCKED = 0, 1, 2  # state of a segment
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # states of an arena segment: not written, written, read-only
 
 Array = NDArray[Any]
 

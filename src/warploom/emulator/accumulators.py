@@ -75,7 +75,7 @@ class Accumulators:
         first, count = int(groups[0]), len(groups)
         if int(groups[-1]) - first + 1 == count and (count == 1 or bool((np.diff(groups) == 1).all())):
             works = change(cached.matrices[first : first + count])
-            if self.workers is not None and len(works) > 1:  # a single part may need the workers itself
+            if self.workers is not None and len(works) > 1:  # a single work item uses the workers itself
                 cached.pending = [self.workers.pool.submit(work) for work in works]
                 return
             matrices = None

@@ -30,7 +30,7 @@ class Segment:
     start: int
     size: int
     writable: bool = True
-    kind: str = "global"  # or "const", "param"
+    kind: str = "global"
 
 
 class Arena:

@@ -25,11 +25,11 @@ Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 BatchFactory = Callable[[Array, Array | None], Batch]
 
-PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because it may be polled
+PATIENCE = 256  # backward jumps of any warp after which a lazy operation takes effect; a warp may poll its result
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
-CHANNELS = ("copy", "remote", "multiplication")  # of deferred actions
+CHANNELS = ("copy", "remote", "multiplication")
 _GROUPS: dict[str, Group] = {"copy": "copy", "remote": "", "multiplication": "multiplication", "bulk": "bulk"}
-UNAWAITED = ("copy", "remote")  # channels whose actions may take effect without a wait of their issuer
+UNAWAITED = ("copy", "remote")  # channels whose actions may take effect before their issuer waits for them
 _LAST = np.iinfo(np.int64).max
 
 
@@ -101,8 +101,8 @@ class AsyncOperations:
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
         self.bulk_groups = np.zeros((warps, 32), np.int64)
-        self.deferred = 0  # actions so far
-        self.issued = 0  # bulk copies so far
+        self.deferred = 0  # number of actions so far
+        self.issued = 0  # number of bulk copies so far
 
     # Deferred actions -------------------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ class AsyncOperations:
             for channel, queue in self.queues.items():
                 if queue and random.random() < _CHANCE:
                     if channel == "remote":
-                        random.shuffle(queue)  # they have no order
+                        random.shuffle(queue)  # remote actions have no order
                     self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
 
     def unblock(self) -> bool:

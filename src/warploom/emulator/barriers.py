@@ -16,7 +16,7 @@ from warploom.emulator.warp_splits import Status
 
 Array = NDArray[Any]
 
-BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
+BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 
 
 @dataclass(slots=True)
@@ -48,14 +48,14 @@ class Barriers:
         self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
         self.expected = np.zeros(topology.ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
         self.waiting: dict[int, list[int]] = {}
-        # Lanes of warps that arrive in parts, by barrier and warp.
+        # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
         self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
         self.cluster_of = topology.cluster_of
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
-        # The phase that each thread has arrived in and not yet waited for, else -1.
+        # Phase in which each thread has arrived without waiting for it yet, or -1.
         self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
-        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # slots, and their waiting lanes
+        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # cluster -> slots and waiting lanes
 
     # CTA barriers -----------------------------------------------------------------------------------------
 

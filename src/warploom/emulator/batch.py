@@ -59,7 +59,7 @@ class Batch:
         self.count = len(warp_index)
         first = int(warp_index[0]) if self.count else 0
         spans = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count
-        # Warps are in order as long as none has diverged.
+        # Without divergence, the warps of a batch are in ascending order.
         self.consecutive = spans and (not self.state.splits.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.consecutive else warp_index
         self._location: Location | None = None

@@ -48,9 +48,9 @@ class Control:
         self.memory = memory
         self.formal = formal
         self.on_exit = on_exit
-        # Member masks of warp splits that wait for lanes at any barrier of their warp, by slot.
+        # Slot -> member mask of a warp split that may meet its members at any barrier of the warp.
         self._members: dict[int, int] = {}
-        self._aligned: set[int] = set()  # warp splits that reconverge at an `.aligned` instruction
+        self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
 
     # Branches ---------------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class Control:
         splits, pc = self.splits, self.state.pc
         site = splits.calls[slot][-1]
         if (lanes != splits.mask[slot]).any():
-            # The returning lanes execute this return again as their own warp split; all meet after the call.
+            # The returning lanes repeat this return as their own warp split. All lanes reconverge after the call.
             targets = np.where(lanes, pc, pc + 1)
             splits.split(slot, targets, site + 1, splits.calls[slot][:-1])
             return

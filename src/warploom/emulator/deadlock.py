@@ -26,10 +26,10 @@ from warploom.isa.model import effects
 
 EffectType = TypeVar("EffectType", bound=effects.Effect)
 
-_NAMED = 3  # groups that a note names
-_LISTED = 64  # warps that the data lists for each group
+_NAMED = 3  # most groups that the notes name
+_LISTED = 64  # most warps of a group in the JSON output
 _MEETINGS = {"warps": "warps of its warpgroup", "lanes": "lanes of its warp"}
-_SHARED = ("mbarrier", "cluster barrier")  # shared by the CTAs of a cluster
+_SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster can use
 
 
 @dataclass(eq=False, slots=True)

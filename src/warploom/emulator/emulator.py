@@ -36,8 +36,8 @@ from warploom.numerics.fused import Workers
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-BATCH_COST = 32  # warps whose instruction costs as much time as that of a batch of one warp
-WAVE_TICKS = 36  # bits of a clock that one wave may fill; a wave has no more instructions than its budget
+BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
+WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 
 
@@ -189,7 +189,7 @@ class Emulator:
             random = self.state.random
             chosen = splits.at_pc(ready, int(splits.pc[random.choice(ready.tolist())]))
             if len(chosen) > 1 and random.random() < SPLIT_CHANCE:
-                # Some warps run ahead, so that only the program's own synchronisation keeps warps in step.
+                # Some warps run ahead of the others, which reveals missing synchronisation.
                 ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
                 return ahead if len(ahead) else chosen
             return chosen

@@ -27,7 +27,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress, Stats
 
 RESIDENT_WARPS = 1024
-LEAST_WARPS = 512  # resident warps of two waves that could also be one
+LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000

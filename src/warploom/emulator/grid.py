@@ -85,7 +85,7 @@ class Topology:
         self.cluster_of = self.cta_of // self.cluster_size
         first = self.warp_in_cta // 4 * 4
         group = np.where(first + 4 <= self.warps_per_cta, self.warp_in_cta // 4, -1)
-        # Warps outside a whole warpgroup have numbers of their own, below 0.
+        # A warp outside any whole warpgroup has a negative warpgroup number that no other warp shares.
         self.warpgroup_of = np.where(group < 0, -1 - index, group * ctas + self.cta_of)
         self.rank = np.arange(ctas, dtype=np.int64) % self.cluster_size
         linear = self.warp_in_cta[:, None] * 32 + np.arange(32)[None, :]

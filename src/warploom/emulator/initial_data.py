@@ -36,7 +36,7 @@ def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, in
     size = TYPES[declaration.type].bytes
     out = bytearray(variable.size)
     assert declaration.initializer is not None
-    # Assemblers ignore inner braces: a short row is followed by the next one, not by zeros.
+    # ptxas ignores inner braces: it does not fill a short row with zeros before the next row.
     for index, item in enumerate(_leaves(declaration.initializer)):
         value = _value(program, variable, item, segments)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)

@@ -23,7 +23,7 @@ from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
 
-_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that a label names
+_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that follow a label, which is their name
 
 
 def load(module: Module, kernel: str | None = None) -> Program:
@@ -44,7 +44,7 @@ def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[by
 
 @lru_cache(maxsize=16)
 def _load_pickled(module: bytes, kernel: str) -> Program:
-    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
+    return load(pickle.loads(module), kernel)  # noqa: S301 - the bytes come from a pickle that is already being loaded
 
 
 copyreg.pickle(Program, _reduce)

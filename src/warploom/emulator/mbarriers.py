@@ -27,7 +27,7 @@ from warploom.numerics._compile import njit
 Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
-RETRIES = 16  # expiries of a wait that nothing can end before it counts as a deadlock
+RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
     "init": 0,
@@ -134,12 +134,12 @@ class Mbarriers:
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
-        self.waiting: dict[int, list[int]] = {}  # slots of the warp splits that wait at each object
-        self._awaited: dict[int, set[int]] = {}  # objects that each warp split waits at
-        self._retries: dict[int, int] = {}  # expired waits of each warp split
-        self._expired: set[int] = set()  # warp splits whose present wait has expired
-        self._site = np.full(len(self.words), -1, np.int32)  # of the last arrival at each object
-        self._sites: set[tuple[int, int]] = set()  # objects, and the instructions that have arrived there
+        self.waiting: dict[int, list[int]] = {}  # word -> slots of waiting warp splits
+        self._awaited: dict[int, set[int]] = {}  # slot -> words of the awaited objects
+        self._retries: dict[int, int] = {}  # slot -> number of early returns
+        self._expired: set[int] = set()  # slots whose wait must return early
+        self._site = np.full(len(self.words), -1, np.int32)  # word -> program counter of the last arrival
+        self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 

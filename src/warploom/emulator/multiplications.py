@@ -88,7 +88,7 @@ def _scales(warps: Warps, scales: BlockScales) -> Matrix:
         np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0]
         for selector in (scales.byte_id, scales.thread_id)
     )
-    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # compilers write constants
+    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # the usual case: compilers write constants
         return scale_factors(scales.operand, scales.vectors, int(bytes_[0]), int(threads[0])).gather(registers)
     factors = np.empty((warps.count, 16 if scales.operand == "A" else 8, scales.vectors), np.uint8)
     for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():

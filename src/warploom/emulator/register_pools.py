@@ -16,10 +16,10 @@ from warploom.emulator.warp_splits import Status
 
 Array = NDArray[Any]
 
-REGISTERS = 65536  # of a multiprocessor
+REGISTERS = 65536  # registers of a multiprocessor
 _MOST = 255
-_UNIT = 8  # registers of a thread are allocated in eights
-_WARPS = 4  # and warps in fours
+_UNIT = 8  # the hardware allocates registers of a thread in multiples of 8
+_WARPS = 4  # the hardware allocates registers for warps in multiples of 4
 
 
 def registers_at_entry(program: Program) -> int:
@@ -50,7 +50,7 @@ class RegisterPools:
         self.entry = entry
         self.held = np.full(state.topology.warps, entry, np.int64)
         self.free = np.zeros(state.topology.ctas, np.int64)
-        self.waiting: dict[int, int] = {}  # slots of waiting warp splits, and the registers they want
+        self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
         """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.model.types import TYPES
 
-# Register width in bits to the dtype of its file; 8-bit registers have a file of their own.
+# Register width in bits -> dtype of the register file.
 _FILES: dict[int, np.dtype[Any]] = {
     1: np.dtype(np.bool_),
     8: np.dtype(np.uint8),

@@ -1,6 +1,6 @@
 """Schedules, which decide when asynchronous operations take effect."""
 
-# Callers may pass anything as a schedule, whatever the annotation says.
+# `parse` checks its argument because untyped callers may pass any object.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations

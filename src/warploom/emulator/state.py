@@ -54,7 +54,7 @@ class State:
         self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
         self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
-        self._used = False  # CTAs have run and left values in the registers
+        self._used = False  # True once CTAs have run, which leave values in the registers
 
     def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
         """Make CTAs resident. Their warps start at `entry` with all registers 0.

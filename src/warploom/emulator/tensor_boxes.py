@@ -144,7 +144,7 @@ class WholeBoxes:
         """
         memory = self.memory
         if memory.reports_copies:
-            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
+            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # several CTAs may copy one tile
             memory.report_copy("read" if self.loads else "write", rows, np.full(len(rows), self.row_bytes))
         _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,

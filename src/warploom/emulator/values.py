@@ -233,7 +233,7 @@ class AddressValue:
         base = self.base.fetch(selection)
         if base.dtype == np.uint64:
             return base + self.offset
-        # A 32-bit base wraps in 32 bits, as addresses in the shared window do.
+        # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.
         return (base + np.uint32(int(self.offset) & 0xFFFF_FFFF)).astype(np.uint64)
 
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
-PATIENCE = 1024  # epochs that lanes wait at a reconvergence point for lanes of their warp that spin
+PATIENCE = 1024  # epochs for which lanes wait at a reconvergence point while lanes of their warp spin
 LEAST_PATIENCE = 16
 
 
 class Status:
     """Status of a warp split, as plain integers because arrays are often compared with them."""
 
-    DONE = 0  # the slot is free; a warp's own slot is also free while its lanes are in other slots
+    DONE = 0  # the slot is free: its lanes have exited, or they belong to other slots
     READY = 1
     WAITING = 2  # suspended at a barrier, an mbarrier, or for registers
     RECONVERGING = 3  # waiting for lanes of its warp, or warps of its warpgroup, at the same instruction
@@ -66,7 +66,7 @@ class WarpSplits:
         self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
         self.mask = masks.copy()
         self.full = np.all(masks, axis=1)
-        self.point_pc = np.full(warps, -1, np.int64)  # of the innermost reconvergence point, -1 without one
+        self.point_pc = np.full(warps, -1, np.int64)  # pc of the innermost reconvergence point, or -1
         self.points: list[ReconvergencePoint | None] = [None] * warps
         self.calls: list[tuple[int, ...]] = [()] * warps  # program counters of the open calls
         self.live = masks.copy()
