@@ -1,11 +1,9 @@
-"""Compiled read-modify-write operations, lane after lane.
+"""Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
 
-Each lane reads what the lanes before it wrote.
+`index` has the byte offset in `words` of each lane of `mask`. The old contents are written to `out`. The results equal
+those of the operations of the same name on arrays, which a test compares.
 
-`index` holds byte offsets into `words` for the lanes of `mask`. The old contents are written to `out`. The results are
-those of the operations of the same name on arrays; a test compares them.
-
-Shapes: index, mask, values, compares and out are (warps, 32).
+Shapes: index, mask, values, compares and out (warps, 32).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -28,7 +26,7 @@ OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "ca
 
 
 scalar: Any = None
-"""Function that the loop calls; `specialized` replaces it."""
+"""Function that the loops below call. `specialized` replaces it in each compiled copy."""
 
 
 def _words(
@@ -58,7 +56,7 @@ def _pairs(words: Array, index: Array, mask: Array, values: Array, out: Array, o
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word; `sign` is the bit that orders signed numbers as unsigned ones, or 0."""
+    """Return the new word. `sign` is the sign bit for a signed comparison, and 0 for an unsigned one."""
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value
@@ -119,14 +117,14 @@ def integers(
 ) -> None:
     """Apply an operation of `OPERATIONS` to unsigned words.
 
-    cas stores `values` if a word equals `compares`.
+    "cas" stores `values` where a word equals `compares`.
     """
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
 
 
 def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, out: Array) -> None:
-    """Add f32 or f64 patterns of 32 or 64 bits; `flush` replaces f32 subnormals by zeros."""
+    """Add f32 or f64 numbers, given as patterns. `flush` replaces subnormal f32 numbers by zeros."""
     if words.itemsize == 4:
         _KERNELS[_single](words, index, mask, values, values, out, 0, flush)
     else:
@@ -134,6 +132,6 @@ def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, ou
 
 
 def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
-    """Add 16-bit numbers or pairs of them, or take the smaller or larger. Shapes: words are of 16 bits."""
+    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs of them. `words` has dtype uint16."""
     parts = values.view(np.uint16), out.view(np.uint16)
     _KERNELS[_half](words, index, mask, *parts, OPERATIONS.index(op), fmt.inf_code)

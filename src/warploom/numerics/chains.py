@@ -1,4 +1,4 @@
-"""Matrix sums that are not fused steps: chains of multiply-adds, integer sums and bit counts."""
+"""Matrix arithmetic without fused steps: chains of multiply-adds, integer sums and bit counts."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
@@ -41,7 +41,9 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
 
 
 def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[Any]:
-    """Return C + A B by multiply-adds in ascending k, in the type of the operands (f32 or f64).
+    """Return C + A B, computed by fused multiply-adds in ascending k.
+
+    All operands are f32, or all are f64.
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -56,7 +58,7 @@ def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Ro
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Compute the chains at `positions` with the NaN that each step returns."""
+    """Recompute the chains at `positions`, with the NaN that the GPU returns at each step."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
@@ -70,7 +72,10 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
 
 
 def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[np.float64]:
-    """Return the f64 sum; the NaN of a step is the first of b, the running sum and a, made quiet."""
+    """Return the f64 sum C + A B with the NaN of the GPU, in the shapes of `multiply_add`.
+
+    A step that has NaN operands returns the first of b, the running sum and a that is a NaN, made quiet.
+    """
     d = multiply_add(a, b, c, rounding)
     positions = np.argwhere(np.isnan(d))
     if len(positions):
@@ -120,7 +125,10 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
 def integer(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], index: NDArray[Any] | None, satfinite: bool
 ) -> NDArray[np.int32]:
-    """Return the sums of integer products and c, wrapped to 32 bits, or clamped if `satfinite`."""
+    """Return C + A B of integers in 32 bits. The sums wrap, or are clamped if `satfinite` is set.
+
+    `index` has the k of each element of a sparse A. Shapes: those of `fused.multiply`.
+    """
     d = np.empty(c.shape, np.int32)
     left, right = np.ascontiguousarray(a, np.int16), np.ascontiguousarray(b, np.int16)
     addend = np.ascontiguousarray(c)
@@ -146,7 +154,10 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 
 
 def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
-    """Return c plus the number of ones in a ^ b, or in a & b, over 32-bit words of K."""
+    """Return c plus the number of ones in a ^ b or, unless `exclusive` is set, in a & b.
+
+    Shapes: those of `multiply_add`, with 32-bit words along K.
+    """
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

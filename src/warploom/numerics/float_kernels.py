@@ -1,9 +1,7 @@
-"""Compiled f32 and f64 arithmetic.
+"""Compiled f32 and f64 arithmetic. Only functions import this module, because it imports Numba.
 
-This module imports Numba: only functions import it, never another module's top level.
-
-A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is a NaN operand made quiet, b before c before a (in a division a
-before b), or 0xFFF8000000000000 if no operand is a NaN, so that every host returns the same bits.
+A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is the first NaN operand in the order b, c, a (in a division a,
+b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefore return the same bits.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -26,13 +24,13 @@ _QUIET64 = np.uint64(0x0008000000000000)
 
 @inlined
 def canonical(x):
-    """Return f32 x with every NaN replaced by 0x7FFFFFFF."""
+    """Return an f32 number, with 0x7FFFFFFF for every NaN."""
     return x if x == x else NAN32
 
 
 @inlined
 def flush(x):
-    """Return f32 x with subnormals replaced by zeros of their sign."""
+    """Return an f32 number, with a zero of the same sign for a subnormal number."""
     return np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x
 
 
@@ -43,7 +41,7 @@ def quiet64(x):
 
 @njit
 def nan64(a, b, c):
-    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000."""
+    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000 if there is none."""
     if a != a:
         return quiet64(a)
     if b != b:
@@ -188,14 +186,14 @@ def neg64(a):
 
 @inlined
 def ordered32(x):
-    """Return an integer with the order of the f32 numbers, -0 below +0."""
+    """Return an integer that orders f32 numbers by value, with -0 below +0."""
     u = np.float32(x).view(np.int32)
     return u ^ ((u >> 31) & 0x7FFFFFFF)
 
 
 @inlined
 def ordered64(x):
-    """Return an integer with the order of the f64 numbers, -0 below +0."""
+    """Return an integer that orders f64 numbers by value, with -0 below +0."""
     u = np.float64(x).view(np.int64)
     return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
 
@@ -228,9 +226,10 @@ def min64(a, b):
 
 @inlined
 def odd_sum(p, c):
-    """Return p + c of two f64, rounded to odd: an inexact sum takes the neighbour whose last bit is set.
+    """Return the f64 sum p + c, rounded to odd.
 
-    Rounding the result again, to a format at least two bits narrower, gives the exact sum rounded once.
+    An inexact sum becomes the neighbour whose last bit is set. If the result is rounded again to a format at least two
+    bits narrower, it equals the exact sum rounded once.
     """
     s = p + c
     p_part = s - c
@@ -245,5 +244,5 @@ def odd_sum(p, c):
 
 @elementwise(np.float64)
 def fma_odd(a, b, c):
-    """Return the exact a * b + c of f32 operands, rounded to odd in f64."""
+    """Return a * b + c of f32 operands as f64, rounded once to odd."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

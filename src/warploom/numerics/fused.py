@@ -1,7 +1,8 @@
-"""Matrix multiplication with the bits of the matrix units, for batches of instructions of one kind.
+"""Matrix multiplication with the bits of the GPU's matrix units, for batches of equal instructions.
 
-`multiply` takes the operands of G independent instructions of one shape and one `models.Model`. `spec` defines the
-result. `fused_fast` computes most floating-point sums; `fused_exact` computes the outputs that `fused_fast` flags.
+`multiply` takes the operands of G independent instructions of one shape and their `models.Model`. `spec` defines the
+results. `fused_fast` computes most floating-point sums, and `fused_exact` the elements of D that `fused_fast` cannot
+compute.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from warploom.numerics.models import Model, Sum
 Array = NDArray[Any]
 
 _PRODUCTS_PER_THREAD = 1 << 18
-"""Number of products below which a thread costs more than it saves."""
+"""Number of products from which on a further thread saves time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Thread pool and the number of its threads that one call uses. Results do not depend on them."""
+    """Thread pool, and the number of its threads that one call may use. Results do not depend on it."""
 
     pool: Executor
     count: int
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Return ranges of the groups, one for each thread that the number of products justifies."""
+    """Divide `groups` groups into ranges, one for each thread that a number of products can occupy."""
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
@@ -43,7 +44,10 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _Operands:
-    """Operands of one call, or of the part of it that one thread computes."""
+    """Operands of one call of `multiply`, or of the part of it that one thread computes.
+
+    `d` is the output array.
+    """
 
     a: Array
     b: Array
@@ -94,14 +98,16 @@ def multiply(
 ) -> Array:
     """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
-    Operands hold the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (b1: 32).
-    c None stands for zeros. For a sparse A, `a` holds the stored elements and `index` the k of each. `negate_a` and
-    `negate_b` flip the signs of float elements, `satfinite` clamps integer sums, and `rounding` applies to f64. Scales
-    are block scales, one for each K/S elements of a row. The result is written to `out` if it is given; `out` may be c.
-    K may cover several instructions, each of which adds to the result of the one before.
+    Operands have the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1, 32
+    bits per entry). If `c` is None, C is zero. For a sparse A, `a` has the stored elements and `index` the k of each.
+    `negate_a` and `negate_b` flip the signs of floating-point elements, `satfinite` clamps integer sums, and `rounding`
+    applies to f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a row. The result is written
+    to `out` if it is given; `out` may be `c`. If K covers several instructions, each of them adds to the result of the
+    previous one.
 
-    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) with `index` (G, M, K); c, `out` and the result (G, M, N);
-        scale_a (G, M, S); scale_b (G, N, S).
+    Shapes: a (G, M, K); b (G, N, K), or wider with `index` (G, M, K); c, out and the result (G, M, N); scale_a (G, M,
+    S); scale_b (G, N, S).
+
     Errors: ValueError for other shapes or dtypes.
     """
     operands = _Operands(a, b, c, index, scale_a, scale_b, out)
@@ -157,7 +163,7 @@ def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
-    """Return the parts for the threads: ranges of groups or, if there are few groups, of rows."""
+    """Return the ranges of groups and rows that each thread computes."""
     groups, rows, depth = operands.a.shape
     products = groups * rows * operands.b.shape[1] * depth
     count = 1 if workers is None else min(workers.count, products // _PRODUCTS_PER_THREAD)
@@ -200,7 +206,7 @@ def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
-    """Return A and B with the sign flips of the options applied."""
+    """Return A and B after the sign flips of `negate_a` and `negate_b`."""
     a, b = operands.a, operands.b
     if options.negate_a:
         a = a ^ a.dtype.type(_sign(model.a_type))
@@ -214,7 +220,7 @@ def _sign(name: str) -> int:
 
 
 def _padded(operands: _Operands, model: Model) -> _Operands:
-    """Return contiguous operands, padded with zeros to the sizes that the vector kernels take."""
+    """Return contiguous operands, padded with zeros to the multiples that `fused_fast.run` requires."""
     groups, rows, depth = operands.a.shape
     columns, b_depth = operands.b.shape[1:]
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
@@ -244,7 +250,10 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum with an f16 addend widened before, or an f16 result rounded after, the sum in f32."""
+    """Return the sum T_FDPA_CONVERTED, computed in f32.
+
+    An f16 addend is widened first, an f16 result is rounded last.
+    """
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
@@ -261,7 +270,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum of fp8 elements as two chained f16 steps from zero, plus the addend."""
+    """Return the sum T_FDPA_SPLIT: two chained f16 steps over fp8 elements, plus the addend."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
@@ -275,7 +284,7 @@ def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
-    """Return the IEEE sum in the type of D, with canonical NaN."""
+    """Return products + c in the type of D, by IEEE 754 addition with a canonical NaN."""
     kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
     addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
-"""T-FDPA sums of any operands, one dot product at a time, in 64-bit integers.
+"""T-FDPA sums of arbitrary operands, computed in 64-bit integers, one dot product at a time.
 
-This module computes the outputs that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
-block-scaled sums. Operand words are unsigned 32-bit numbers, so that one compilation serves all types.
+This module computes the elements of D that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
+block-scaled sums. Operand words are converted to uint32, so that Numba compiles the code once for all types.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,7 +25,7 @@ _NO_EXPONENT = -(1 << 30)
 
 
 class Layout(NamedTuple):
-    """Fields of a format as the kernels use them; masks and codes are shifted by `padding`."""
+    """Fields of a format as numbers for compiled code. Masks and codes are shifted left by `padding`."""
 
     mantissa_bits: int
     bias: int
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 
 @cache
 def layout(name: str) -> Layout:
-    """Return the layout of a format."""
+    """Return the layout of the format with a PTX type name, or of "e8m13"."""
     fmt = E8M13 if name == "e8m13" else FORMATS[name]
     magnitude, sign, special = (code << fmt.padding for code in (fmt.magnitude_mask, fmt.sign_bit, fmt.max_code + 1))
     infinity = fmt.specials == "ieee"
@@ -47,7 +47,7 @@ def layout(name: str) -> Layout:
 
 @njit
 def _decode(word: Any, layout: Layout) -> tuple[int, int, int, bool]:
-    """Return the kind, the significand, the exponent and the sign of one element."""
+    """Return four properties of one element: number, infinity or NaN; significand; exponent; and sign."""
     magnitude = word & layout.magnitude_mask
     negative = word & layout.sign != 0
     if magnitude >= layout.first_special:
@@ -73,7 +73,7 @@ def _truncated(magnitude: int, shift: int) -> int:
 
 @njit
 def _rounded(total: int, lowest: int, layout: Layout, nearest: bool) -> int:
-    """Return the bits of `total` * 2**`lowest`, rounded to nearest even or toward zero."""
+    """Return the pattern of `total` * 2**`lowest`, rounded to nearest even or toward zero."""
     if total == 0:
         return 0
     magnitude = abs(total)
@@ -105,7 +105,7 @@ def _step(
     values: Numbers, lowest: Numbers, exponents: Numbers, count: int,
     fraction: int, emin: int, layout: Layout, nearest: bool,
 ) -> int:  # fmt: skip
-    """Return the bits of one fused step over `count` finite terms values * 2**lowest."""
+    """Return the pattern of one fused step, which adds `count` finite terms values * 2**lowest."""
     top = _NO_EXPONENT
     for i in range(count):
         if values[i] and exponents[i] > top:
@@ -198,7 +198,7 @@ def dots(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], model: Model,
     a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
 ) -> Words:  # fmt: skip
-    """Return the bits of D for dot products laid out row by row.
+    """Return the patterns of D for P dot products, whose operands are given row by row.
 
     Shapes: a and b (P, K), c (P,), scales (P, S), result (P,).
     """
@@ -219,7 +219,10 @@ def outputs(
     model: Model, index: NDArray[Any] | None = None,
     a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
 ) -> None:  # fmt: skip
-    """Compute the outputs at flat `positions` of d (G, M, N) in place."""
+    """Compute the elements of `d` at flat `positions` and write them to it.
+
+    Shapes: those of `fused.multiply`.
+    """
     _, rows, columns = d.shape
     flat = d.reshape(-1)
     step = max(1, _CHUNK // a.shape[2])

@@ -1,12 +1,12 @@
 """Compiled arithmetic on f16 and bf16 patterns, and on pairs of them in 32 bits.
 
-f16: a product is exact in f32. A sum rounded to f32 and then to f16 is the exact sum rounded once, for
-24 >= 2 * 11 + 2 bits. A multiply-add rounds to odd in f32.
+f16: a product is exact in f32. A sum that is rounded to f32 and then to f16 equals the exact sum rounded once, because
+24 >= 2 * 11 + 2 bits. A multiply-add is rounded to odd in f32.
 
-bf16: a product is exact in f64. The sum is rounded to odd in f64, then to odd in f32, then to nearest. After rounding
-to odd with two or more extra bits, the last rounding gives the exact value rounded once.
+bf16: a product is exact in f64. A sum is rounded to odd in f64, then to odd in f32, then to nearest. Rounding to odd
+with at least two extra bits makes the last rounding equal to a single rounding of the exact value.
 
-This module imports Numba: only functions import it.
+Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -32,7 +32,7 @@ _MINUS_ZERO = np.float32(-0.0)
 # Each step converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
 @inlined
 def from_f16(h):
-    """Return the f32 value of an f16 pattern."""
+    """Return the f32 number of an f16 pattern."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
     # A product moves the exponent, which also normalises subnormals.
     moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
@@ -43,7 +43,7 @@ def from_f16(h):
 
 @inlined
 def to_f16(x):
-    """Return the f16 pattern nearest to an f32 value."""
+    """Return the f16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
     sign = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(0x8000))
     magnitude = np.uint32(bits & np.uint32(0x7FFFFFFF))
@@ -60,19 +60,22 @@ def to_f16(x):
 
 @inlined
 def _to_normal_f16(x):
-    """Return the f16 pattern nearest to an f32 value, zero if it is subnormal once rounded to 11 bits."""
+    """Return the f16 pattern nearest to an f32 number.
+
+    Numbers that are subnormal after rounding to 11 bits become zero.
+    """
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 
 @inlined
 def from_bf16(h):
-    """Return the f32 value of a bf16 pattern."""
+    """Return the f32 number of a bf16 pattern."""
     return np.uint32(h << np.uint32(16)).view(np.float32)
 
 
 @inlined
 def to_bf16(x):
-    """Return the bf16 pattern nearest to an f32 value."""
+    """Return the bf16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
     odd = (bits >> np.uint32(16)) & np.uint32(1)
     code = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
@@ -81,7 +84,7 @@ def to_bf16(x):
 
 @inlined
 def _odd_f32(x):
-    """Return an f64 value rounded to odd in f32."""
+    """Return an f64 number rounded to odd in f32."""
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
@@ -92,7 +95,7 @@ def _odd_f32(x):
 
 @inlined
 def _odd_sum32(p, c):
-    """Return p + c of two f32 of moderate size, rounded to odd."""
+    """Return the f32 sum p + c, rounded to odd, for operands of moderate size."""
     s = p + c
     p_part = s - c
     error = (p - p_part) + (c - (s - p_part))
@@ -111,13 +114,13 @@ def _multiply_add_bf16(a, b, c):
 
 @inlined
 def sum_f16(a, b):
-    """Return the sum of two f16 patterns."""
+    """Return the sum of two f16 patterns as a pattern."""
     return to_f16(from_f16(a) + from_f16(b))
 
 
 @inlined
 def sum_bf16(a, b):
-    """Return the sum of two bf16 patterns."""
+    """Return the sum of two bf16 patterns as a pattern."""
     return _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b))
 
 
@@ -163,14 +166,17 @@ def fma_bf16x2(a, b, c):
 
 @inlined
 def _ordered(h):
-    """Return an integer with the order of the 16-bit numbers, -0 below +0."""
+    """Return an integer that orders 16-bit patterns by value, with -0 below +0."""
     pattern = np.int32(h << np.uint32(16))
     return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
 
 
 @inlined
 def extreme(a, b, infinity, larger):
-    """Return the larger or the smaller of two patterns; a NaN gives the other operand, two give 0x7FFF."""
+    """Return the larger of two patterns if `larger` is set, else the smaller.
+
+    `infinity` is the pattern of infinity. If one operand is a NaN, return the other; if both are, return 0x7FFF.
+    """
     a_nan = (a & np.uint32(0x7FFF)) > infinity
     b_nan = (b & np.uint32(0x7FFF)) > infinity
     number = a if (_ordered(a) > _ordered(b)) == larger else b

@@ -1,8 +1,7 @@
-"""Compiled copies between registers of warps and matrices.
+"""Compiled copies between the registers of warps and matrices.
 
-A few warps are copied at a time, so that both sides stay in cache.
-
-Indices are unsigned. For signed indices Numba tests for negative values, which costs as much as the copy.
+A few warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba
+tests signed indices for negative values, which takes as long as the copy.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _BLOCK = 16
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Copy unit p of register r of each warp to unit target[r, p] of the matrix of the warp.
+    """Copy unit p of register r of each warp to unit target[r, p] of the warp's matrix.
 
-    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices
-    (warps, registers * units). All C-contiguous and writeable; registers and target uint64, warps int64.
+    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices (warps,
+    registers * units). All are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
@@ -39,7 +38,7 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    """Copy unit target[r, p] of the matrix of each warp to unit p of register r: the inverse of `gather`."""
+    """Copy unit target[r, p] of each warp's matrix to unit p of register r: the inverse of `gather`."""
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):

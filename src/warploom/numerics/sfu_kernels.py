@@ -1,9 +1,9 @@
-"""Compiled functions of the special function unit; `sfu` describes the model.
+"""Compiled functions of the special function unit, whose model `sfu` describes.
 
-Each takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and `squares` the
-truncated square of every offset into an interval; sine and tanh have one more operand.
+Each function takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and
+`squares` has the truncated square of every offset into an interval. The last operand is used by sine and tanh only.
 
-This module imports Numba: only functions import it.
+Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -26,17 +26,17 @@ _ONE = np.uint32(0x3F800000)
 _ZERO = np.uint32(0)
 _FRACTION = np.int64(0x7FFFFF)
 _EXTRA_BITS = np.int64(18)
-"""Number of bits of a sum below the last bit of an f32 pattern."""
+"""Number of bits of an interpolated sum below the last bit of an f32 pattern."""
 _UNIT = np.int64(1) << np.int64(40)
-"""Fixed-point 1 of logarithms and sines."""
+"""Number 1 in the fixed-point format of logarithms and sines."""
 _INVERSE_TURN = np.int64(0xA2F983)
-"""Significand of the f32 nearest to 1 / (2 pi); the weight of its last bit is 2**-26."""
+"""Significand of the f32 number nearest to 1 / (2 pi), in units of 2**-26."""
 _LAST = np.int64(~15)
-"""Mask of the bits of a logarithm, which ends 36 bits below the point."""
+"""Mask of the bits that a logarithm keeps: those down to 2**-36."""
 
 
 scalar: Any = None
-"""Function that the loop calls; `specialized` replaces it."""
+"""Function that the loop below calls. `specialized` replaces it in each compiled copy."""
 
 
 def _loop(x: Any, out: Any, table: Any, squares: Any, more: Any) -> None:
@@ -55,13 +55,13 @@ def _sum(table, squares, row, offset):
 
 @inlined
 def _at(table, squares, fraction):
-    """Return the interpolated value for a 23-bit fraction, whose top 6 bits select the interval."""
+    """Return the interpolated sum for a 23-bit fraction, whose top 6 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
 
 
 @inlined
 def _float(magnitude, sign):
-    """Return the f32 pattern of a fixed-point number, truncated."""
+    """Return the f32 pattern of a fixed-point number (40 bits below the point), truncated."""
     if magnitude == np.int64(0):
         return sign
     length = np.int64(64)
@@ -75,13 +75,19 @@ def _float(magnitude, sign):
 
 @inlined
 def _reciprocal_sum(table, squares, fraction):
-    """Return the sum for a fraction of 23 bits, of which 7 select the interval."""
+    """Return the interpolated sum of the reciprocal.
+
+    The top 7 of the 23 fraction bits select the interval.
+    """
     return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
 
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the sum of a root; the rows from 64 on belong to exponents that are not multiples of 2."""
+    """Return the interpolated sum of a root.
+
+    If `odd` is 1, the exponent is odd and the rows from 64 on apply.
+    """
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
@@ -171,9 +177,9 @@ def lg2(bits, table, squares, _):
 
 @_function
 def sine(bits, table, squares, quarter):
-    """Return the sine of radians, or the cosine if `quarter` is 1.
+    """Return the sine of an angle in radians, or its cosine if `quarter` is 1.
 
-    The argument in turns is truncated to the 24 bits of f32 and then to 25 bits after the point.
+    The angle in turns is truncated to the 24 bits of an f32 significand, and then to 25 bits after the point.
     """
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
@@ -201,7 +207,8 @@ def sine(bits, table, squares, quarter):
 def tanh(bits, table, squares, rows):
     """Return the hyperbolic tangent.
 
-    Shapes: `rows` has, for each exponent from -8 to 2, the first row of `table` and the number of bits that select one.
+    Shapes: `rows` has a row for each exponent from -8 to 2: the first row of `table`, and the number of bits that
+    select a row from there.
     """
     magnitude = np.int64(bits & ~_MINUS)
     exponent = (magnitude >> np.int64(23)) - 127
