@@ -1,1 +1,1 @@
-"""Number formats and PTX arithmetic over arrays, bit for bit."""
+"""Number formats and arithmetic over arrays, bit for bit."""

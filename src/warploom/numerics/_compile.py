@@ -1,6 +1,6 @@
 """Compilation with Numba: the decorators of compiled functions, and loops over arrays of numbers."""
 
-# Numba has no type information of its own.
+# Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _loop3(x: Any, y: Any, z: Any, out: Any, *uniform: Any) -> None:
         out[i] = scalar(x[i], y[i], z[i], *uniform)
 
 
-# Each step of a pair loop converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
+# Each step of a pair loop converts its result to 32 bits. Numba would widen it to 64 bits and halve the vector lanes.
 def _pairs2(x: Any, y: Any, out: Any) -> None:
     for i in range(out.size):
         low = scalar(np.uint32(x[i] & LOW), np.uint32(y[i] & LOW))
@@ -85,7 +85,7 @@ def _pairs3(x: Any, y: Any, z: Any, out: Any) -> None:
         out[i] = np.uint32(low | np.uint32(high << SHIFT))
 
 
-# A directed loop sets the rounding mode once; its last operand is a value of `intrinsics.ROUNDING`.
+# A directed loop sets the rounding mode once. `mode` is a value of `intrinsics.ROUNDING`.
 def _directed1(x: Any, out: Any, mode: int) -> None:
     set_rounding(mode)
     for i in range(out.size):
@@ -142,7 +142,7 @@ class Elementwise:
         shape = arrays[0].shape
         for x in arrays:
             if x.shape != shape or not x.flags.carray:
-                # Contiguous, aligned and writable arrays only, so that one loop is compiled.
+                # All arrays are made contiguous, aligned and writable, so that Numba compiles only one loop.
                 shape = np.broadcast(*arrays).shape
                 arrays = [np.array(np.broadcast_to(x, shape)) for x in arrays]
                 break

@@ -191,13 +191,13 @@ def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
         result = a | if_clear
     else:
         result = if_clear ^ (a & (if_set ^ if_clear))
-    # A function of fewer inputs lacks the shape of the others.
+    # If the function ignores an input, the result may lack the shape of that input.
     shape = a.shape if a.shape == b.shape == c.shape else np.broadcast_shapes(a.shape, b.shape, c.shape)
     return result if np.shape(result) == shape else np.broadcast_to(result, shape)
 
 
 _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
-    # Source bytes of the result for each value of the selector, lowest byte first.
+    # Numbers of the source bytes for each value of the selector, the lowest byte of the result first.
     "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
     "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
     "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
@@ -224,7 +224,7 @@ def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
         chosen = _selectors(mode)[chosen & np.uint32(3)]
     x, y = as_unsigned(a), as_unsigned(b)
     if chosen.size == 1:
-        # Broadcasting in NumPy is faster than in the kernel.
+        # NumPy broadcasts one selector faster than `permuted` does.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
     return bit_kernels.permuted(x, y, chosen)
 

@@ -41,7 +41,7 @@ def half_from_float(
     else:
         kernel = convert_kernels.f16_directed if fmt is F16 else convert_kernels.bf16_directed
         result = kernel(x, _MODES[rounding])
-    # A NaN is canonical here and has no sign, so relu replaces every pattern with a sign.
+    # A NaN is canonical here and has no sign bit, so relu may replace every pattern that has one.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
 
@@ -136,7 +136,7 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
         return convert_kernels.unsigned_integer(x, mode)
     limits = np.iinfo(dtype)
     wide = x.dtype.itemsize == 8 or limits.bits == 64
-    # Truncated to the target, this is the integer with only its highest bit set.
+    # After truncation to the target type, this number has only its highest bit set.
     nan = -1 << (limits.bits - 1) if wide else 0
     whole = convert_kernels.integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
     return whole.astype(dtype, copy=False)

@@ -95,7 +95,7 @@ def mul32(a, b):
 @elementwise(np.float32)
 def mul32_ftz(a, b):
     a, b = flush(a), flush(b)
-    # The result is flushed if it is subnormal once rounded to 24 bits. Scaling first keeps all 24 bits.
+    # The result is flushed if it is subnormal after rounding to 24 bits. The scaled product keeps all 24 bits.
     is_tiny = abs((a * _SCALE) * b) < _SCALED_TINY
     return canonical(np.copysign(np.float32(0.0), a * b) if is_tiny else a * b)
 

@@ -90,7 +90,7 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool,
     if ftz:
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
-        # Rounding down is rounding the negation up. An exact cancellation then gives -0.
+        # To round down, round the negation up and negate. An exact cancellation then gives -0.
         result = canonical(-_finish(float_kernels.fma_odd(-a, b, -c), "rp", ftz, False))
         return saturate(result) if sat else result
     return _finish(float_kernels.fma_odd(a, b, c), rounding, ftz, sat)
@@ -153,7 +153,7 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
         return float_kernels.div64_directed(a, b, _mode(rounding))
     if ftz:
         a, b = flush(a), flush(b)
-    # A quotient of 24-bit significands that is not an f32 or a midpoint is at least 2**-53 away from one.
+    # A quotient that is neither an f32 number nor halfway between two differs from both by at least 2**-53.
     return _finish(quietly(np.divide, a, b, dtype=np.float64), rounding, ftz, False)
 
 
@@ -170,7 +170,7 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
         return float_kernels.sqrt64_directed(a, _mode(rounding))
     if ftz:
         a = flush(a)
-    # A root that is not an f32 or a midpoint is at least 2**-51 away from one.
+    # A root that is neither an f32 number nor halfway between two differs from both by at least 2**-51.
     return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
 
 

@@ -209,7 +209,7 @@ def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool
     infinite = np.isinf(x)
     finite = np.where(nan | infinite, 0.0, x)
     exponent = np.where(finite == 0, fmt.min_exponent, np.maximum(np.frexp(finite)[1] - 1, fmt.min_exponent))
-    # After scaling, 1 is the distance of neighbours at this magnitude. The scaling is exact: tiny values only grow.
+    # After scaling, neighbouring numbers of the format differ by 1. The scaling is exact because tiny values only grow.
     scaled = np.ldexp(np.abs(finite), fmt.mantissa_bits - exponent)
     if rounding in ("rm", "rp"):
         up = negative if rounding == "rm" else ~negative

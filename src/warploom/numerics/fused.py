@@ -55,7 +55,7 @@ class _Operands:
     index: Array | None
     scale_a: Array | None
     scale_b: Array | None
-    d: Array | None  # array for the result
+    d: Array | None
 
     def part(self, groups: slice, rows: slice) -> _Operands:
         def of_a(array: Array | None) -> Array | None:

@@ -168,7 +168,7 @@ def _dots(
                     low += x_exponent + y_exponent - 2 * scale_layout.mantissa_bits
                     exponent = x_exponent + y_exponent + (0 if grouped else exponent)
                 if grouped:
-                    # The 16 products of a group share their scales. Their exact sum, in quarters, is one term.
+                    # The 16 products of a group share their scales. One term is their exact sum, in units of 1/4.
                     base = exponent - 2 * scale_layout.mantissa_bits - 2
                     value <<= low - base
                     low = base

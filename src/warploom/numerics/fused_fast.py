@@ -268,7 +268,7 @@ def _emit(
                 part = build.sitofp(build.load(sums[at]), v.f64)
                 build.store(build.fadd(build.load(wide[at]), part), wide[at])
         for at in vectors:
-            # 2**(E - F) from the bits of 2**(F - E).
+            # Compute 2**(E - F) from the bits of 2**(F - E).
             power = build.lshr(build.bitcast(scales[at], v.i32), v.constant(v.i32, 23))
             power = build.sub(v.constant(v.i32, 1023 + 127), power)
             power = build.shl(build.zext(power, v.i64), v.constant(v.i64, 52))
@@ -280,7 +280,7 @@ def _emit(
                     build.store(build.or_(build.load(flagged[at]), beyond), flagged[at])
                 with toward_zero:
                     build.store(_toward_zero(v, value, mask), accumulators[at])
-    # Flagged outputs keep their addend, because d may be the array of c.
+    # Flagged elements keep their addend, because d may be the array of c.
     addends = build.select(present, c, d)
     for at in vectors:
         kept = v.load(v.f32, addends, offset[at])

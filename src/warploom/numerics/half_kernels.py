@@ -29,12 +29,12 @@ _ONE = np.float32(1.0)
 _MINUS_ZERO = np.float32(-0.0)
 
 
-# Each step converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
+# Each step converts its result to 32 bits. Numba would widen it to 64 bits and halve the vector lanes.
 @inlined
 def from_f16(h):
     """Return the f32 number of an f16 pattern."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
-    # A product moves the exponent, which also normalises subnormals.
+    # The multiplication adjusts the exponent and also normalises subnormal numbers.
     moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
     special = np.uint32(0x7F800000) if magnitude >= _INF_F16 else np.uint32(0)
     sign = np.uint32(np.uint32(h & np.uint32(0x8000)) << np.uint32(16))
@@ -48,9 +48,9 @@ def to_f16(x):
     sign = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(0x8000))
     magnitude = np.uint32(bits & np.uint32(0x7FFFFFFF))
     odd = np.uint32(np.uint32(magnitude >> np.uint32(13)) & np.uint32(1))
-    # 0xFFF rounds; the rest is the difference of the biases.
+    # 0xFFF + odd rounds to nearest even; 0xC8000000 subtracts the difference of the biases.
     normal = np.uint32(np.uint32(magnitude + np.uint32(0xC8000FFF) + odd) >> np.uint32(13))
-    # The neighbours of 0.5 are as far apart as f16 subnormals, so the addition rounds to f16.
+    # Neighbours of 0.5 in f32 are as far apart as subnormal f16 numbers, so the addition rounds to f16.
     raised = np.float32(magnitude.view(np.float32) + _HALF)
     small = np.uint32(raised.view(np.uint32) - np.uint32(0x3F000000))
     code = small if magnitude < np.uint32(0x38800000) else normal

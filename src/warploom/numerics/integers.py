@@ -60,7 +60,7 @@ def mul_hi(a: Array, b: Array) -> Array:
         return (mul_wide(a, b) >> _bits(a)).astype(a.dtype)
     high = _mul_hi_u64(as_unsigned(a), as_unsigned(b))
     if _is_signed(a):
-        # A negative operand interpreted as unsigned is 2**64 too large.
+        # An unsigned view of a negative operand is 2**64 too large.
         high = high.view(np.int64) - np.where(a < 0, b, 0) - np.where(b < 0, a, 0)
     return high
 
@@ -154,7 +154,7 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     quotient: Array
     divisor: Array = np.where(zero, b.dtype.type(1), b)
     if _is_signed(a):
-        # A division by -1 is a negation: the quotient of the most negative number wraps to itself.
+        # A division by -1 is a negation, for which the most negative number wraps to itself.
         minus = b == -1
         divisor = np.where(minus, b.dtype.type(1), divisor)
         quotient = np.floor_divide(a, divisor)

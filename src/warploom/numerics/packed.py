@@ -49,7 +49,7 @@ def _half_mask(mask: Array) -> Array:
 
 def _above(x: Array, limit: int) -> Array:
     """Return masks with all ones in each half whose magnitude exceeds `limit`."""
-    # A magnitude is at most 0x7FFF, so the sum of a half carries no further than its sign bit.
+    # A magnitude is at most 0x7FFF, so the addition never carries out of a half.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
     return _half_mask(total >> np.uint32(15))
 

@@ -39,7 +39,7 @@ def _squares() -> Array:
     one = np.uint64(1)
     for i in range(_BITS):
         bit = (x >> np.uint64(i)) & one
-        # The square of bit i, and twice its products with the lower bits that weigh enough.
+        # Add the square of bit i, and twice its products with the lower bits that weigh at least 2**_CUT.
         lower = x & np.uint64((1 << i) - 1 & -(1 << max(_CUT - i - 1, 0)))
         total += bit * (lower << np.uint64(i + 1))
         if 2 * i >= _CUT:

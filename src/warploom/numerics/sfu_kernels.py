@@ -145,7 +145,7 @@ def ex2(bits, table, squares, _):
         return _ZERO if bits & _MINUS else _INF
     if shift < -23:
         return _ONE
-    # The argument in fixed point with 23 bits. A negative argument is complemented unless it is an integer.
+    # Fixed-point argument with 23 bits below the point. A negative one is complemented unless it is an integer.
     fixed = (magnitude & _FRACTION) | np.int64(0x800000)
     fixed = fixed << shift if shift >= 0 else fixed >> -shift
     if bits & _MINUS:
@@ -222,7 +222,7 @@ def tanh(bits, table, squares, rows):
     selecting = rows[exponent + 8, 1]
     row = rows[exponent + 8, 0] + (fraction >> (23 - selecting))
     offset = (fraction >> (6 - selecting)) & np.int64(0x1FFFF)
-    # Results below 1 are in units of their own exponent.
+    # Table values of an exponent below 0 are relative to that exponent.
     scale = np.uint32((exponent if exponent < 0 else 0) << 23)
     return _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
 

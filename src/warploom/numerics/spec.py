@@ -116,7 +116,7 @@ def rounded(negative: bool, magnitude: int, lowest: int, result: str, rounding: 
     if magnitude == 0:
         return _signed(negative, 0, result)
     exponent = max(magnitude.bit_length() - 1 + lowest, fmt.min_exponent)
-    shift = exponent - fmt.mantissa_bits - lowest  # bits of the magnitude below the last place of the result
+    shift = exponent - fmt.mantissa_bits - lowest  # number of magnitude bits below the last place of the result
     kept, lost = divmod(magnitude, 1 << shift) if shift > 0 else (magnitude << -shift, 0)
     if rounding == "rn":
         away = 2 * lost + (kept & 1) > 1 << max(shift, 0)
