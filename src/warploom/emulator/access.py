@@ -60,7 +60,7 @@ def window_size(name: str, low: int, high: int) -> str:
 
 @njit
 def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
-    """Return the index of the segment that holds [address, address + size), or -1; try `hint` first."""
+    """Return the index of the segment that contains [address, address + size), or -1; try `hint` first."""
     if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
         return hint
     low, high = 0, len(starts)
@@ -149,7 +149,7 @@ def window_index(
 
 @njit
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
-    """Load elements at checked byte offsets."""
+    """Load consecutive elements of `words` from the checked byte offset `index` of each active lane."""
     count, warps, lanes = out.shape
     width = np.uint64(out.itemsize)
     for w in range(warps):
@@ -162,7 +162,7 @@ def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
 
 @njit
 def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
-    """Store elements at checked byte offsets."""
+    """Store consecutive elements in `words` at the checked byte offset `index` of each active lane."""
     count = values.shape[0]
     warps, lanes = mask.shape
     width = np.uint64(values.itemsize)

@@ -150,7 +150,7 @@ class Barriers:
             held = int(self.expected[keys[position]])
             others = f"{held} threads" if held else "all threads of the CTA"
             number, count = int(keys[position]) % BARRIERS, int(counts[position])
-            message = f"barrier {number} is joined for {count} threads while others wait for {others}"
+            message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {others}"
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:

@@ -97,7 +97,7 @@ class Batch:
         return True
 
     def unguard(self) -> None:
-        """Activate all lanes of the warp splits again."""
+        """Remove the restriction of `guard`: make all lanes of the warp splits active again."""
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:

@@ -61,7 +61,7 @@ class CopyExecutor:
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
             if "global" not in spaces and not self.explicit_cluster and active.any():
-                message = "a bulk copy from shared memory to shared memory, in a launch without clusters"
+                message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
                 raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
             for name, array in (
                 ("source", request.source),
@@ -189,7 +189,7 @@ class CopyExecutor:
         low = address & 0xFF_FFFF
         if ranks is not None:
             if ranks >> shared.cluster_size:
-                message = f"a multicast to ranks {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
+                message = f"a multicast has the rank mask {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
                 raise Fault("emulator.out-of-bounds", message)
             owners = [first + rank for rank in range(shared.cluster_size) if ranks >> rank & 1]
             self._check_present(owners)
@@ -279,7 +279,8 @@ class CopyExecutor:
         """Return the tensor map and the coordinates of one lane's copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
-            message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
+            expected = request.dimensions
+            message = f"a {expected}-dimensional copy needs a tensor map of rank {expected}, got rank {fields.rank}"
             raise Fault("emulator.tensor-map", message)
         if fields.is_im2col != request.is_im2col:
             own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]

@@ -193,7 +193,7 @@ class DeadlockReport:
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
             parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
-            notes.append(Note(f"a cycle: {', '.join(parts)}, which line {self._line(group.pc)} holds up"))
+            notes.append(Note(f"a cycle: {', '.join(parts)}, which needs line {self._line(group.pc)} to continue"))
         one = len(self._warps(group)) == 1
         kernel = f"kernel {self.program.kernel.name}, "
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"

@@ -211,7 +211,7 @@ class Mbarriers:
             return Fault("emulator.mbarrier", message, lane)
         if problem == _TRANSACTIONS:
             return Fault("emulator.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
-        return Fault("emulator.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
+        return Fault("emulator.mbarrier", f"{action} on {where} exceeds the pending arrivals of its phase", lane)
 
     @staticmethod
     def pending(tokens: Array) -> Array:

@@ -83,7 +83,7 @@ class Warps(Batch):
     # Memory -----------------------------------------------------------------------------------------------
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements per active lane."""
+        """Load `count` consecutive elements per active lane; other lanes receive 0."""
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
             addresses = self._in_parameter_block(addresses)
