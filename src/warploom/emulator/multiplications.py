@@ -41,18 +41,9 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
     scale_a, scale_b = (None, None) if product.scales is None else (_scales(warps, each) for each in product.scales)
     return fused.multiply(
         _read(warps, a), _read(warps, b, transposed=True), _read(warps, c), product.model(warps.arch),
-        **_options(product), index=None if product.metadata is None else _index(warps, product.metadata),
+        **product.options, index=None if product.metadata is None else _index(warps, product.metadata),
         scale_a=scale_a, scale_b=scale_b, workers=workers,
     )  # fmt: skip
-
-
-def _options(product: Multiplication) -> dict[str, Any]:
-    return {
-        "negate_a": product.negate_a,
-        "negate_b": product.negate_b,
-        "satfinite": product.satfinite,
-        "rounding": product.rounding,
-    }
 
 
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
@@ -111,8 +102,10 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
     Descriptors and predicates are read now. Matrices are read when the operation takes effect.
     """
     products: list[Multiplication] = [i.multiplication for i in run]
-    names = [matrix.name for matrix in products[0].shared]
-    captured = {name: _captured(warps, [_shared(each, name).descriptor for each in products]) for name in names}
+    captured = {
+        matrix.name: _captured(warps, [each.shared[number].descriptor for each in products])
+        for number, matrix in enumerate(products[0].shared)
+    }
     captured["keeps"] = _captured(warps, [each.keeps for each in products])
     warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
 
@@ -120,10 +113,6 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
     """Return copies of operands, because their registers may change. Shapes: (warps, 32, operands)."""
     return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
-
-
-def _shared(product: Multiplication, name: str) -> SharedMatrix:
-    return next(matrix for matrix in product.shared if matrix.name == name)
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
@@ -174,7 +163,7 @@ def _accumulate(
         return [
             partial(
                 fused.multiply, part_a, part_b, None if addends is None else addends[part], product.model(warps.arch),
-                **_options(product), index=None if index is None else index[part], out=accumulators[part],
+                **product.options, index=None if index is None else index[part], out=accumulators[part],
                 workers=warps.pool() if len(parts) == 1 else None,
             )
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)
