@@ -124,46 +124,6 @@ def sum_bf16(a, b):
     return _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b))
 
 
-@pairwise
-def add_f16x2(a, b):
-    return sum_f16(a, b)
-
-
-@pairwise
-def mul_f16x2(a, b):
-    return to_f16(from_f16(a) * from_f16(b))
-
-
-@pairwise
-def fma_f16x2(a, b, c):
-    return to_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c)))
-
-
-@pairwise
-def mul_f16x2_ftz(a, b):
-    return _to_normal_f16(from_f16(a) * from_f16(b))
-
-
-@pairwise
-def fma_f16x2_ftz(a, b, c):
-    return _to_normal_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c)))
-
-
-@pairwise
-def add_bf16x2(a, b):
-    return sum_bf16(a, b)
-
-
-@pairwise
-def mul_bf16x2(a, b):
-    return _multiply_add_bf16(from_bf16(a), from_bf16(b), _MINUS_ZERO)
-
-
-@pairwise
-def fma_bf16x2(a, b, c):
-    return _multiply_add_bf16(from_bf16(a), from_bf16(b), from_bf16(c))
-
-
 @inlined
 def _ordered(h):
     """Return an integer that orders 16-bit patterns by value, with -0 below +0."""
@@ -184,41 +144,20 @@ def extreme(a, b, infinity, larger):
     return _NAN if a_nan and b_nan else result
 
 
-@pairwise
-def max_f16x2(a, b):
-    return extreme(a, b, _INF_F16, True)
+add_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) + from_f16(b)))
+mul_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) * from_f16(b)))
+fma_f16x2 = pairwise(lambda a, b, c: to_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c))))
+mul_f16x2_ftz = pairwise(lambda a, b: _to_normal_f16(from_f16(a) * from_f16(b)))
+fma_f16x2_ftz = pairwise(lambda a, b, c: _to_normal_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c))))
+max_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, True))
+min_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, False))
+pack_f16x2 = elementwise(np.uint32)(lambda high, low: to_f16(low) | np.uint32(to_f16(high) << np.uint32(16)))
+f16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_f16(x)))
 
-
-@pairwise
-def max_bf16x2(a, b):
-    return extreme(a, b, _INF_BF16, True)
-
-
-@pairwise
-def min_f16x2(a, b):
-    return extreme(a, b, _INF_F16, False)
-
-
-@pairwise
-def min_bf16x2(a, b):
-    return extreme(a, b, _INF_BF16, False)
-
-
-@elementwise(np.uint32)
-def pack_f16x2(high, low):
-    return to_f16(low) | np.uint32(to_f16(high) << np.uint32(16))
-
-
-@elementwise(np.uint32)
-def pack_bf16x2(high, low):
-    return to_bf16(low) | np.uint32(to_bf16(high) << np.uint32(16))
-
-
-@elementwise(np.uint16)
-def f16_from_f32(x):
-    return np.uint16(to_f16(x))
-
-
-@elementwise(np.uint16)
-def bf16_from_f32(x):
-    return np.uint16(to_bf16(x))
+add_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b)))
+mul_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), from_bf16(b), _MINUS_ZERO))
+fma_bf16x2 = pairwise(lambda a, b, c: _multiply_add_bf16(from_bf16(a), from_bf16(b), from_bf16(c)))
+max_bf16x2 = pairwise(lambda a, b: extreme(a, b, _INF_BF16, True))
+min_bf16x2 = pairwise(lambda a, b: extreme(a, b, _INF_BF16, False))
+pack_bf16x2 = elementwise(np.uint32)(lambda high, low: to_bf16(low) | np.uint32(to_bf16(high) << np.uint32(16)))
+bf16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_bf16(x)))

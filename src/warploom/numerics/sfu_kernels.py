@@ -91,34 +91,46 @@ def _root_sum(table, squares, fraction, odd):
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
-@_function
-def rcp(bits, table, squares, _):
+@inlined
+def _reciprocal(bits, table, squares, mantissa, bias):
+    """Return the reciprocal of a number with these mantissa bits and exponent bias."""
+    infinity = np.int64((2 * bias + 1) << mantissa)
     sign = bits & _MINUS
     magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(23)
+    field = magnitude >> mantissa
     if field == 0:
-        return sign | _INF
-    if field == 255:
-        return sign if magnitude == np.int64(_INF) else _NAN
-    code = _reciprocal_sum(table, squares, magnitude & _FRACTION) >> _EXTRA_BITS
-    code -= (field - 127) << np.int64(23)
-    return sign | np.uint32(code) if code >= 0x800000 else sign
+        return sign | np.uint32(infinity)
+    if magnitude >= infinity:
+        return sign if magnitude == infinity else _NAN
+    fraction = (magnitude << (23 - mantissa)) & _FRACTION
+    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + 23 - mantissa)
+    # The sum has the exponent bias of f32.
+    code += (2 * bias - 127 - field) << mantissa
+    return sign | np.uint32(code) if code >= 1 << mantissa else sign
 
 
-@_function
-def rsqrt(bits, table, squares, _):
+@inlined
+def _reciprocal_root(bits, table, squares, mantissa, bias):
+    """Return the reciprocal square root of a number with these mantissa bits and exponent bias."""
+    infinity = np.int64((2 * bias + 1) << mantissa)
     magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(23)
+    field = magnitude >> mantissa
     if field == 0:
-        return (bits & _MINUS) | _INF
-    if bits == _INF:
+        return (bits & _MINUS) | np.uint32(infinity)
+    if bits == infinity:
         return _ZERO
-    if field == 255 or bits & _MINUS:
+    if magnitude > infinity or bits & _MINUS:
         return _NAN
-    fraction, odd = magnitude & _FRACTION, (field + 1) & 1
-    code = _root_sum(table, squares, fraction, odd) >> _EXTRA_BITS
-    code = code if fraction or odd else np.int64(_ONE)
-    return np.uint32(code - (((field - 127) >> 1) << np.int64(23)))
+    fraction, odd = (magnitude << (23 - mantissa)) & _FRACTION, (field + 1) & 1
+    code = _root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + 23 - mantissa)
+    code = code if fraction or odd else np.int64(127 << mantissa)
+    return np.uint32(code + ((bias - 127 - ((field - bias) >> 1)) << mantissa))
+
+
+rcp = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 23, 127))
+rcp_upper = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 20, 1023))
+rsqrt = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 23, 127))
+rsqrt_upper = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 20, 1023))
 
 
 @_function
@@ -225,34 +237,3 @@ def tanh(bits, table, squares, rows):
     # Table values of an exponent below 0 are relative to that exponent.
     scale = np.uint32((exponent if exponent < 0 else 0) << 23)
     return _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
-
-
-@_function
-def rcp_upper(bits, table, squares, _):
-    sign = bits & _MINUS
-    magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(20)
-    if field == 0:
-        return sign | _INF64
-    if field == 2047:
-        return sign if magnitude == np.int64(_INF64) else _NAN
-    fraction = (magnitude & np.int64(0xFFFFF)) << np.int64(3)
-    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + np.int64(3))
-    code += np.int64(896 << 20) - ((field - 1023) << np.int64(20))
-    return sign | np.uint32(code) if code >= 0x100000 else sign
-
-
-@_function
-def rsqrt_upper(bits, table, squares, _):
-    magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(20)
-    if field == 0:
-        return (bits & _MINUS) | _INF64
-    if bits == _INF64:
-        return _ZERO
-    if field == 2047 or bits & _MINUS:
-        return _NAN
-    fraction, odd = (magnitude & np.int64(0xFFFFF)) << np.int64(3), (field + 1) & 1
-    code = (_root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + np.int64(3))) + np.int64(896 << 20)
-    code = code if fraction or odd else np.int64(0x3FF00000)
-    return np.uint32(code - (((field - 1023) >> 1) << np.int64(20)))
