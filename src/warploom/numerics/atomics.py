@@ -13,46 +13,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.numerics._compile import specialized
 from warploom.numerics.float_kernels import canonical, flush, nan64
-from warploom.numerics.formats import Format
+from warploom.numerics.formats import Array, Format
 from warploom.numerics.half_kernels import extreme, sum_bf16, sum_f16
-
-Array = NDArray[Any]
 
 OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas")
 
-
 scalar: Any = None
-"""Function that the loops below call. `specialized` replaces it in each compiled copy."""
+"""Function that the loop below calls. `specialized` replaces it in each compiled copy."""
 
 
-def _words(
+def _loop(
     words: Array, index: Array, mask: Array, values: Array, compares: Array, out: Array, op: int, option: Any
 ) -> None:
     warps, lanes = mask.shape
-    for w in range(warps):
-        for lane in range(lanes):
-            if mask[w, lane]:
-                at = index[w, lane] // words.itemsize
-                old = words[at]
-                out[w, lane] = old
-                words[at] = scalar(old, values[w, lane], compares[w, lane], op, option)
-
-
-def _pairs(words: Array, index: Array, mask: Array, values: Array, out: Array, op: int, option: Any) -> None:
-    warps, lanes = mask.shape
-    count = values.shape[1] // lanes
+    count = values.shape[1] // lanes  # words of a lane
     for w in range(warps):
         for lane in range(lanes):
             if mask[w, lane]:
                 for k in range(count):
-                    at = index[w, lane] // 2 + k
+                    at, column = index[w, lane] // words.itemsize + k, lane * count + k
                     old = words[at]
-                    out[w, lane * count + k] = old
-                    words[at] = scalar(old, values[w, lane * count + k], op, option)
+                    out[w, column] = old
+                    words[at] = scalar(old, values[w, column], compares[w, column], op, option)
 
 
 def _integer(old, value, compare, op, sign):
@@ -99,17 +84,14 @@ def _double(old, value, compare, op, option):
     return np.float64(nan64(b, a, a)).view(np.uint64)
 
 
-def _half(old, value, op, infinity):
+def _half(old, value, compare, op, infinity):
     a, b = np.uint32(old), np.uint32(value)
     if op == 0:
         return sum_f16(a, b) if infinity == 0x7C00 else sum_bf16(a, b)
     return extreme(a, b, np.uint32(infinity), op == 2)
 
 
-_KERNELS = {
-    function: specialized(_pairs if function is _half else _words, function, inline="always")
-    for function in (_integer, _single, _double, _half)
-}
+_KERNELS = {function: specialized(_loop, function, inline="always") for function in (_integer, _single, _double, _half)}
 
 
 def integers(
@@ -133,5 +115,5 @@ def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, ou
 
 def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
     """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs of them. `words` has dtype uint16."""
-    parts = values.view(np.uint16), out.view(np.uint16)
-    _KERNELS[_half](words, index, mask, *parts, OPERATIONS.index(op), fmt.inf_code)
+    parts = values.view(np.uint16)
+    _KERNELS[_half](words, index, mask, parts, parts, out.view(np.uint16), OPERATIONS.index(op), fmt.inf_code)

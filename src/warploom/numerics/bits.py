@@ -14,7 +14,7 @@ from warploom.numerics.formats import Array
 from warploom.numerics.integers import as_signed, as_unsigned
 from warploom.numerics.lazy_module import LazyModule
 
-bit_kernels = LazyModule("warploom.numerics.bit_kernels")
+permute = LazyModule("warploom.numerics.permute")
 Mode = Literal["wrap", "clamp"]
 
 _BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
@@ -226,7 +226,7 @@ def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     if chosen.size == 1:
         # NumPy broadcasts one selector faster than `permuted` does.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
-    return bit_kernels.permuted(x, y, chosen)
+    return permute.permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:

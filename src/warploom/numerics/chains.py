@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.numerics._compile import NEAREST, njit
 from warploom.numerics.float_kernels import nan64
+from warploom.numerics.formats import Array
 from warploom.numerics.intrinsics import ROUNDING, directed_fma, fma, popcount, set_rounding
 
 Rounding = Literal["rn", "rz", "rm", "rp"]
@@ -40,7 +40,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
     set_rounding(NEAREST)
 
 
-def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[Any]:
+def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
     """Return C + A B, computed by fused multiply-adds in ascending k.
 
     All operands are f32, or all are f64.
@@ -71,7 +71,7 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
     set_rounding(NEAREST)
 
 
-def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[np.float64]:
+def double(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
     """Return the f64 sum C + A B with the NaN of the GPU, in the shapes of `multiply_add`.
 
     A step that has NaN operands returns the first of b, the running sum and a that is a NaN, made quiet.
@@ -122,9 +122,7 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
     return np.int32(wide)
 
 
-def integer(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], index: NDArray[Any] | None, satfinite: bool
-) -> NDArray[np.int32]:
+def integer(a: Array, b: Array, c: Array, index: Array | None, satfinite: bool) -> Array:
     """Return C + A B of integers in 32 bits. The sums wrap, or are clamped if `satfinite` is set.
 
     `index` has the k of each element of a sparse A. Shapes: those of `fused.multiply`.
@@ -153,7 +151,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
                     d[g, m, n] += np.int32(popcount(combined))
 
 
-def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
+def bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
     """Return c plus the number of ones in a ^ b or, unless `exclusive` is set, in a & b.
 
     Shapes: those of `multiply_add`, with 32-bit words along K.

@@ -22,15 +22,10 @@ from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
 float_kernels = LazyModule("warploom.numerics.float_kernels")
+intrinsics = LazyModule("warploom.numerics.intrinsics")
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _ONE: Array = np.array(1, dtype=np.float32)
 _ONE64: Array = np.array(1, dtype=np.float64)
-
-
-def _mode(rounding: Rounding) -> int:
-    from warploom.numerics.intrinsics import ROUNDING
-
-    return ROUNDING[rounding]
 
 
 def _is_double(a: Array) -> bool:
@@ -101,7 +96,7 @@ def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.add64(a, b)
-        return float_kernels.fma64_directed(a, _ONE64, b, _mode(rounding))
+        return float_kernels.fma64_directed(a, _ONE64, b, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.add32_ftz if ftz else float_kernels.add32)(a, b)
         return saturate(result) if sat else result
@@ -123,7 +118,7 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.mul64(a, b)
-        return float_kernels.mul64_directed(a, b, _mode(rounding))
+        return float_kernels.mul64_directed(a, b, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.mul32_ftz if ftz else float_kernels.mul32)(a, b)
         return saturate(result) if sat else result
@@ -138,7 +133,7 @@ def fma(a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = Fal
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.fma64(a, b, c)
-        return float_kernels.fma64_directed(a, b, c, _mode(rounding))
+        return float_kernels.fma64_directed(a, b, c, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.fma32_ftz if ftz else float_kernels.fma32)(a, b, c)
         return saturate(result) if sat else result
@@ -150,7 +145,7 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.div64(a, b)
-        return float_kernels.div64_directed(a, b, _mode(rounding))
+        return float_kernels.div64_directed(a, b, intrinsics.ROUNDING[rounding])
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient that is neither an f32 number nor halfway between two differs from both by at least 2**-53.
@@ -167,7 +162,7 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.sqrt64(a)
-        return float_kernels.sqrt64_directed(a, _mode(rounding))
+        return float_kernels.sqrt64_directed(a, intrinsics.ROUNDING[rounding])
     if ftz:
         a = flush(a)
     # A root that is neither an f32 number nor halfway between two differs from both by at least 2**-51.

@@ -14,14 +14,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.numerics import chains, fused_exact, fused_fast
 from warploom.numerics.chains import Rounding
-from warploom.numerics.formats import F16, FORMATS, STORAGE, translation
+from warploom.numerics.formats import F16, FORMATS, STORAGE, Array, translation
 from warploom.numerics.models import Model, Sum
-
-Array = NDArray[Any]
 
 _PRODUCTS_PER_THREAD = 1 << 18
 """Number of products from which on a further thread saves time."""
@@ -62,9 +59,8 @@ class _Operands:
             return None if array is None else array[groups, rows]
 
         scale_b = None if self.scale_b is None else self.scale_b[groups]
-        a, c, index, scale_a, d = (of_a(each) for each in (self.a, self.c, self.index, self.scale_a, self.d))
-        assert a is not None
-        return _Operands(a, self.b[groups], c, index, scale_a, scale_b, d)
+        c, index, scale_a, d = (of_a(each) for each in (self.c, self.index, self.scale_a, self.d))
+        return _Operands(self.a[groups, rows], self.b[groups], c, index, scale_a, scale_b, d)
 
     def addend(self, model: Model) -> Array:
         if self.c is not None:

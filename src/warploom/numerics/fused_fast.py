@@ -312,7 +312,7 @@ def _as_bits(context, value):
 
 
 class Layout(NamedTuple):
-    """Fields of an element type as numbers for `_decode`."""
+    """Fields of an element type as `_decode` uses them."""
 
     shift: int
     magnitude_mask: int
@@ -326,7 +326,7 @@ class Layout(NamedTuple):
 
 @njit
 def _decode(words: Words, values: Floats, layout: Layout) -> None:
-    """Convert stored elements to f32 values. A NaN becomes infinity."""
+    """Convert stored words to f32 values; NaN becomes infinity."""
     scale = _as_float(np.uint32(layout.scale))
     for i in range(len(words)):
         word = np.int64(words[i])
@@ -443,7 +443,7 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 
 @cache
 def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
-    """Return the layout of an element type. If `emin` is given, it replaces the type's least exponent."""
+    """Return the layout of an element type, with `emin` in place of its least exponent if it is given."""
     fmt = FORMATS[name]
     stored = fmt.mantissa_bits + fmt.padding
     sign = fmt.sign_bit << fmt.padding

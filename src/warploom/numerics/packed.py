@@ -78,32 +78,25 @@ def canonical(x: Array, fmt: Format) -> Array:
     return (x & ~nan) | (nan & ~_SIGNS)
 
 
-def _finish(x: Array, fmt: Format, ftz: bool, sat: bool, relu: bool) -> Array:
-    if ftz:
-        x = flush(x, fmt)
-    if relu:
-        x = rectify(x)
-    return saturate(x, fmt) if sat else x
+def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
+    """Apply a function of pairs to pairs or, in their lower half, to single numbers."""
+    if operands[0].dtype.itemsize == 4:
+        return function(*operands)
+    return function(*(x.astype(np.uint32) for x in operands)).astype(np.uint16)
 
 
 def _apply(
-    kernel: Callable[..., Array],
-    operands: tuple[Array, ...],
-    fmt: Format,
-    ftz: bool = False,
-    sat: bool = False,
-    relu: bool = False,
+    kernel: Callable[..., Array], operands: tuple[Array, ...], fmt: Format, ftz: bool, sat: bool, relu: bool = False
 ) -> Array:
-    """Apply a compiled function of pairs to pairs or, in their lower half, to single numbers."""
-    single = operands[0].dtype.itemsize == 2
-    if single:
-        operands = tuple(x.astype(np.uint32) for x in operands)
-    if ftz:
-        operands = tuple(flush(x, fmt) for x in operands)
-    result = kernel(*operands)
-    if ftz or sat or relu:
-        result = _finish(result, fmt, ftz, sat, relu)
-    return result.astype(np.uint16) if single else result
+    """Apply a compiled function of pairs, and the modifiers of the instruction."""
+
+    def modified(*pairs: Array) -> Array:
+        result = flush(kernel(*(flush(x, fmt) for x in pairs)), fmt) if ftz else kernel(*pairs)
+        if relu:
+            result = rectify(result)
+        return saturate(result, fmt) if sat else result
+
+    return _on_pairs(modified, *operands)
 
 
 def add(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
@@ -132,21 +125,19 @@ def fma(a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool 
 def _extreme(
     kernel: Callable[..., Array], a: Array, b: Array, fmt: Format, ftz: bool, nan: bool, xorsign_abs: bool
 ) -> Array:
-    single = a.dtype.itemsize == 2
-    if single:
-        a, b = a.astype(np.uint32), b.astype(np.uint32)
-    if ftz:
-        a, b = flush(a, fmt), flush(b, fmt)
-    either = _above(a, fmt.inf_code) | _above(b, fmt.inf_code)
-    sign = (a ^ b) & _SIGNS
-    if xorsign_abs:
-        a, b = a & ~_SIGNS, b & ~_SIGNS
-    result = kernel(a, b)
-    if xorsign_abs:
-        result = result | (sign & ~_above(result, fmt.inf_code))
-    if nan:
-        result = (result & ~either) | (either & ~_SIGNS)
-    return result.astype(np.uint16) if single else result
+    def modified(a: Array, b: Array) -> Array:
+        if ftz:
+            a, b = flush(a, fmt), flush(b, fmt)
+        either = _above(a, fmt.inf_code) | _above(b, fmt.inf_code)
+        sign = (a ^ b) & _SIGNS
+        if xorsign_abs:
+            a, b = a & ~_SIGNS, b & ~_SIGNS
+        result = kernel(a, b)
+        if xorsign_abs:
+            result = result | (sign & ~_above(result, fmt.inf_code))
+        return (result & ~either) | (either & ~_SIGNS) if nan else result
+
+    return _on_pairs(modified, a, b)
 
 
 def minimum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
@@ -167,11 +158,11 @@ def maximum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = Fals
 
 
 def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -> Array:
-    single = x.dtype.itemsize == 2
-    result = canonical(change(x.astype(np.uint32) if single else x), fmt)
-    if ftz:
-        result = flush(result, fmt)
-    return result.astype(np.uint16) if single else result
+    def changed(pairs: Array) -> Array:
+        result = canonical(change(pairs), fmt)
+        return flush(result, fmt) if ftz else result
+
+    return _on_pairs(changed, x)
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:

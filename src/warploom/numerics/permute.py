@@ -1,8 +1,11 @@
-"""Compiled copies between the registers of warps and matrices.
+"""Compiled permutations: of elements between the registers of warps and matrices, and of the bytes of words.
 
 A few warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba
 tests signed indices for negative values, which takes as long as the copy.
 """
+
+# pyright: reportUnknownVariableType=false, reportUnknownParameterType=false, reportMissingParameterType=false
+# pyright: reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.numerics._compile import njit
+from warploom.numerics._compile import elementwise, inlined, njit
 
 Units = NDArray[Any]
 Numbers = NDArray[Any]
@@ -47,3 +50,23 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
                 at = (registers[r] * count + np.uint64(warps[g])) * units
                 for p in range(units):
                     flat[at + p] = matrices[g, target[r, p]]
+
+
+@inlined
+def _selected(a, b, selector):
+    """Return the byte with the number in the low 3 bits of a selector.
+
+    Bit 3 replaces it by eight copies of its sign.
+    """
+    word = b if selector & np.uint32(4) else a
+    byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
+    sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)
+    return sign if selector & np.uint32(8) else byte
+
+
+@elementwise(np.uint32)
+def permuted(a, b, selectors):
+    """Return four bytes of a and b, one for each of the low four nibbles of `selectors`."""
+    low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
+    high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
+    return np.uint32(low | (high << np.uint32(16)))
