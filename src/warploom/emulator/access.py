@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.faults import Fault
+from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
 
 OUT_OF_BOUNDS = 1
@@ -26,8 +27,6 @@ REMOTE = 3
 READ_ONLY = 4
 
 CLEAN, DIRTY, LOCKED = 0, 1, 2  # states of an arena segment: not written, written, read-only
-
-Array = NDArray[Any]
 
 
 def uniform(array: Array) -> Array:

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.values import VectorValue
+from warploom.isa.model.semantics import Array
 from warploom.layout import Order
 from warploom.numerics import permute
 from warploom.numerics.fused import Workers
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 Change = Callable[[Array], Sequence[Callable[[], object]]]
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
@@ -20,8 +19,8 @@ from warploom.emulator.events import Commit, Complete, CopyIssue, Dispatcher, Gr
 from warploom.emulator.faults import Fault
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 BatchFactory = Callable[[Array, Array | None], Batch]
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
-
-Array = NDArray[Any]
+from warploom.isa.model.semantics import Array
 
 BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from warploom.emulator.shared_memory import Location
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.layout import Order
 
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 

@@ -20,6 +20,7 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
+from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
 from warploom.layout import (
     TensorMapFields,
@@ -33,9 +34,6 @@ from warploom.layout import (
 )
 from warploom.numerics.convert import tf32_from_float
 from warploom.numerics.formats import TF32
-
-Array = NDArray[Any]
-
 
 _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 

@@ -17,8 +17,8 @@ from warploom.emulator.program import Program, RegisterLocation, Storage
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
 from warploom.emulator.warp_splits import Status, describe_lanes
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)

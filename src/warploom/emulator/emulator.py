@@ -31,9 +31,9 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
+from warploom.isa.model.semantics import Array
 from warploom.numerics.fused import Workers
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget

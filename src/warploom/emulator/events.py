@@ -27,9 +27,9 @@ from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model import effects
+from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields
 
-Array = NDArray[Any]
 AccessKind = Literal["read", "write", "update"]
 Group = Literal["copy", "bulk", "multiplication", ""]
 """Group that a commit closes, as in `isa.model.effects`.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.faults import Fault
 from warploom.isa.model.capacity import PROCESSORS
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 Extents = tuple[int, int, int]
 

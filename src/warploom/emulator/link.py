@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator import multiplications
@@ -31,12 +30,10 @@ from warploom.emulator.values import (
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.form import no_effect
 from warploom.isa.model.multiplication import Multiplication
-from warploom.isa.model.semantics import Geometry
+from warploom.isa.model.semantics import Array, Geometry
 from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
@@ -22,9 +21,8 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
-
-Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
 RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock

@@ -27,11 +27,9 @@ from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
 from warploom.isa.instructions.reductions import HALVES
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.numerics import atomics
-
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 

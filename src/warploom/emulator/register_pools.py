@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Allocate, Dispatcher
@@ -13,8 +10,7 @@ from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
-
-Array = NDArray[Any]
+from warploom.isa.model.semantics import Array
 
 REGISTERS = 65536  # registers of a multiprocessor
 _MOST = 255

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,7 @@ from warploom.emulator import access
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
 from warploom.emulator.grid import Topology
-
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
+from warploom.isa.model.semantics import Array, Lanes
 
 
 @dataclass(frozen=True, slots=True)

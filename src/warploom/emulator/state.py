@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.warp_splits import WarpSplits
-
-Array = NDArray[Any]
+from warploom.isa.model.semantics import Array
 
 
 @dataclass(slots=True)

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
+from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
-
-Array = NDArray[Any]
 
 TF32_WORDS = ("tf32", "tf32.ftz")
 """Element types of tensor maps that a load rounds to tf32."""

@@ -14,11 +14,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
 from warploom.numerics import permute
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 

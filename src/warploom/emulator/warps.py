@@ -23,12 +23,11 @@ from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
 from warploom.emulator.thread_copies import execute_thread_copy
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.fused import Workers
 
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
