@@ -118,10 +118,7 @@ class Arena:
         return f"{where} begins {near.start - address} bytes after it"
 
     def mark_written(self, address: int) -> None:
-        """Mark the segment that contains an address as written.
-
-        Errors: Fault emulator.read-only.
-        """
+        """Mark the segment that contains an address as written. Errors: Fault emulator.read-only."""
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if self.state[position] == access.LOCKED:
             message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
@@ -137,8 +134,6 @@ class Arena:
         """
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:
-            raise Fault(
-                "emulator.out-of-bounds",
-                f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}",
-            )
+            message = f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}"
+            raise Fault("emulator.out-of-bounds", message)
         return address - GLOBAL_BASE

@@ -98,9 +98,8 @@ class Barriers:
     def _keys(self, batch: Batch, number: Array) -> Array:
         first = _per_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
-            raise Fault(
-                "emulator.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0
-            )
+            message = f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}"
+            raise Fault("emulator.barrier", message, 0)
         return batch.location.cta * BARRIERS + first
 
     def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
@@ -112,9 +111,8 @@ class Barriers:
             whole = (masks == splits.live[batch.warp_index]).all(axis=1)
             amounts = np.where(whole, 32, masks.sum(axis=1))
             for position in np.flatnonzero(~whole).tolist():
-                amounts[position] += self._add_part(
-                    int(keys[position]), int(batch.warp_index[position]), masks[position]
-                )
+                warp = int(batch.warp_index[position])
+                amounts[position] += self._add_part(int(keys[position]), warp, masks[position])
         if threads is not None:
             counts = _per_warp(batch, threads)
             self._check_counts(keys, counts)
@@ -181,11 +179,9 @@ class Barriers:
 
     def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
         true, all_lanes = votes
-        value: Array = (
-            np.full((1, 1), true, np.uint32)
-            if mode == "popc"
-            else np.full((1, 1), true == all_lanes if mode == "and" else true > 0, np.bool_)
-        )
+        value: Array = np.array([[true == all_lanes if mode == "and" else true > 0]])
+        if mode == "popc":
+            value = np.array([[true]], np.uint32)
         for part in parts:
             warp = np.array([part.warp], np.intp)
             Batch(self.state, np.zeros(0, np.intp), warp, part.lanes[None]).write(part.result, value)
@@ -201,11 +197,8 @@ class Barriers:
         active = batch.active()
         again = active & (self.cluster_joined[batch.warp_index] >= 0)
         if again.any():
-            raise Fault(
-                "emulator.cluster-barrier",
-                "a thread arrives at the cluster barrier again before it has waited for its last arrival",
-                int(np.flatnonzero(again)[0]),
-            )
+            message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
+            raise Fault("emulator.cluster-barrier", message, int(np.flatnonzero(again)[0]))
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
@@ -224,11 +217,8 @@ class Barriers:
         joined = self.cluster_joined[batch.warp_index]
         absent = active & (joined < 0)
         if absent.any():
-            raise Fault(
-                "emulator.cluster-barrier",
-                "a thread waits at the cluster barrier without having arrived",
-                int(np.flatnonzero(absent)[0]),
-            )
+            message = "a thread waits at the cluster barrier without having arrived"
+            raise Fault("emulator.cluster-barrier", message, int(np.flatnonzero(absent)[0]))
         waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
         if self._on_barrier is not None:
             self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))

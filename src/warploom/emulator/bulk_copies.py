@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.emulator import access
 from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import AccessKind
@@ -38,6 +40,7 @@ from warploom.numerics.formats import TF32
 _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 
 
+@dataclass(slots=True, eq=False)
 class CopyExecutor:
     """Executor of bulk copies and tensor copies.
 
@@ -45,10 +48,9 @@ class CopyExecutor:
     `complete(offsets, bytes)` counts transferred bytes on the mbarriers at byte offsets of shared memory.
     """
 
-    def __init__(self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool) -> None:
-        self.memory = memory
-        self.complete = complete
-        self.explicit_cluster = explicit_cluster
+    memory: Memory
+    complete: Callable[[Array, int], None]
+    explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the cluster, the alignment and the ignored bytes of a bulk copy when it is issued.
@@ -61,24 +63,13 @@ class CopyExecutor:
             if "global" not in spaces and not self.explicit_cluster and active.any():
                 message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
                 raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
-            for name, array in (
-                ("source", request.source),
-                ("destination", request.destination),
-                ("size", request.bytes),
-            ):
-                wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
-                if wrong.any():
-                    lane = int(np.flatnonzero(wrong)[0])
-                    found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
-                    message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
-                    raise Fault("emulator.misaligned", message, lane)
+            addresses = {"source": request.source, "destination": request.destination, "size": request.bytes}
+            for name, array in addresses.items():
+                message = f"the {name} of a bulk copy is {{:#x}}; expected a multiple of 16"
+                _require(array % 16 == 0, active, array, message)
             for count in request.ignored or ():
-                wrong = active & (np.broadcast_to(count, active.shape) > 15)
-                if wrong.any():
-                    lane = int(np.flatnonzero(wrong)[0])
-                    found = int(np.broadcast_to(count, active.shape).reshape(-1)[lane])
-                    message = f"a bulk copy ignores {found} bytes at one end of its source; expected 0 to 15"
-                    raise Fault("emulator.misaligned", message, lane)
+                message = "a bulk copy ignores {} bytes at one end of its source; expected 0 to 15"
+                _require(count <= 15, active, count, message)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
         """Execute the copies of a request that one compiled call can move, and return a mask of these copies.
@@ -97,9 +88,9 @@ class CopyExecutor:
                 continue  # the fault is reported when the copies are executed one by one
             if found is None:
                 continue
-            copies = of_map[found.copy]
+            copies, move = of_map[found[0]], found[1]
             try:
-                found.move()
+                move()
             except Fault as fault:
                 blamed = copies[fault.lane]
                 lane = int(positions[blamed]) * 32 + int(lanes[blamed])
@@ -410,6 +401,14 @@ class CopyExecutor:
             memory.arena.bytes[index] = np.ascontiguousarray(reduced).view(np.uint8)
 
 
+def _require(legal: Array, active: Array, values: Array, message: str) -> None:
+    """Raise a Fault for the first active lane whose value is not legal. The message includes the value."""
+    wrong = np.flatnonzero(active & ~legal)
+    if len(wrong):
+        lane = int(wrong[0])
+        raise Fault("emulator.misaligned", message.format(int(access.element(values, active.shape, lane))), lane)
+
+
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
     """Return a mask of the bytes of a copy that its 16-bit byte mask selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
@@ -429,12 +428,12 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
     return rows.reshape(-1), np.where(reached, np.arange(len(sources)) * pitch, -1)
 
 
+@dataclass(slots=True, eq=False)
 class _Pick:
     """Reader of one lane's elements in the arrays of a request."""
 
-    def __init__(self, position: int, lane: int) -> None:
-        self.position = position
-        self.lane = lane
+    position: int
+    lane: int
 
     def number(self, array: Array) -> int:
         """Return the lane's element of an array, which may be broadcast along either axis."""

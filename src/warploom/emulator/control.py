@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,11 @@ from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
 
+_TOGETHER = "all lanes of a warp must execute an .aligned instruction together"
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
+@dataclass(eq=False)
 class Control:
     """Control flow of warp splits.
 
@@ -32,22 +35,15 @@ class Control:
     have left the kernel.
     """
 
-    def __init__(
-        self,
-        state: State,
-        program: Program,
-        linked: Sequence[Linked],
-        memory: Memory,
-        formal: Callable[[Storage | RegisterLocation], Register | LocalBytes],
-        on_exit: Callable[[Rows], None],
-    ) -> None:
-        self.state = state
-        self.splits = state.splits
-        self.program = program
-        self.linked = linked
-        self.memory = memory
-        self.formal = formal
-        self.on_exit = on_exit
+    state: State
+    program: Program
+    linked: Sequence[Linked]
+    memory: Memory
+    formal: Callable[[Storage | RegisterLocation], Register | LocalBytes]
+    on_exit: Callable[[Rows], None]
+
+    def __post_init__(self) -> None:
+        self.splits = self.state.splits
         # Slot -> member mask of a warp split that may meet its members at any barrier of the warp.
         self._members: dict[int, int] = {}
         self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
@@ -65,8 +61,8 @@ class Control:
         present = splits.mask[batch.rows]
         some = taken.any(axis=1)
         every = (taken == present).all(axis=1)
-        splits.goto_each(batch.rows[every], np.full(int(every.sum()), target, np.int64))
-        splits.goto_each(batch.rows[~some], np.full(int((~some).sum()), pc + 1, np.int64))
+        splits.goto(batch.rows[every], target)
+        splits.goto(batch.rows[~some], pc + 1)
         for position in np.flatnonzero(some & ~every):
             targets = np.where(taken[position], target, pc + 1)
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
@@ -84,9 +80,8 @@ class Control:
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             found = int(wide.reshape(-1)[lane])
-            raise Fault(
-                "emulator.branch-table", f"branch index {found} is beyond a table of {len(table)} targets", lane
-            )
+            message = f"branch index {found} is beyond a table of {len(table)} targets"
+            raise Fault("emulator.branch-table", message, lane)
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
             lanes = goals[position][splits.mask[row]]
@@ -270,12 +265,8 @@ class Control:
         if len(partial):
             warp = int(partial[0])
             lane = int(np.flatnonzero(batch.mask[warp])[0])
-            raise Fault(
-                "emulator.aligned",
-                "all lanes of a warp must execute an .aligned instruction together; "
-                f"its guard excludes {describe_lanes(out[warp])}",
-                warp * 32 + lane,
-            )
+            message = f"{_TOGETHER}; its guard excludes {describe_lanes(out[warp])}"
+            raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
         """Return a dictionary of the warps with only some lanes at an `.aligned` instruction.
@@ -301,9 +292,6 @@ class Control:
                 elsewhere.append(f"{describe_lanes(met)} at a reconvergence point")
             self.state.origin = (int(splits.pc[row]), warp, -1)
             verb = "is" if splits.mask[row].sum() == 1 else "are"
-            return Fault(
-                "emulator.aligned",
-                "all lanes of a warp must execute an .aligned instruction together; "
-                f"{describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}",
-            )
+            message = f"{_TOGETHER}; {describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}"
+            return Fault("emulator.aligned", message)
         return None

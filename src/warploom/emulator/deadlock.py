@@ -46,26 +46,20 @@ class _Group:
     releases: list[tuple[_Group, int]] = field(default_factory=list["tuple[_Group, int]"])
 
 
+@dataclass(eq=False)
 class DeadlockReport:
     """Waits-for graph of all warp splits that have not left the kernel."""
 
-    def __init__(
-        self,
-        state: State,
-        program: Program,
-        linked: Sequence[Linked],
-        barriers: Barriers,
-        mbarriers: Mbarriers,
-        pools: RegisterPools,
-    ) -> None:
-        self.state = state
-        self.program = program
-        self.linked = linked
-        self.barriers = barriers
-        self.mbarriers = mbarriers
-        self.pools = pools
+    state: State
+    program: Program
+    linked: Sequence[Linked]
+    barriers: Barriers
+    mbarriers: Mbarriers
+    pools: RegisterPools
+
+    def __post_init__(self) -> None:
         self.groups: list[_Group] = []
-        status = state.splits.status
+        status = self.state.splits.status
         for slot in np.flatnonzero((status == Status.WAITING) | (status == Status.RECONVERGING)):
             self._add(int(slot))
         self.sites = {id(group): self._sites(group) for group in self.groups}

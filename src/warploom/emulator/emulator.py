@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,14 +15,12 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
-from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
 from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid, Topology
-from warploom.emulator.instruction_events import InstructionEvents
 from warploom.emulator.link import Linker
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
@@ -32,13 +31,67 @@ from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array
-from warploom.numerics.fused import Workers
 
 Rows = NDArray[np.intp]
 
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
+STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """Division of a launch into waves of `resident` CTAs each; the last wave has the remaining CTAs.
+
+    `numbers` are the numbers of the waves to run.
+
+    Shapes: clusters (clusters, CTAs of a cluster, 3), coordinates in launch order.
+    """
+
+    resident: int
+    clusters: NDArray[np.int64]
+    numbers: range
+
+    def of(self, number: int) -> NDArray[np.int64]:
+        """Return the coordinates of the CTAs of one wave. Shapes: (CTAs, 3)."""
+        each = self.resident // self.clusters.shape[1]
+        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
+
+    @property
+    def ctas(self) -> int:
+        """Number of CTAs in the waves to run."""
+        return sum(len(self.of(number)) for number in self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Request to run a grid, with everything that the run needs except memory.
+
+    `parameters` is the content of the kernel's parameter block, `pool` the workers for matrix arithmetic. `waves`
+    selects some waves of the grid; None runs all of them.
+
+    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
+    """
+
+    program: Program
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    shared: int
+    parameters: bytes
+    arch: str
+    schedule: Schedule
+    explicit_cluster: bool = False
+    step_budget: int = STEP_BUDGET
+    observers: tuple[Observer, ...] = ()
+    pool: Any = None
+    waves: Waves | None = None
+
+    def shape(self) -> Grid:
+        """Return the launch's grid, block, cluster and shared memory sizes."""
+        total = self.program.dynamic_start + self.shared
+        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 class Emulator:
@@ -48,63 +101,44 @@ class Emulator:
     asynchronous operations, …). `run` executes the wave.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        grid: Grid,
-        resident: int,
-        arena: Arena,
-        segments: dict[str, int],
-        arch: str,
-        schedule: Schedule,
-        workers: Workers | None,
-        step_budget: int,
-        observers: Sequence[Observer],
-    ) -> None:
+    def __init__(self, request: Request, grid: Grid, resident: int, arena: Arena, segments: dict[str, int]) -> None:
+        program = request.program
+        self.request = request
         self.program = program
         self.grid = grid
-        self.arch = arch
-        self.schedule = schedule
-        self.workers = workers
-        self.step_budget = step_budget
+        self.schedule = request.schedule
         self.arena = arena
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
         files = program.registers.allocate(self.topology.warps)
         self.state = State(grid, self.topology, files, program.kernel.name)
-        self.accumulators = Accumulators(self.topology.warpgroup_members(), workers)
+        self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
         self.batch: Warps | None = None
-        self.linker = Linker(program, files, segments, grid, self.topology, arch)
+        self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
         self.linked = self.linker.link_all()
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
-        self.events = Dispatcher(observers)
+        self.events = Dispatcher(request.observers)
         self._attach_observers()
 
     def _attach_observers(self) -> None:
         """Attach the observers, and store the handlers of the events that this class itself creates."""
         state, events = self.state, self.events
-        events.attach(
-            Launch(
-                self.program, self.linked, self.grid, self.topology, self.arch, self.schedule, self.arena,
-                state.counters,
-            )
+        launch = Launch(
+            self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
+            state.counters,
         )  # fmt: skip
+        events.attach(launch)
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
         self._on_exit_of = events.handler(Exit)
         self._guards = events.guard_handlers()
-        self._instructions = InstructionEvents(self.program, self.linked, events).handlers
-        self._on_suspend = events.handler(Suspend)
-        if self._on_suspend is not None:
-            state.on_suspend = self._suspended
-
-    def _suspended(self, batch: Batch, suspended: Array, status: int, repeats: bool) -> None:
-        if self._on_suspend is not None:
-            self._on_suspend(Suspend(self.state.pc, batch, suspended, status, repeats))
+        self._instructions = events.instruction_handlers(launch)
+        if (on_suspend := events.handler(Suspend)) is not None:
+            state.on_suspend = lambda *suspended: on_suspend(Suspend(state.pc, *suspended))
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -132,9 +166,9 @@ class Emulator:
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit)
         self.components = Components(
-            self.arch,
+            self.request.arch,
             self.parameters,
-            self.workers,
+            self.request.pool,
             self.accumulators,
             self.memory,
             self.control,
@@ -179,7 +213,7 @@ class Emulator:
                 splits.release_overdue()
             if self.steps % 256 == 0:
                 report()
-            if self.state.counters.spent > self.step_budget:
+            if self.state.counters.spent > self.request.step_budget:
                 raise self._runaway()
 
     def _select(self, ready: Rows) -> Rows:

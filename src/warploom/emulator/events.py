@@ -363,6 +363,8 @@ class Complete(Event):
 
 EventType = TypeVar("EventType", bound=Event)
 Handler = Callable[[Any], None]
+InstructionHandler = Callable[[int, Batch, int, int], None]
+"""Function of a program counter, a batch, and the first program counter and the length of a run."""
 
 
 class Observer(ABC):
@@ -412,9 +414,25 @@ class Dispatcher:
         """Return a function that passes an event of a type to its handlers, or None if there are none."""
         return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
-    def instruction_handlers(self) -> dict[int, Callable[[Execute], None]]:
-        """Return the handlers of `Execute` by program counter."""
-        return _by_pc([each.instructions for each in self.observers])
+    def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
+        """Return, by program counter, functions that create the events of single instructions.
+
+        These are `Execute` events, and the effects that no component reports: `Fence`, and `Barrier` of a warp.
+        """
+        executes = _by_pc([each.instructions for each in self.observers])
+        on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)
+        found: dict[int, InstructionHandler] = {}
+        for pc, step in enumerate(launch.program.steps):
+            declared = [
+                each
+                for each in step.binding.form.effects
+                if (on_fence is not None and isinstance(each, effects.Fence))
+                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp")
+            ]
+            if pc in executes or declared:
+                operands = launch.instructions[pc].operands
+                found[pc] = _create_events(executes.get(pc), on_fence, on_barrier, operands, declared)
+        return found
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
         """Return the handlers of `Guard` by program counter."""
@@ -428,6 +446,25 @@ class Dispatcher:
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of all observers."""
         return tuple(found for each in self.observers for found in each.findings())
+
+
+def _create_events(
+    execute: Handler | None,
+    on_fence: Handler | None,
+    on_barrier: Handler | None,
+    operands: SimpleNamespace,
+    declared: Sequence[effects.Effect],
+) -> InstructionHandler:
+    def create(pc: int, batch: Batch, first: int, length: int) -> None:
+        if execute is not None:
+            execute(Execute(pc, batch, operands, first, length))
+        for effect in declared:
+            if on_fence is not None and isinstance(effect, effects.Fence):
+                on_fence(Fence(pc, batch, operands, effect))
+            elif on_barrier is not None:
+                on_barrier(Barrier(pc, batch, "warp", True, batch.warp_index, np.ones(batch.count, np.bool_)))
+
+    return create
 
 
 def _in_turn(handlers: Sequence[Handler]) -> Handler | None:

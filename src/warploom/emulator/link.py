@@ -103,8 +103,7 @@ class Linker:
 
     def _link(self, step: Step) -> Linked:
         values = SimpleNamespace(**dict.fromkeys(step.binding.form.operands, None))
-        for slot, word in step.binding.slots.items():
-            setattr(values, slot, word)
+        vars(values).update(step.binding.slots)
         for name, bound in step.binding.operands.items():
             try:
                 setattr(values, name, self._operand(step, bound))
@@ -121,11 +120,9 @@ class Linker:
         act, act_on_run = form.execution, None
         if form.multiply is not None and not self.problems:
             values.multiplication = form.multiply(values)
-            act, act_on_run = (
-                (multiplications.issue, multiplications.issue_run)
-                if form.is_asynchronous
-                else (multiplications.multiply, multiplications.multiply_run)
-            )
+            act, act_on_run = multiplications.multiply, multiplications.multiply_run
+            if form.is_asynchronous:
+                act, act_on_run = multiplications.issue, multiplications.issue_run
         return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle, act_on_run)
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
@@ -272,10 +269,8 @@ class Linker:
             found = scope.location(base.text)
             if found is not None:
                 if found.width not in (32, 64):
-                    raise _Unresolved(
-                        "emulator.operand",
-                        f"the address register '{base.text}' has {found.width} bits; expected 32 or 64",
-                    )
+                    message = f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
+                    raise _Unresolved("emulator.operand", message)
                 return self._register(scope, base.text, f"b{found.width}")
             return self._name(scope, base.text, "b64")
         return self._value(scope, base, "b64")
@@ -302,9 +297,8 @@ class Linker:
         kind = TYPES[type]
         width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
         if found.width < width or (width == 1) != (found.width == 1):
-            raise _Unresolved(
-                "emulator.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
-            )
+            message = f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+            raise _Unresolved("emulator.operand", message)
         key = (found.width, found.index, type)
         if key not in self._registers:
             self._registers[key] = Register(text, self.files[found.width], found.index, type)
@@ -368,10 +362,8 @@ class Linker:
             return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
         if scope.location(text) is not None:
             return self._register(scope, text, "u64")
-        raise _Unresolved(
-            "emulator.extern",
-            f"the function '{text}' is not defined in the module; functions of the driver are not implemented",
-        )
+        message = f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+        raise _Unresolved("emulator.extern", message)
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):

@@ -13,8 +13,16 @@ from functools import lru_cache
 from warploom.diagnostics import Diagnostic, Span
 from warploom.emulator.blocks import find_blocks, names_of
 from warploom.emulator.faults import Unsupported, diagnostic
-from warploom.emulator.program import DeviceFunction, GlobalVariable, Program, RegisterLocation, Scope, Step, Storage
-from warploom.emulator.registers import RegisterFiles
+from warploom.emulator.program import (
+    DeviceFunction,
+    GlobalVariable,
+    Program,
+    RegisterFiles,
+    RegisterLocation,
+    Scope,
+    Step,
+    Storage,
+)
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED

@@ -195,21 +195,16 @@ class Mbarriers:
                 self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
-        problem = int(self._problem[0])
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
-        if problem == _UNINITIALISED:
-            return Fault("emulator.mbarrier", f"{action} on {where}, which is not initialised", lane)
-        if problem == _COUNT:
-            found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
-            return Fault(
-                "emulator.mbarrier", f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}", lane
-            )
-        if problem == _COMPLETED:
-            message = f"an arrival with .noComplete completes the phase of {where}"
-            return Fault("emulator.mbarrier", message, lane)
-        if problem == _TRANSACTIONS:
-            return Fault("emulator.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
-        return Fault("emulator.mbarrier", f"{action} on {where} exceeds the pending arrivals of its phase", lane)
+        found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
+        message = {
+            _UNINITIALISED: f"{action} on {where}, which is not initialised",
+            _COUNT: f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
+            _OVERFLOW: f"{action} on {where} exceeds the pending arrivals of its phase",
+            _TRANSACTIONS: f"{action} takes the transactions of {where} beyond 2^20 - 1",
+            _COMPLETED: f"an arrival with .noComplete completes the phase of {where}",
+        }[int(self._problem[0])]
+        return Fault("emulator.mbarrier", message, lane)
 
     @staticmethod
     def pending(tokens: Array) -> Array:

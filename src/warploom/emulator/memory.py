@@ -151,17 +151,10 @@ class Memory:
         if self._fault[0] == access.MISALIGNED:
             return access.misaligned(size, f"{verb} at global address {address:#x}", lane)
         if self._fault[0] == access.READ_ONLY:
-            return Fault(
-                "emulator.read-only",
-                f"{size}-byte store at global address {address:#x} writes read-only memory: "
-                f"{self.arena.nearest(address)}",
-                lane,
-            )
-        return Fault(
-            "emulator.out-of-bounds",
-            f"{size}-byte {verb} at global address {address:#x} is out of bounds: {self.arena.nearest(address)}",
-            lane,
-        )
+            message = f"{size}-byte store at global address {address:#x} writes read-only memory"
+            return Fault("emulator.read-only", f"{message}: {self.arena.nearest(address)}", lane)
+        message = f"{size}-byte {verb} at global address {address:#x} is out of bounds"
+        return Fault("emulator.out-of-bounds", f"{message}: {self.arena.nearest(address)}", lane)
 
     def atomic(
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
@@ -212,12 +205,11 @@ class Memory:
             group, tile = divmod(missed, tiles)
             first = int(starts[group, tile])
             low, high = first + int(offsets.min()), first + int(offsets.max()) + 8
-            raise Fault(
-                "emulator.out-of-bounds",
+            message = (
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
-                f"{shared.size} bytes of shared memory, at {SHARED_START:#x} to {shared.end:#x}",
-                int(leaders[group]) * 32,
+                f"{access.window_size('shared', SHARED_START, shared.end)}"
             )
+            raise Fault("emulator.out-of-bounds", message, int(leaders[group]) * 32)
         return out
 
     # Generic addresses ------------------------------------------------------------------------------------

@@ -82,28 +82,20 @@ class SharedMemory:
         if kind == access.MISALIGNED:
             return access.misaligned(size, f"access at shared address {address:#x}", lane)
         code, start = "emulator.out-of-bounds", f"{size}-byte access at shared address {address:#x}"
+        rank = address >> 24
         if kind == access.REMOTE:
-            return Fault(
-                code,
-                f"{start} reaches the CTA of rank {address >> 24} of the cluster through .shared::cta",
-                lane,
-                "use .shared::cluster for an address that mapa made",
-            )
-        if address >> 24 >= self.cluster_size:
-            rank = address >> 24
+            message = f"{start} reaches the CTA of rank {rank} of the cluster through .shared::cta"
+            return Fault(code, message, lane, "use .shared::cluster for an address that mapa made")
+        if rank >= self.cluster_size:
             return Fault(code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane)
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 
     def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
         """Return the fault of an access to the shared memory of a CTA whose threads have all left the kernel."""
-        return Fault(
-            "emulator.exited-cta",
-            f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
-            "the kernel",
-            lane,
-            "a cluster barrier before the end keeps every CTA until its peers are done with it",
-        )
+        owner = f"the CTA of rank {int(self.rank[cta])}, all of whose threads have left the kernel"
+        hint = "a cluster barrier before the end keeps every CTA until its peers are done with it"
+        return Fault("emulator.exited-cta", f"an access to the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
         """Return the number to add to an address in a CTA's window to obtain its index in `bytes`.
@@ -111,9 +103,7 @@ class SharedMemory:
         Errors: Fault emulator.out-of-bounds if [low, low + size) is not inside the window.
         """
         if low < SHARED_START or low + size > self.end:
-            message = (
-                f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
-                f"{self.size} bytes of shared memory, at {SHARED_START:#x} to {self.end:#x}"
-            )
+            held = access.window_size("shared", SHARED_START, self.end)
+            message = f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has {held}"
             raise Fault("emulator.out-of-bounds", message)
         return cta * self.stride - SHARED_START

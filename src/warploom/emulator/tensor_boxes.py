@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -109,60 +108,15 @@ def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WholeBoxes:
-    """Boxes of one tensor map that one compiled call copies, because they are whole and in bounds.
-
-    `copy[b]` is the index of the copy to which box b belongs; a multicast copy has several boxes. `complete(mbarriers,
-    bytes)` counts transferred bytes on mbarriers.
-
-    Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
-    """
-
-    memory: Memory
-    complete: Callable[[Array, int], None]
-    loads: bool
-    copy: Array
-    bases: Array
-    rows: Array
-    offsets: Array
-    row_bytes: int
-    starts: Array
-    mask: int
-    origins: Array
-    mbarriers: Array | None
-    covered: int
-    transferred: int
-
-    def move(self) -> None:
-        """Copy the boxes and count their bytes on the mbarriers.
-
-        Errors: Fault, whose lane is the index of a box.
-        """
-        memory = self.memory
-        if memory.reports_copies:
-            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # several CTAs may copy one tile
-            memory.report_copy("read" if self.loads else "write", rows, np.full(len(rows), self.row_bytes))
-        _move(
-            memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
-            memory.shared.bytes, self.origins, self.loads,
-        )  # fmt: skip
-        if self.mbarriers is not None:
-            self.complete(self.mbarriers, self.transferred)
-
-
 def whole_boxes(
-    memory: Memory,
-    complete: Callable[[Array, int], None],
-    request: TensorCopy,
-    fields: TensorMapFields,
-    positions: Array,
-    lanes: Array,
-    ctas: Array,
-) -> WholeBoxes | None:
-    """Return the boxes, of one tensor map, that one compiled call can copy for a request, or None.
+    memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
+    positions: Array, lanes: Array, ctas: Array,
+) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
+    """Select the copies through one tensor map that one compiled call can move, and return them or None.
 
-    Copies at the edges of the tensor and faulty copies are left out.
+    They are whole and in bounds. The result has the index of the copy to which each box belongs (a multicast copy has
+    several boxes), and the function that moves the boxes and counts their bytes on the mbarriers. The function raises
+    a Fault whose lane is the index of a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if no copy qualifies.
     """
@@ -205,7 +159,16 @@ def whole_boxes(
         if (objects < SHARED_START).any() or (objects + 8 > end).any():
             return None
         mbarriers = origins + objects
-    return WholeBoxes(
-        memory, complete, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
-        CHUNK_MASK[fields.swizzle_span], origins, mbarriers, covered, box_bytes(fields),
-    )  # fmt: skip
+
+    def move() -> None:
+        if memory.reports_copies:
+            rows = (np.unique(bases)[:, None] + found.row_offset).reshape(-1)  # several CTAs may copy one tile
+            memory.report_copy("read" if loads else "write", rows, np.full(len(rows), row_bytes))
+        _move(
+            memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+            CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,
+        )  # fmt: skip
+        if mbarriers is not None:
+            complete(mbarriers, box_bytes(fields))
+
+    return copy, move

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -36,42 +37,36 @@ class Selection(Protocol):
     mask: NDArray[np.bool_] | None
 
 
+@dataclass(slots=True, eq=False)
 class Constant:
     """Immediate, or an address that is the same for all threads. Shapes: array (1, 1)."""
 
-    __slots__ = ("array", "type")
-
-    def __init__(self, type: str, array: Array) -> None:
-        self.type = type
-        self.array = array
+    type: str
+    array: Array
 
     def fetch(self, selection: Selection) -> Array:
         """Return the constant as an array to be broadcast."""
         return self.array
 
 
+@dataclass(slots=True, eq=False)
 class PerWarp:
     """Special register or shared address whose value is computed once for every resident warp."""
 
-    __slots__ = ("table", "type")
-
-    def __init__(self, type: str, table: Array) -> None:
-        self.type = type
-        self.table = table
+    type: str
+    table: Array
 
     def fetch(self, selection: Selection) -> Array:
         """Return the values of the selected warps."""
         return self.table if len(self.table) == 1 else self.table[selection.warps]
 
 
+@dataclass(slots=True, eq=False)
 class Dynamic:
     """Special register whose value changes during the run. `read` returns the value of all lanes."""
 
-    __slots__ = ("read", "type")
-
-    def __init__(self, type: str, read: Callable[[], Array]) -> None:
-        self.type = type
-        self.read = read
+    type: str
+    read: Callable[[], Array]
 
     def fetch(self, selection: Selection) -> Array:
         """Return the value that the register has now."""
@@ -126,14 +121,12 @@ class Register:
             target[self.index, selection.warps] = held
 
 
+@dataclass(slots=True, eq=False)
 class NotPredicate:
     """Negated predicate register."""
 
-    __slots__ = ("register", "type")
-
-    def __init__(self, register: Register) -> None:
-        self.register = register
-        self.type = "pred"
+    register: Register
+    type: str = "pred"
 
     def fetch(self, selection: Selection) -> Array:
         """Return the complement of the predicate register."""

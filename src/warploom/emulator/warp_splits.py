@@ -97,17 +97,10 @@ class WarpSplits:
 
     # Divergence -----------------------------------------------------------------------------------------
 
-    def goto(self, rows: Rows, pc: int) -> None:
-        """Set the program counter of warp splits to `pc`. Lanes at their reconvergence point wait there."""
+    def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
+        """Set the program counters of warp splits. Lanes at their reconvergence point wait there."""
         self.epoch[rows] += self.pc[rows] >= pc
         self.pc[rows] = pc
-        if self.diverged:
-            self._arrive(rows)
-
-    def goto_each(self, rows: Rows, pcs: NDArray[np.int64]) -> None:
-        """Set the program counter of each warp split to its element of `pcs`."""
-        self.epoch[rows] += self.pc[rows] >= pcs
-        self.pc[rows] = pcs
         if self.diverged:
             self._arrive(rows)
 
@@ -272,13 +265,10 @@ class WarpSplits:
         if len(free):
             return int(free[0]) + self.warps
         grown = max(16, size // 2)
-        self.warp = np.concatenate([self.warp, np.zeros(grown, np.intp)])
-        self.pc = np.concatenate([self.pc, np.zeros(grown, np.int64)])
-        self.epoch = np.concatenate([self.epoch, np.zeros(grown, np.int64)])
-        self.status = np.concatenate([self.status, np.full(grown, Status.DONE, np.uint8)])
-        self.mask = np.concatenate([self.mask, np.zeros((grown, 32), np.bool_)])
-        self.full = np.concatenate([self.full, np.zeros(grown, np.bool_)])
-        self.point_pc = np.concatenate([self.point_pc, np.full(grown, -1, np.int64)])
+        for name in ("warp", "pc", "epoch", "status", "mask", "full", "point_pc"):
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate([array, np.zeros((grown, *array.shape[1:]), array.dtype)]))
+        self.point_pc[size:] = -1
         self.points.extend([None] * grown)
         self.calls.extend([()] * grown)
         return size

@@ -21,7 +21,6 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
-from warploom.emulator.thread_copies import execute_thread_copy
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
@@ -29,6 +28,10 @@ from warploom.layout import Order
 from warploom.numerics.fused import Workers
 
 Rows = NDArray[np.intp]
+
+
+_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
+"""Element type and element count of one access that copies this number of bytes."""
 
 
 @dataclass(slots=True)
@@ -297,6 +300,18 @@ class Warps(Batch):
     def count_macs(self, macs: int) -> None:
         """Add multiply-accumulate operations to the statistics."""
         self.state.counters.macs += macs
+
+
+def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
+    """Copy `size` bytes in each active lane (cp.async). `captured` has the arrays of `records.ThreadCopy`."""
+    source, destination, amount = captured["source"], captured["destination"], captured["amount"]
+    if ((amount == 0) | (amount == size)).all():
+        element, count = _ELEMENTS[size]
+        values = warps.load("global", source, element, count, lanes=amount > 0)
+        warps.store("shared", destination, element, values)
+        return
+    loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
+    warps.store("shared", destination, "b8", np.concatenate(loaded))
 
 
 def _memory_of(space: str) -> str:

@@ -102,9 +102,7 @@ def multiply(
     previous one.
 
     Shapes: a (G, M, K); b (G, N, K), or wider with `index` (G, M, K); c, out and the result (G, M, N); scale_a (G, M,
-    S); scale_b (G, N, S).
-
-    Errors: ValueError for other shapes or dtypes.
+    S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
     """
     operands = _Operands(a, b, c, index, scale_a, scale_b, out)
     _check(operands, model)

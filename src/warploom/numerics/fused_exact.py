@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.numerics.formats import E8M13, FORMATS
+from warploom.numerics.formats import E8M13, FORMATS, Array
 from warploom.numerics.models import Model, Sum
 
 Words = NDArray[np.uint32]
@@ -194,30 +194,9 @@ def _dots(
 _CHUNK = 1 << 20
 
 
-def dots(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], model: Model,
-    a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
-) -> Words:  # fmt: skip
-    """Return the patterns of D for P dot products, whose operands are given row by row.
-
-    Shapes: a and b (P, K), c (P,), scales (P, S), result (P,).
-    """
-    none = np.zeros((len(a), 0), np.uint32)
-    return _dots(
-        a.astype(np.uint32), b.astype(np.uint32), c.astype(np.uint32),
-        none if a_scales is None else a_scales.astype(np.uint32),
-        none if b_scales is None else b_scales.astype(np.uint32),
-        layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result),
-        layout(model.scale_type or "ue8m0"), model.length, model.fraction,
-        _NO_EXPONENT if model.emin is None else model.emin,
-        model.sum is Sum.T_FDPA_GROUPED, model.result == "f16",
-    )  # fmt: skip
-
-
 def outputs(
-    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None,
-    model: Model, index: NDArray[Any] | None = None,
-    a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
+    positions: Numbers, d: Array, a: Array, b: Array, c: Array | None, model: Model, index: Array | None = None,
+    a_scales: Array | None = None, b_scales: Array | None = None,
 ) -> None:  # fmt: skip
     """Compute the elements of `d` at flat `positions` and write them to it.
 
@@ -225,6 +204,9 @@ def outputs(
     """
     _, rows, columns = d.shape
     flat = d.reshape(-1)
+    types = (model.a_type, model.b_type, model.c_type, model.result, model.scale_type or "ue8m0")
+    emin = _NO_EXPONENT if model.emin is None else model.emin
+    grouped, nearest = model.sum is Sum.T_FDPA_GROUPED, model.result == "f16"
     step = max(1, _CHUNK // a.shape[2])
     for first in range(0, len(positions), step):
         chunk = positions[first : first + step]
@@ -232,6 +214,9 @@ def outputs(
         m, n = np.divmod(rest, columns)
         right = b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
         addend = np.zeros(len(chunk), np.uint32) if c is None else c[g, m, n]
-        left_scales = None if a_scales is None else a_scales[g, m]
-        right_scales = None if b_scales is None else b_scales[g, n]
-        flat[chunk] = dots(a[g, m], right, addend, model, left_scales, right_scales)
+        none = np.zeros((len(chunk), 0), np.uint32)
+        scales = none if a_scales is None else a_scales[g, m], none if b_scales is None else b_scales[g, n]
+        words = [each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)]
+        flat[chunk] = _dots(
+            *words, *[layout(name) for name in types], model.length, model.fraction, emin, grouped, nearest
+        )

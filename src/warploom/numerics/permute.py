@@ -1,4 +1,4 @@
-"""Compiled permutations: of elements between the registers of warps and matrices, and of the bytes of words.
+"""Compiled copies of elements between the registers of warps and matrices, and byte permutation.
 
 A few warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba
 tests signed indices for negative values, which takes as long as the copy.
