@@ -58,24 +58,6 @@ def window_size(name: str, low: int, high: int) -> str:
 
 
 @njit
-def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
-    """Return the index of the segment that contains [address, address + size), or -1; try `hint` first."""
-    if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
-        return hint
-    low, high = 0, len(starts)
-    while low < high:
-        middle = (low + high) // 2
-        if starts[middle] <= address:
-            low = middle + 1
-        else:
-            high = middle
-    found = low - 1
-    if found >= 0 and address + size <= ends[found]:
-        return found
-    return -1
-
-
-@njit
 def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
@@ -96,10 +78,11 @@ def arena_index(
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
-            segment = find_segment(starts, ends, address, size, segment)
-            if segment < 0:
-                fault[0] = OUT_OF_BOUNDS
-                return w * 32 + lane
+            if segment < 0 or address < starts[segment] or address + size > ends[segment]:
+                segment = np.searchsorted(starts, address, side="right") - 1
+                if segment < 0 or address + size > ends[segment]:
+                    fault[0] = OUT_OF_BOUNDS
+                    return w * 32 + lane
             if storing:
                 if state[segment] == LOCKED:
                     fault[0] = READ_ONLY

@@ -221,8 +221,8 @@ class AsyncOperations:
                 self._on_complete(Complete(pc, "bulk", first + left, None))
             left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, ctas))
         for k in left.tolist():
-            where = (int(each[k]) for each in (positions, lanes, warps, ctas, groups, epochs))
-            self.copies.append(_Copy(request, *where, pc, first + k))
+            where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
+            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))
         if self.kind == "eager":
             self._execute_copies(list(self.copies))
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
-from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model.semantics import Array
 
 BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
-
-
-@dataclass(slots=True)
-class _Reduction:
-    """Participation of one warp in a barrier that reduces a predicate.
-
-    `result` is the operand for the result.
-    """
-
-    warp: int
-    lanes: Array
-    result: Any
 
 
 class Barriers:
@@ -48,7 +35,8 @@ class Barriers:
         self.waiting: dict[int, list[int]] = {}
         # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
-        self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
+        # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
+        self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
         self.cluster_of = topology.cluster_of
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
         # Phase in which each thread has arrived without waiting for it yet, or -1.
@@ -92,7 +80,7 @@ class Barriers:
             lanes = active[position]
             votes[0] += int((truth[position] & lanes).sum())
             votes[1] += int(lanes.sum())
-            parts.append(_Reduction(int(batch.warp_index[position]), lanes.copy(), result))
+            parts.append((int(batch.warp_index[position]), lanes.copy(), result))
         self.arrive(batch, number, threads, suspend=True)
 
     def _keys(self, batch: Batch, number: Array) -> Array:
@@ -177,14 +165,14 @@ class Barriers:
                 if key in self._votes:
                     self._publish(*self._votes.pop(key))
 
-    def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
+    def _publish(self, mode: str, votes: list[int], parts: list[tuple[int, Array, Any]]) -> None:
         true, all_lanes = votes
         value: Array = np.array([[true == all_lanes if mode == "and" else true > 0]])
         if mode == "popc":
             value = np.array([[true]], np.uint32)
-        for part in parts:
-            warp = np.array([part.warp], np.intp)
-            Batch(self.state, np.zeros(0, np.intp), warp, part.lanes[None]).write(part.result, value)
+        for warp, lanes, result in parts:
+            batch = Batch(self.state, np.zeros(0, np.intp), np.array([warp], np.intp), lanes[None])
+            batch.write(result, value)
 
     # Cluster barrier --------------------------------------------------------------------------------------
 
@@ -195,10 +183,8 @@ class Barriers:
         """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
-        again = active & (self.cluster_joined[batch.warp_index] >= 0)
-        if again.any():
-            message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
-            raise Fault("emulator.cluster-barrier", message, int(np.flatnonzero(again)[0]))
+        message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
+        refuse("emulator.cluster-barrier", active & (self.cluster_joined[batch.warp_index] >= 0), message)
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
@@ -215,10 +201,8 @@ class Barriers:
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         joined = self.cluster_joined[batch.warp_index]
-        absent = active & (joined < 0)
-        if absent.any():
-            message = "a thread waits at the cluster barrier without having arrived"
-            raise Fault("emulator.cluster-barrier", message, int(np.flatnonzero(absent)[0]))
+        message = "a thread waits at the cluster barrier without having arrived"
+        refuse("emulator.cluster-barrier", active & (joined < 0), message)
         waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
         if self._on_barrier is not None:
             self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator import access
 from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import AccessKind
-from warploom.emulator.faults import Fault
+from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.memory import Memory
-from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
+from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, move_boxes, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.semantics import Array
@@ -60,16 +59,16 @@ class CopyExecutor:
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
-            if "global" not in spaces and not self.explicit_cluster and active.any():
+            if "global" not in spaces and not self.explicit_cluster:
                 message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
-                raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
+                refuse("emulator.no-cluster", active, message)
             addresses = {"source": request.source, "destination": request.destination, "size": request.bytes}
             for name, array in addresses.items():
                 message = f"the {name} of a bulk copy is {{:#x}}; expected a multiple of 16"
-                _require(array % 16 == 0, active, array, message)
+                refuse("emulator.misaligned", active & (array % 16 != 0), message, array)
             for count in request.ignored or ():
                 message = "a bulk copy ignores {} bytes at one end of its source; expected 0 to 15"
-                _require(count <= 15, active, count, message)
+                refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
         """Execute the copies of a request that one compiled call can move, and return a mask of these copies.
@@ -381,9 +380,9 @@ class CopyExecutor:
             self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
         else:
             self._report_rows("write", base, rows, inside)
-            tile_out(
-                memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
-                memory.shared.bytes, origin,
+            move_boxes(
+                memory.arena.bytes, np.array([base]), rows.global_offset[reached], rows.shared_offset[reached], inside,
+                np.array([low]), mask, memory.shared.bytes, np.array([origin]), False,
             )  # fmt: skip
             return
         firsts = base + rows.global_offset[reached]
@@ -399,14 +398,6 @@ class CopyExecutor:
             index = firsts[some, None] + np.arange(inside)
             reduced = act(memory.arena.bytes[index].view(dtype), new[some])
             memory.arena.bytes[index] = np.ascontiguousarray(reduced).view(np.uint8)
-
-
-def _require(legal: Array, active: Array, values: Array, message: str) -> None:
-    """Raise a Fault for the first active lane whose value is not legal. The message includes the value."""
-    wrong = np.flatnonzero(active & ~legal)
-    if len(wrong):
-        lane = int(wrong[0])
-        raise Fault("emulator.misaligned", message.format(int(access.element(values, active.shape, lane))), lane)
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.batch import Batch
-from warploom.emulator.faults import Fault
+from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.link import Linked, LocalBytes
 from warploom.emulator.memory import Memory
 from warploom.emulator.program import Program, RegisterLocation, Storage
@@ -76,12 +76,8 @@ class Control:
         self.state.moved = True
         taken = batch.active()
         wide = index.astype(np.int64)
-        wrong = taken & (wide >= len(table))
-        if wrong.any():
-            lane = int(np.flatnonzero(wrong)[0])
-            found = int(wide.reshape(-1)[lane])
-            message = f"branch index {found} is beyond a table of {len(table)} targets"
-            raise Fault("emulator.branch-table", message, lane)
+        message = f"branch index {{}} is beyond a table of {len(table)} targets"
+        refuse("emulator.branch-table", taken & (wide >= len(table)), message, wide)
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
             lanes = goals[position][splits.mask[row]]

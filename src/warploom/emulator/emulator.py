@@ -138,7 +138,9 @@ class Emulator:
         self._guards = events.guard_handlers()
         self._instructions = events.instruction_handlers(launch)
         if (on_suspend := events.handler(Suspend)) is not None:
-            state.on_suspend = lambda *suspended: on_suspend(Suspend(state.pc, *suspended))
+            state.on_suspend = lambda batch, which, status, repeats: on_suspend(
+                Suspend(state.pc, batch, which, status, repeats)
+            )
 
     # Waves --------------------------------------------------------------------------------------------------
 

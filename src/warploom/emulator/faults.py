@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.isa.model.semantics import Array, Lanes
 
 
 class Trap(WarploomError):
@@ -64,3 +67,15 @@ class Fault(Exception):
         self.message = message
         self.lane = lane
         self.hint = hint
+
+
+def refuse(code: str, lanes: Lanes, message: str, values: Array | None = None) -> None:
+    """Raise a Fault for the first lane of a mask, or return if the mask is empty.
+
+    The lane's element of `values`, which broadcast to the mask, replaces a field in braces in the message.
+    """
+    found = np.flatnonzero(lanes)
+    if len(found):
+        lane = int(found[0])
+        value = 0 if values is None else int(np.broadcast_to(values, lanes.shape).reshape(-1)[lane])
+        raise Fault(code, message.format(value), lane)

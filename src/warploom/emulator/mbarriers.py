@@ -16,7 +16,7 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
-from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.memory import Memory
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
@@ -309,11 +309,8 @@ class Mbarriers:
         wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
-            if (mask & ~inside).any():
-                lane = int(np.flatnonzero(mask & ~inside)[0])
-                found = int(wide.reshape(-1)[lane])
-                message = f"an mbarrier at generic address {found:#x}, which is not in shared memory"
-                raise Fault("emulator.mbarrier", message, lane)
+            message = "an mbarrier at generic address {:#x}, which is not in shared memory"
+            refuse("emulator.mbarrier", mask & ~inside, message, wide)
             wide = wide - np.uint64(SHARED_WINDOW)
         return self.memory.shared.index(space, batch.location, wide, mask, 8)
 

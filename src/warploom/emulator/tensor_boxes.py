@@ -48,30 +48,7 @@ def tile_in(
 
 
 @njit
-def tile_out(
-    arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
-    origin: int,
-) -> None:  # fmt: skip
-    """Store one box from shared memory to the arena, in chunks of 16 bytes.
-
-    Row r goes to the arena at base + rows[r], unless rows[r] is negative. `inside` is the number of bytes of a row, a
-    multiple of 16.
-    """
-    from_words = shared.view(np.uint64)
-    to_words = arena.view(np.uint64)
-    for r in range(len(rows)):
-        if rows[r] < 0:
-            continue
-        for chunk in range(0, inside, 16):
-            address = start + offsets[r] + chunk
-            source = origin + (address ^ (((address >> 7) & mask) << 4))
-            target = base + rows[r] + chunk
-            to_words[target // 8] = from_words[source // 8]
-            to_words[target // 8 + 1] = from_words[source // 8 + 1]
-
-
-@njit
-def _move(
+def move_boxes(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
@@ -164,7 +141,7 @@ def whole_boxes(
         if memory.reports_copies:
             rows = (np.unique(bases)[:, None] + found.row_offset).reshape(-1)  # several CTAs may copy one tile
             memory.report_copy("read" if loads else "write", rows, np.full(len(rows), row_bytes))
-        _move(
+        move_boxes(
             memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
             CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,
         )  # fmt: skip

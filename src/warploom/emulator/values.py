@@ -1,8 +1,8 @@
 """Resolved operands: registers, constants, special registers, vectors and addresses.
 
-`fetch` returns the value of an operand for the selected warps, in the NumPy dtype of its PTX type. Shapes: (warps, 32)
-or broadcastable. If the warps are consecutive, the value of a register is a view of the register file. Semantics
-therefore compute all results before they write.
+`fetch` returns the value of an operand for the warps of a batch, in the NumPy dtype of its PTX type. If the warps are
+consecutive, the value of a register is a view of the register file. Semantics therefore compute all results before they
+write. Shapes: (warps, 32) or broadcastable.
 """
 
 from __future__ import annotations
@@ -10,31 +10,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.batch import Batch
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
 from warploom.numerics import permute
 
 Rows = NDArray[np.intp]
-
-
-class Selection(Protocol):
-    """Warps and lanes for which operands are read and written.
-
-    `warps` selects the warps in a register file: it is a slice if they are consecutive, else an array of indices.
-    `mask` has the active lanes; None means that all lanes are active.
-    """
-
-    count: int
-    warp_index: Rows
-    warps: slice | Rows
-    consecutive: bool
-    mask: NDArray[np.bool_] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +31,7 @@ class Constant:
     type: str
     array: Array
 
-    def fetch(self, selection: Selection) -> Array:
+    def fetch(self, batch: Batch) -> Array:
         """Return the constant as an array to be broadcast."""
         return self.array
 
@@ -56,9 +43,9 @@ class PerWarp:
     type: str
     table: Array
 
-    def fetch(self, selection: Selection) -> Array:
-        """Return the values of the selected warps."""
-        return self.table if len(self.table) == 1 else self.table[selection.warps]
+    def fetch(self, batch: Batch) -> Array:
+        """Return the values of the batch's warps."""
+        return self.table if len(self.table) == 1 else self.table[batch.warps]
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +55,7 @@ class Dynamic:
     type: str
     read: Callable[[], Array]
 
-    def fetch(self, selection: Selection) -> Array:
+    def fetch(self, batch: Batch) -> Array:
         """Return the value that the register has now."""
         return self.read()
 
@@ -97,11 +84,11 @@ class Register:
         if size < width:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
-    def fetch(self, selection: Selection) -> Array:
-        """Return the register of the selected warps: a view if they are consecutive, else a copy."""
-        return self.view[self.index, selection.warps]
+    def fetch(self, batch: Batch) -> Array:
+        """Return the register of the batch's warps: a view if they are consecutive, else a copy."""
+        return self.view[self.index, batch.warps]
 
-    def put(self, selection: Selection, result: Array) -> None:
+    def put(self, batch: Batch, result: Array) -> None:
         """Write the active lanes. A narrow result is extended to the register's width by the sign of the type."""
         if self.extend is not None:
             target = self.file
@@ -110,15 +97,15 @@ class Register:
             target = self.view
             if result.dtype != target.dtype and result.dtype.itemsize == target.dtype.itemsize:
                 result = result.view(target.dtype)
-        mask = selection.mask
+        mask = batch.mask
         if mask is None:
-            target[self.index, selection.warps] = result
-        elif selection.consecutive:
-            np.copyto(target[self.index, selection.warps], result, where=mask)
+            target[self.index, batch.warps] = result
+        elif batch.consecutive:
+            np.copyto(target[self.index, batch.warps], result, where=mask)
         else:
-            held = target[self.index, selection.warps]
+            held = target[self.index, batch.warps]
             np.copyto(held, result, where=mask)
-            target[self.index, selection.warps] = held
+            target[self.index, batch.warps] = held
 
 
 @dataclass(slots=True, eq=False)
@@ -128,9 +115,9 @@ class NotPredicate:
     register: Register
     type: str = "pred"
 
-    def fetch(self, selection: Selection) -> Array:
+    def fetch(self, batch: Batch) -> Array:
         """Return the complement of the predicate register."""
-        return ~self.register.fetch(selection)
+        return ~self.register.fetch(batch)
 
 
 class VectorValue:
@@ -157,55 +144,55 @@ class VectorValue:
             in_order = indices == list(range(first, first + len(indices)))
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
 
-    def fetch_all(self, selection: Selection) -> Array:
+    def fetch_all(self, batch: Batch) -> Array:
         """Return a copy of all items of the vector. Shapes: (registers, warps, 32)."""
         if self.file is not None:
-            if isinstance(self.indices, slice) or isinstance(selection.warps, slice):
+            if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
                 got = (
-                    self.file[self.indices][:, selection.warps]
+                    self.file[self.indices][:, batch.warps]
                     if isinstance(self.indices, slice)
-                    else self.file[self.indices, selection.warps]
+                    else self.file[self.indices, batch.warps]
                 )
                 return got.copy() if got.base is not None else got
-            return self.file[self.indices[:, None], selection.warps[None, :]]
-        return np.stack([np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items])
+            return self.file[self.indices[:, None], batch.warps[None, :]]
+        return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
 
-    def put_all(self, selection: Selection, results: Array) -> None:
+    def put_all(self, batch: Batch, results: Array) -> None:
         """Write the active lanes of all registers. Shapes: (registers, warps, 32)."""
-        if self.file is not None and selection.mask is None and isinstance(self.indices, slice):
+        if self.file is not None and batch.mask is None and isinstance(self.indices, slice):
             if results.dtype != self.file.dtype:
                 results = results.view(self.file.dtype)
-            self.file[self.indices, selection.warps] = results
+            self.file[self.indices, batch.warps] = results
             return
         for item, result in zip(self.items, results, strict=True):
             if item is not None:
-                item.put(selection, result)
+                item.put(batch, result)
 
-    def read_matrix(self, selection: Selection, order: Order, positions: Rows | slice) -> Array:
+    def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
         """Return the matrix that each warp holds in the registers. `positions` selects and orders the warps.
 
         Shapes: (warps, units).
         """
         if self.file is not None:
-            file, registers, warps = self.file, self.numbers, selection.warp_index
+            file, registers, warps = self.file, self.numbers, batch.warp_index
         else:
-            file = self.fetch_all(selection)
-            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(selection.count)
-        matrices = np.empty((selection.count, order.target.size), order.dtype)
+            file = self.fetch_all(batch)
+            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
+        matrices = np.empty((batch.count, order.target.size), order.dtype)
         permute.gather(file.view(order.dtype), registers, warps[positions], order.target, matrices)
         return matrices
 
-    def write_matrix(self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Write the matrix of each warp. Matrix i belongs to the selected warp with index `positions[i]`."""
-        if self.file is not None and selection.mask is None:
-            warps = selection.warp_index[positions]
+    def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
+        """Write the matrix of each warp. Matrix i belongs to the batch's warp `positions[i]`."""
+        if self.file is not None and batch.mask is None:
+            warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
         else:
-            results = np.empty((len(self.items), selection.count, 32), TYPES[self.type].dtype)
+            results = np.empty((len(self.items), batch.count, 32), TYPES[self.type].dtype)
             registers = np.arange(len(results), dtype=np.uint64)
-            warps = np.arange(selection.count)[positions]
+            warps = np.arange(batch.count)[positions]
             permute.scatter(matrices, order.target, results.view(order.dtype), registers, warps)
-            self.put_all(selection, results)
+            self.put_all(batch, results)
 
 
 class AddressValue:
@@ -219,11 +206,11 @@ class AddressValue:
         self.offset = np.uint64(offset % 2**64)
         self.extra = extra
 
-    def effective(self, selection: Selection) -> NDArray[np.uint64]:
+    def effective(self, batch: Batch) -> NDArray[np.uint64]:
         """Return base plus offset as a new array. Shapes: (warps, 32) or broadcastable."""
         if self.base is None:
             return np.full((1, 1), self.offset, np.uint64)
-        base = self.base.fetch(selection)
+        base = self.base.fetch(batch)
         if base.dtype == np.uint64:
             return base + self.offset
         # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.

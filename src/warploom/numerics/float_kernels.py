@@ -5,7 +5,8 @@ b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefor
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportCallIssue=false
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportCallIssue=false
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -174,20 +175,15 @@ def translation(fmt: Format, target: Format) -> Array:
     return encode(_table(fmt), target)
 
 
+_WHOLE: dict[str, Callable[..., Array]] = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
+
+
 def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray[np.float64]:
     """Round float64 values to integers."""
-    match rounding:
-        case "rn":
-            return np.rint(values)
-        case "rz":
-            return np.trunc(values)
-        case "rm":
-            return np.floor(values)
-        case "rp":
-            return np.ceil(values)
-        case "rna":
-            whole = np.trunc(values)
-            return whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
+    if rounding in _WHOLE:
+        return _WHOLE[rounding](values)
+    whole = np.trunc(values)
+    return whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
 
 
 def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False) -> Array:

@@ -305,28 +305,16 @@ def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
     return _rounded_to_f16(addend)
 
 
-def _double(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
-
-
-def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.integer(operands.a, operands.b, operands.addend(model), operands.index, options.satfinite)
-
-
-def _bits(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.bits(operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR)
-
-
 _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.T_FDPA: _fused,
     Sum.T_FDPA_SCALED: _scaled,
     Sum.T_FDPA_GROUPED: _scaled,
     Sum.T_FDPA_CONVERTED: _converted,
     Sum.T_FDPA_SPLIT: _halves,
-    Sum.FMA_CHAIN: _double,
+    Sum.FMA_CHAIN: lambda x, model, options: chains.double(x.a, x.b, x.addend(model), options.rounding),
     Sum.FMA_CHAIN_PLUS_ADDEND: _multiply_add,
     Sum.PAIRED: _pairs,
-    Sum.INTEGER: _integer,
-    Sum.XOR: _bits,
-    Sum.AND: _bits,
+    Sum.INTEGER: lambda x, model, options: chains.integer(x.a, x.b, x.addend(model), x.index, options.satfinite),
+    Sum.XOR: lambda x, model, options: chains.bits(x.a, x.b, x.addend(model), True),
+    Sum.AND: lambda x, model, options: chains.bits(x.a, x.b, x.addend(model), False),
 }

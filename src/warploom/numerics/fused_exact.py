@@ -204,7 +204,8 @@ def outputs(
     """
     _, rows, columns = d.shape
     flat = d.reshape(-1)
-    types = (model.a_type, model.b_type, model.c_type, model.result, model.scale_type or "ue8m0")
+    formats = layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result)
+    scale_format = layout(model.scale_type or "ue8m0")
     emin = _NO_EXPONENT if model.emin is None else model.emin
     grouped, nearest = model.sum is Sum.T_FDPA_GROUPED, model.result == "f16"
     step = max(1, _CHUNK // a.shape[2])
@@ -216,7 +217,10 @@ def outputs(
         addend = np.zeros(len(chunk), np.uint32) if c is None else c[g, m, n]
         none = np.zeros((len(chunk), 0), np.uint32)
         scales = none if a_scales is None else a_scales[g, m], none if b_scales is None else b_scales[g, n]
-        words = [each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)]
-        flat[chunk] = _dots(
-            *words, *[layout(name) for name in types], model.length, model.fraction, emin, grouped, nearest
+        left, right, addend, left_scales, right_scales = (
+            each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)
         )
+        flat[chunk] = _dots(
+            left, right, addend, left_scales, right_scales, *formats, scale_format, model.length, model.fraction,
+            emin, grouped, nearest,
+        )  # fmt: skip

@@ -7,7 +7,7 @@ Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
