@@ -31,19 +31,9 @@ class Batch:
     """
 
     __slots__ = (
-        "_groups",
-        "_location",
-        "asynchronous",
-        "base",
-        "consecutive",
-        "count",
-        "has_warpgroups",
-        "mask",
-        "rows",
-        "state",
-        "warp_index",
-        "warps",
-    )
+        "_groups", "_location", "asynchronous", "base", "consecutive", "count", "has_warpgroups", "mask", "rows",
+        "state", "warp_index", "warps",
+    )  # fmt: skip
 
     def __init__(self, state: State, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.state = state

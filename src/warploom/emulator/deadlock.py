@@ -97,32 +97,21 @@ class DeadlockReport:
         """Return the program counters of the instructions whose effects could release a group."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
         if kind == "mbarrier" and not state["arrivals"]:
-            return [
-                pc
-                for pc, issue in self._having(effects.Issue)
-                if issue.mbarrier and self._operand(pc, issue.mbarrier) is not None
-            ]
+            issues = [(pc, each.mbarrier) for pc, each in self._having(effects.Issue) if each.mbarrier]
+            return [pc for pc, mbarrier in issues if self._operand(pc, mbarrier) is not None]
         if kind == "mbarrier":
-            return self.mbarriers.arrivals(group.slots) or [
-                pc
-                for pc, arrival in self._having(effects.Arrive)
-                if self._word(pc, arrival.action).startswith("arrive")
-                and _may_reach(self._operand(pc, arrival.address), state["offset"])
-            ]
+            actions = self._having(effects.Arrive)
+            arrivals = [(pc, each) for pc, each in actions if self._word(pc, each.action).startswith("arrive")]
+            possible = [pc for pc, each in arrivals if _may_reach(self._operand(pc, each.address), state["offset"])]
+            return self.mbarriers.arrivals(group.slots) or possible
         if kind == "barrier":
-            return [
-                pc
-                for pc, barrier in self._having(effects.Barrier)
-                if barrier.level == "cta" and _may_be(self._operand(pc, "a"), state["number"])
-            ]
+            barriers = [pc for pc, each in self._having(effects.Barrier) if each.level == "cta"]
+            return [pc for pc in barriers if _may_be(self._operand(pc, "a"), state["number"])]
         if kind == "cluster barrier":
             return [pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives]
         if kind == "registers":
-            return [
-                pc
-                for pc, each in self._having(effects.Allocate)
-                if each.resource == "registers" and self._word(pc, each.action) == "release"
-            ]
+            pools = [(pc, each) for pc, each in self._having(effects.Allocate) if each.resource == "registers"]
+            return [pc for pc, each in pools if self._word(pc, each.action) == "release"]
         return [group.pc]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
@@ -255,12 +244,9 @@ class DeadlockReport:
         }
 
     def _node(self, group: _Group) -> dict[str, Any]:
-        state, topology = self.state, self.state.topology
+        topology, coordinates = self.state.topology, self.state.placement.coordinates
         warps = [
-            {
-                "cta": state.placement.coordinates[topology.cta_of[warp]].tolist(),
-                "warp": int(topology.warp_in_cta[warp]),
-            }
+            {"cta": coordinates[topology.cta_of[warp]].tolist(), "warp": int(topology.warp_in_cta[warp])}
             for warp in self._warps(group)[:_LISTED]
         ]
         return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}

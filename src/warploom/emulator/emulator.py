@@ -168,17 +168,9 @@ class Emulator:
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit)
         self.components = Components(
-            self.request.arch,
-            self.parameters,
-            self.request.pool,
-            self.accumulators,
-            self.memory,
-            self.control,
-            self.barriers,
-            self.mbarriers,
-            self.pools,
-            self.asynchronous,
-        )
+            self.request.arch, self.parameters, self.request.pool, self.accumulators, self.memory, self.control,
+            self.barriers, self.mbarriers, self.pools, self.asynchronous,
+        )  # fmt: skip
         self.linker.refresh()
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))

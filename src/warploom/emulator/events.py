@@ -449,12 +449,9 @@ class Dispatcher:
 
 
 def _create_events(
-    execute: Handler | None,
-    on_fence: Handler | None,
-    on_barrier: Handler | None,
-    operands: SimpleNamespace,
+    execute: Handler | None, on_fence: Handler | None, on_barrier: Handler | None, operands: SimpleNamespace,
     declared: Sequence[effects.Effect],
-) -> InstructionHandler:
+) -> InstructionHandler:  # fmt: skip
     def create(pc: int, batch: Batch, first: int, length: int) -> None:
         if execute is not None:
             execute(Execute(pc, batch, operands, first, length))

@@ -204,12 +204,6 @@ def execute(
         done += len(ctas)
         emulator.ctas_done = 0
     report()
-    stats = Stats(
-        dict(counters.by_family.most_common()),
-        counters.macs,
-        time.perf_counter() - started,
-        total,
-        counters.batches,
-        counters.spent,
-    )
+    families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
+    stats = Stats(families, counters.macs, seconds, total, counters.batches, counters.spent)
     return stats, emulator.events.findings()

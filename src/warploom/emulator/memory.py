@@ -114,17 +114,9 @@ class Memory:
             self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
 
     def _access(
-        self,
-        kind: AccessKind,
-        array: NDArray[np.uint8],
-        location: Location,
-        index: Array,
-        lanes: Array,
-        size: int,
-        values: Array | None = None,
-        operation: str = "",
-        type: str = "",
-    ) -> Access:
+        self, kind: AccessKind, array: Array, location: Location, index: Array, lanes: Array, size: int,
+        values: Array | None = None, operation: str = "", type: str = "",
+    ) -> Access:  # fmt: skip
         space = "shared" if array is self.shared.bytes else "local" if array is self.local else "global"
         return Access(self.state.pc, kind, space, location, index, lanes, size, values, operation, type)
 

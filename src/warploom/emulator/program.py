@@ -17,13 +17,7 @@ from warploom.ptx import Function, Instruction, Module, Variable
 from warploom.ptx.scopes import Scope as Names
 
 # Register width in bits -> dtype of the register file.
-_FILES: dict[int, np.dtype[Any]] = {
-    1: np.dtype(np.bool_),
-    8: np.dtype(np.uint8),
-    16: np.dtype(np.uint16),
-    32: np.dtype(np.uint32),
-    64: np.dtype(np.uint64),
-}
+_FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)}
 
 
 class RegisterFiles:

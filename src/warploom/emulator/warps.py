@@ -119,13 +119,7 @@ class Warps(Batch):
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def shared_tile(
-        self,
-        starts: Array,
-        offsets: Array,
-        swizzle: int,
-        base_offset: int,
-        groups: NDArray[np.intp] | slice,
-        down: bool,
+        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
     ) -> Array:
         """Return tiles of shared memory for some warpgroups of the batch."""
         leaders = self.warpgroups()[groups, 0]
@@ -137,12 +131,9 @@ class Warps(Batch):
 
     def to_generic(self, space: str, addresses: Array) -> Array:
         """Return the generic addresses that correspond to addresses in a state space."""
-        wide = addresses.astype(np.uint64)
-        if space.startswith("shared"):
-            return wide + np.uint64(SHARED_WINDOW)
         if space.startswith("param"):
-            return self._in_parameter_block(wide)
-        return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+            return self._in_parameter_block(addresses)
+        return addresses.astype(np.uint64) + _window_of(space)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
         """Complete addresses of kernel parameters of which a compiler has kept only the low 32 bits."""
@@ -153,10 +144,7 @@ class Warps(Batch):
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space that correspond to generic addresses."""
-        wide = addresses.astype(np.uint64)
-        if space.startswith("shared"):
-            return wide - np.uint64(SHARED_WINDOW)
-        return wide - np.uint64(LOCAL_WINDOW) if space == "local" else wide
+        return addresses.astype(np.uint64) - _window_of(space)
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
@@ -312,6 +300,11 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))
+
+
+def _window_of(space: str) -> np.uint64:
+    """Return the generic address at which a state space is mapped, or 0."""
+    return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
 
 
 def _memory_of(space: str) -> str:

@@ -52,7 +52,7 @@ def specialized(
 
 
 scalar: Any = None
-"""Function that the loops below call. `specialized` replaces it in each compiled copy."""
+"""Function that the templates of `specialized` call. Each compiled copy replaces it."""
 
 
 def _loop1(x: Any, out: Any, *uniform: Any) -> None:

@@ -14,15 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from warploom.numerics._compile import specialized
+from warploom.numerics._compile import scalar, specialized
 from warploom.numerics.float_kernels import canonical, flush, nan64
 from warploom.numerics.formats import Array, Format
 from warploom.numerics.half_kernels import extreme, sum_bf16, sum_f16
 
 OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas")
-
-scalar: Any = None
-"""Function that the loop below calls. `specialized` replaces it in each compiled copy."""
 
 
 def _loop(

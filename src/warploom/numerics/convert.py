@@ -180,15 +180,9 @@ def integral(x: Array, rounding: IntegralRounding) -> Array:
 
 
 def convert(
-    x: Array,
-    source: str,
-    target: str,
-    rounding: str = "",
-    ftz: bool = False,
-    sat: bool = False,
-    satfinite: bool = False,
-    relu: bool = False,
-) -> Array:
+    x: Array, source: str, target: str, rounding: str = "",
+    ftz: bool = False, sat: bool = False, satfinite: bool = False, relu: bool = False,
+) -> Array:  # fmt: skip
     """Return numbers converted between any two types, with the modifiers of the instruction.
 
     Types and roundings have their PTX names. Without a rounding, conversions to integers round toward zero, and all

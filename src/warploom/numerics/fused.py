@@ -77,21 +77,13 @@ class _Options:
 
 
 def multiply(
-    a: Array,
-    b: Array,
-    c: Array | None,
-    model: Model,
+    a: Array, b: Array, c: Array | None, model: Model,
     *,
     index: Array | None = None,
-    negate_a: bool = False,
-    negate_b: bool = False,
-    satfinite: bool = False,
-    rounding: Rounding = "rn",
-    scale_a: Array | None = None,
-    scale_b: Array | None = None,
-    out: Array | None = None,
-    workers: Workers | None = None,
-) -> Array:
+    negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
+    scale_a: Array | None = None, scale_b: Array | None = None,
+    out: Array | None = None, workers: Workers | None = None,
+) -> Array:  # fmt: skip
     """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
     Operands have the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1, 32

@@ -12,13 +12,8 @@ import numpy as np
 
 from warploom.numerics.formats import Array
 
-_WIDER: dict[np.dtype[Any], type[np.generic]] = {
-    np.dtype(np.int8): np.int16,
-    np.dtype(np.uint8): np.uint16,
-    np.dtype(np.int16): np.int32,
-    np.dtype(np.uint16): np.uint32,
-    np.dtype(np.int32): np.int64,
-    np.dtype(np.uint32): np.uint64,
+_WIDER: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(f"{kind}{size}"): np.dtype(f"{kind}{2 * size}") for kind in "iu" for size in (1, 2, 4)
 }
 
 
@@ -42,8 +37,7 @@ def as_signed(a: Array) -> Array:
 
 def mul_wide(a: Array, b: Array) -> Array:
     """Return the whole product of a and b, in the type twice as wide.  Source: mul (wide)."""
-    wide = _WIDER[a.dtype]
-    return np.multiply(a, b, dtype=wide)
+    return np.multiply(a, b, dtype=_WIDER[a.dtype])
 
 
 def _mul_hi_u64(a: Array, b: Array) -> Array:

@@ -226,17 +226,10 @@ def unit(arch: str, kind: UnitKind) -> Unit:
 
 
 def select(
-    arch: str,
-    kind: UnitKind,
-    a_type: str,
-    b_type: str,
-    d_type: str,
+    arch: str, kind: UnitKind, a_type: str, b_type: str, d_type: str,
     *,
-    c_type: str | None = None,
-    k: int = 0,
-    scale_type: Scale | None = None,
-    operation: Literal["xor", "and"] = "xor",
-) -> Model:
+    c_type: str | None = None, k: int = 0, scale_type: Scale | None = None, operation: Literal["xor", "and"] = "xor",
+) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
     `k` is the K of the instruction: f16 instructions with K = 4 have an arithmetic of their own. `scale_type` is the

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from warploom.numerics._compile import inlined, specialized
+from warploom.numerics._compile import inlined, scalar, specialized
 
 _NAN = np.uint32(0x7FFFFFFF)
 _INF = np.uint32(0x7F800000)
-_INF64 = np.uint32(0x7FF00000)
 _MINUS = np.uint32(0x80000000)
 _ONE = np.uint32(0x3F800000)
 _ZERO = np.uint32(0)
@@ -33,10 +32,6 @@ _INVERSE_TURN = np.int64(0xA2F983)
 """Significand of the f32 number nearest to 1 / (2 pi), in units of 2**-26."""
 _LAST = np.int64(~15)
 """Mask of the bits that a logarithm keeps: those down to 2**-36."""
-
-
-scalar: Any = None
-"""Function that the loop below calls. `specialized` replaces it in each compiled copy."""
 
 
 def _loop(x: Any, out: Any, table: Any, squares: Any, more: Any) -> None:
