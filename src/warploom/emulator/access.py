@@ -69,7 +69,7 @@ def arena_index(
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
-    segment = -1
+    segment: int = -1
     for w in range(warps):
         for lane in range(lanes):
             if not mask[w, lane]:
@@ -79,7 +79,7 @@ def arena_index(
                 fault[0] = MISALIGNED
                 return w * 32 + lane
             if segment < 0 or address < starts[segment] or address + size > ends[segment]:
-                segment = int(np.searchsorted(starts, address, side="right")) - 1
+                segment = np.searchsorted(starts, address, side="right") - 1
                 if segment < 0 or address + size > ends[segment]:
                     fault[0] = OUT_OF_BOUNDS
                     return w * 32 + lane

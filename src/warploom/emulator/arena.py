@@ -34,10 +34,7 @@ class Segment:
 
 
 class Arena:
-    """Global, constant and parameter memory in one array of bytes.
-
-    Segments are reserved before `seal`, which allocates the array, and never move.
-    """
+    """Global, constant and parameter memory in one array; segments are reserved before `seal`."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []

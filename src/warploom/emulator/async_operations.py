@@ -34,10 +34,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued action of some warps.
-
-    `group[i]` is the number of the group in which warp `warps[i]` issued the action.
-    """
+    """Queued action of some warps. `group` has the number of the group in which each warp issued it."""
 
     channel: str
     action: Action
@@ -161,10 +158,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run queued actions of a channel in order, for the warps whose group number is below `limit[warp]`.
-
-        At most the first `most` actions of the queue run.
-        """
+        """Run at most `most` queued actions in order, for the warps with a group below `limit[warp]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -236,10 +230,7 @@ class AsyncOperations:
         self.state.origin = None
 
     def _read(self, copy: _Copy) -> bool:
-        """Read the source of a copy ahead of its destination.
-
-        Return False for a tensor copy, which cannot be split.
-        """
+        """Read the source of a copy in advance. Return False for a tensor copy, which cannot be split."""
         if copy.data is None:
             self.state.origin = (copy.pc, copy.warp, copy.lane)
             copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)

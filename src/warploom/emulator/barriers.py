@@ -68,10 +68,7 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Synchronise at a CTA barrier and write a reduction of `predicate` to `result` when it completes.
-
-        `mode` is "popc", "and" or "or".
-        """
+        """Synchronise at a CTA barrier, and write the "popc", "and" or "or" of a predicate to `result`."""
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
         keys = self._keys(batch, number)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warploom.emulator.program import Program, Step
-from warploom.ptx import Address, Element, Instruction, Name, Negated, Operand, Symbol, Tuple, Vector
+from warploom.ptx import Address, Element, Name, Negated, Operand, Symbol, Tuple, Vector
 from warploom.ptx.flow import postdominators, successors
 
 
@@ -49,11 +49,6 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
         program.block_end[pc] = end
         if pc in leaders:
             end = pc
-
-
-def names_of(instruction: Instruction) -> Iterator[str]:
-    """Yield the names that an instruction's operands contain."""
-    return names_in(*instruction.operands)
 
 
 def names_in(*operands: Operand) -> Iterator[str]:
@@ -128,7 +123,7 @@ def _is_pure(step: Step) -> bool:
 
 def _registers(step: Step) -> set[tuple[int, int]]:
     """Return the registers of an instruction's operands and guard, as pairs of width in bits and index."""
-    names = list(names_of(step.instruction))
+    names = list(names_in(*step.instruction.operands))
     if step.instruction.guard is not None:
         names.append(step.instruction.guard.name)
     found = [step.scope.location(name) for name in names]

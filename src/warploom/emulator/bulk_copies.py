@@ -52,10 +52,7 @@ class CopyExecutor:
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, the alignment and the ignored bytes of a bulk copy when it is issued.
-
-        Errors: Fault emulator.no-cluster, emulator.misaligned.
-        """
+        """Check cluster, alignment and ignored bytes of a bulk copy when it is issued. Errors: Fault."""
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -124,10 +121,7 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane. `data` has the source bytes if they have already been read.
-
-        Errors: Fault.
-        """
+        """Execute the copy of one lane. `data` has its source bytes if they are known. Errors: Fault."""
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
@@ -320,10 +314,7 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Return the arena index of the tensor's first byte, after a check of `size` bytes of each row.
-
-        Errors: Fault emulator.out-of-bounds.
-        """
+        """Return the arena index of the tensor's first byte, after a check of `size` bytes of each row."""
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -407,10 +398,7 @@ def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Return the rows of a box of f32 numbers rounded to tf32, as bytes, and the start of each row.
-
-    Rows outside the tensor start at -1.
-    """
+    """Return the rows of a box as tf32 bytes, and the start of each row: -1 if it is out of bounds."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)

@@ -68,10 +68,7 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Continue each active lane at its entry of the table, and the others at the next instruction.
-
-        Errors: Fault emulator.branch-table.
-        """
+        """Continue each active lane at its entry of the table, the others after the branch. Errors: Fault."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         taken = batch.active()
@@ -116,10 +113,7 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return the active lanes to their caller.
-
-        End them if they have no caller or if `whole_kernel` is set.
-        """
+        """Return the active lanes to the caller; end them if there is none or if `whole_kernel` is set."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
@@ -232,10 +226,7 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits selected by `missing` and return their slots.
-
-        Warp splits of one warp that have now arrived at this instruction are merged and become ready.
-        """
+        """Suspend the warp splits in `missing`, wake those that are now complete, and return the slots."""
         if not missing.any():
             return batch.rows[:0]
         splits = self.splits
@@ -250,10 +241,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction is true for all lanes of a warp or for none.
-
-        Errors: Fault emulator.aligned.
-        """
+        """Check that the guard of an `.aligned` instruction selects whole warps. Errors: Fault."""
         if batch.mask is None or batch.mask is batch.base:
             return
         out = self.splits.mask[batch.rows] & ~batch.mask
@@ -265,10 +253,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return a dictionary of the warps with only some lanes at an `.aligned` instruction.
-
-        Its values are the slots of the warp splits that wait there.
-        """
+        """Return the warps with only some lanes at an `.aligned` instruction, and the slots that wait there."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

@@ -70,10 +70,7 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the error, with one diagnostic for each group.
-
-        A cycle is named in the diagnostic of its first group only.
-        """
+        """Return the error with a diagnostic for each group. Each cycle is named in only one diagnostic."""
         reported: set[int] = set()
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
@@ -265,10 +262,7 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may have the given offset in shared memory.
-
-    A register may hold any address.
-    """
+    """Return True if an address operand may have this offset in shared memory, as any register may."""
     match address.base:
         case Constant(array=held) | PerWarp(table=held):
             return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())

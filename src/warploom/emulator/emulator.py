@@ -179,10 +179,7 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs until all have exited. `report` is called from time to time to show progress.
-
-        Errors: Trap, Deadlock.
-        """
+        """Run the resident CTAs until all have exited, and report the progress. Errors: Trap, Deadlock."""
         splits = self.state.splits
         while True:
             ready = splits.ready()
@@ -224,10 +221,7 @@ class Emulator:
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute a batch of warp splits to the end of its basic block, or to a random instruction before it.
-
-        The second case occurs under a random schedule.
-        """
+        """Execute a batch to the end of its basic block; a random schedule may stop it at any instruction."""
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])

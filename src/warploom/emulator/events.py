@@ -40,10 +40,7 @@ Group = Literal["copy", "bulk", "multiplication", ""]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Objects of a launch that observers may read during the run.
-
-    `instructions` is indexed by program counter.
-    """
+    """Objects of a launch that observers may read. `instructions` is indexed by program counter."""
 
     program: Program
     instructions: Sequence[Linked]
@@ -67,10 +64,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs, with new registers, barriers and shared memory.
-
-    `splits` and `shared` change while the CTAs run.
-    """
+    """Start of a wave of CTAs with new registers, barriers and shared memory, which change later."""
 
     placement: Placement
     splits: WarpSplits
@@ -86,10 +80,7 @@ class BlockStart(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd(Event):
-    """End of a batch's execution of a basic block.
-
-    Before the next BlockStart, only asynchronous operations take effect.
-    """
+    """End of a basic block. Only asynchronous operations take effect before the next BlockStart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +153,7 @@ class Access(Event):
 
 @dataclass(frozen=True, slots=True)
 class Fence(Event):
-    """Execution of a fence by the active lanes.
-
-    `effect` is the effect that the instruction's Form declares.
-    """
+    """Execution of a fence by the active lanes. `effect` is declared on the Form of the instruction."""
 
     batch: Batch
     operands: SimpleNamespace

@@ -16,7 +16,7 @@ import numpy as np
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
-from warploom.emulator.blocks import names_in, names_of
+from warploom.emulator.blocks import names_in
 from warploom.emulator.emulator import Emulator, Request, Waves
 from warploom.emulator.faults import Deadlock, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid
@@ -64,7 +64,7 @@ def inter_cta_communication(program: Program) -> list[bool]:
     found = [_communicates(step) for step in program.steps]
     if not any(access is not None for access in found):
         return [False] * len(found)
-    named = Counter(name for step in program.steps for name in names_of(step.instruction))
+    named = Counter(name for step in program.steps for name in names_in(*step.instruction.operands))
     named.update(guard.name for step in program.steps if (guard := step.instruction.guard))
 
     def is_used(step: Step, access: Access) -> bool:

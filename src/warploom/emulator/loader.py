@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
-from warploom.emulator.blocks import find_blocks, names_of
+from warploom.emulator.blocks import find_blocks, names_in
 from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import (
     DeviceFunction,
@@ -26,7 +26,7 @@ from warploom.emulator.program import (
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED
-from warploom.isa.model.parameters import Parameter, aligned, parameter_block, size_of
+from warploom.isa.model.parameters import aligned, parameter_block, size_of
 from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
@@ -82,7 +82,9 @@ class _Loader:
             if name in wanted:
                 self._declare(variable, self.module_scope)
         parameters = parameter_block(self.kernel.params)
-        entry = self._flatten(self.kernel, self._parameter_scope(parameters))
+        scope = Scope(self.module_scope)
+        scope.variables.update((p.name, Storage("param", p.name, p.offset, p.size)) for p in parameters)
+        entry = self._flatten(self.kernel, scope)
         for name in reached:
             if name != self.kernel.name:
                 self._flatten_device(self.module.functions[name])
@@ -109,10 +111,7 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Return the functions that the kernel reaches, each with the set of names that it mentions.
-
-        A function that mentions a variable also mentions the names in the initialiser of the variable.
-        """
+        """Return the functions that the kernel reaches, with the names in their bodies and initialisers."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -121,7 +120,9 @@ class _Loader:
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
-            mentioned[name] = self._with_initializers(_names_in(function.body))
+            mentioned[name] = self._with_initializers(
+                names_in(*(o for i in function.body.instructions() for o in i.operands))
+            )
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 
@@ -200,12 +201,6 @@ class _Loader:
         else:
             scope.ranges[variable.name] = variable.count, location
 
-    def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
-        scope = Scope(self.module_scope)
-        for each in parameters:
-            scope.variables[each.name] = Storage("param", each.name, each.offset, each.size)
-        return scope
-
     # Bodies ---------------------------------------------------------------------------------------------
 
     def _flatten_device(self, function: Function) -> None:
@@ -267,11 +262,6 @@ class _Loader:
 
     def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))
-
-
-def _names_in(body: Block) -> Iterator[str]:
-    for instruction in body.instructions():
-        yield from names_of(instruction)
 
 
 def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:

@@ -54,10 +54,7 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action to one lane after the other.
-
-    Return the number of completed phases, or -1 - lane for a faulty lane.
-    """
+    """Apply an action lane after lane. Return the number of completed phases, or -1 - faulty lane."""
     warps, lanes = mask.shape
     done = 0
     for w in range(warps):
@@ -159,15 +156,10 @@ class Mbarriers:
             self._on_arrive(Arrive(pc, batch, action, index, mask, amounts, counts, asynchronous))
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
-            self._record_sites(index[mask] // 8)
+            words, pc = index[mask] // 8, self.state.pc
+            self._sites.update((word, pc) for word in words[self._site[words] != pc].tolist())
+            self._site[words] = pc
         return tokens
-
-    def _record_sites(self, words: Array) -> None:
-        """Record that the executing instruction has arrived at some objects."""
-        pc = self.state.pc
-        for word in np.unique(words[self._site[words] != pc]).tolist():
-            self._sites.add((word, pc))
-        self._site[words] = pc
 
     def complete(self, index: Array, transactions: int) -> None:
         """Subtract the bytes that a copy has transferred from the pending transactions of objects.
@@ -259,10 +251,7 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Let waiting tests return False, because nothing else can run.
-
-        Return False if all have done so too often.
-        """
+        """Let waiting tests return False because nothing else can run, unless all did so too often."""
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1

@@ -73,10 +73,7 @@ class Memory:
     def load(
         self, space: str, location: Location, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int
     ) -> Array:
-        """Load `count` consecutive elements per lane of `mask`; other lanes receive 0.
-
-        Shapes: result (count, warps, 32) of `dtype`. Errors: Fault.
-        """
+        """Load `count` elements per lane of `mask`, 0 for others. Shapes: (count, warps, 32). Errors: Fault."""
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
         size = count * raw.itemsize

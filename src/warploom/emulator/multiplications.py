@@ -116,10 +116,7 @@ def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications.
-
-    Consecutive ones that add to the same accumulator are computed as one along K.
-    """
+    """Execute issued multiplications. Consecutive ones on one accumulator are computed together."""
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -192,10 +189,7 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Return the tiles of a matrix as words if the fields of the descriptors differ.
-
-    The tiles of one step whose descriptors have the same fields are read together.
-    """
+    """Return the tiles of a matrix if the fields of the descriptors differ, grouped by equal fields."""
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

@@ -41,10 +41,7 @@ class RegisterFiles:
         return sum(32 * self.counts[width] * dtype.itemsize for width, dtype in _FILES.items())
 
     def allocate(self, warps: int) -> dict[int, NDArray[Any]]:
-        """Return register files for `warps` warps by width in bits, filled with zeros.
-
-        Shapes: (registers, warps, 32).
-        """
+        """Return zero-filled register files by width in bits. Shapes: (registers, warps, 32)."""
         return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}
 
 
@@ -106,10 +103,7 @@ class Scope(Names[RegisterLocation, Storage, int]):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instruction at a program counter, bound to a Form.
-
-    `function` is the name of the function that contains it.
-    """
+    """Instruction at a program counter, bound to a Form, with the name of the function that contains it."""
 
     instruction: Instruction
     binding: Binding

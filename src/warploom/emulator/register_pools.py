@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 
 from warploom.emulator.batch import Batch
@@ -112,13 +114,8 @@ class RegisterPools:
 
 def _holders(held: list[int]) -> str:
     """Return a phrase that names the registers of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
-    runs: list[tuple[int, int, int]] = []
-    for warp, count in enumerate(held):
-        if runs and runs[-1][2] == count:
-            runs[-1] = runs[-1][0], warp, count
-        else:
-            runs.append((warp, warp, count))
-    return ", ".join(
-        f"warp {first} holds {count}" if first == last else f"warps {first} to {last} hold {count}"
-        for first, last, count in runs
-    )
+    phrases: list[str] = []
+    for count, run in groupby(range(len(held)), held.__getitem__):
+        first, *rest = run
+        phrases.append(f"warps {first} to {rest[-1]} hold {count}" if rest else f"warp {first} holds {count}")
+    return ", ".join(phrases)

@@ -52,10 +52,7 @@ def move_boxes(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load or store several whole boxes.
-
-    Box b is at bases[b] of the arena and at the shared addresses from starts[b] on.
-    """
+    """Load or store whole boxes. Box b is at bases[b] of the arena and at the shared address starts[b]."""
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
     for b in range(len(bases)):

@@ -218,10 +218,7 @@ class AddressValue:
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate as a constant of a type.
-
-    A floating-point type takes the value of the integer; other types take its low bits.
-    """
+    """Return an integer immediate: its value in a floating-point type, else its low bits."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))

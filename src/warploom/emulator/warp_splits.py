@@ -186,10 +186,7 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge the warp splits of a warp that wait at one instruction to reconverge into slot `row`.
-
-        Returns False if slot `row` has the only one.
-        """
+        """Merge other splits that wait at the instruction of slot `row` into it. Return False without any."""
         warp = self.warp[row]
         same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING))
         others = [int(slot) for slot in same if slot != row]
@@ -204,10 +201,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the reconvergence point for a warp split that diverges.
-
-        A loop uses one point in all its iterations.
-        """
+        """Return the reconvergence point of a diverging warp split; a loop uses one in all its iterations."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -245,10 +239,7 @@ class WarpSplits:
     def _add(
         self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
     ) -> None:
-        """Add a warp split, in the slot of its warp if that slot is free.
-
-        The warp split may reconverge at once.
-        """
+        """Add a warp split, in the slot of its warp if that is free. The split may reconverge at once."""
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
         self.warp[slot] = warp
         self.pc[slot] = pc
@@ -302,11 +293,7 @@ def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) ->
 
 def describe_lanes(mask: Mask) -> str:
     """Return a phrase that names the lanes of a mask: "lane 3", "lanes 0 to 7, 9"."""
-    runs: list[list[int]] = []
-    for lane in np.flatnonzero(mask).tolist():
-        if runs and runs[-1][1] == lane - 1:
-            runs[-1][1] = lane
-        else:
-            runs.append([lane, lane])
-    named = ", ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    lanes = np.flatnonzero(mask)
+    runs = np.split(lanes, np.flatnonzero(np.diff(lanes) > 1) + 1)
+    named = ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
     return f"lane{'' if mask.sum() == 1 else 's'} {named}"

@@ -152,10 +152,7 @@ class Elementwise:
 
 
 def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., Any]], Elementwise]:
-    """Return a decorator that turns a function of numbers into an `Elementwise`.
-
-    `result` is the dtype of the results.
-    """
+    """Return a decorator that makes a function of numbers an `Elementwise` with results of this dtype."""
     return lambda function: Elementwise(function, result, uniform)
 
 

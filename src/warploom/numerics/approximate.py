@@ -106,10 +106,7 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def _reciprocal_root(x: Array) -> Array:
-    """Return the reciprocal square root of f64 by the instruction sequence that ptxas generates.
-
-    The sequence refines the approximate root with one iteration of third order.
-    """
+    """Return the reciprocal root of f64 as ptxas expands it: an estimate and one third-order iteration."""
     small = quietly(np.less, np.abs(x), 2.0**-1022)
     scaled = floats.mul(x, np.where(small, 2.0**54, 1.0))
     estimate = _upper_word(sfu.rsqrt_upper, scaled)
@@ -129,10 +126,7 @@ def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def rcp64(x: Array) -> Array:
-    """Return the approximate reciprocal of f64, computed from upper words.
-
-    Subnormal numbers are flushed to zero.
-    """
+    """Return the approximate reciprocal of f64, from upper words, with subnormal numbers flushed to 0."""
     return _upper_word(sfu.rcp_upper, x)
 
 
@@ -160,10 +154,7 @@ def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def _ex2_half(patterns: Array, fmt: Format) -> Array:
-    """Return 2**x of f16 or bf16 patterns: the f32 result, truncated to the format.
-
-    Overflow gives infinity.
-    """
+    """Return 2**x of f16 or bf16: the f32 result truncated to the format, or infinity on overflow."""
     result = sfu.ex2(packed.float_from_half(patterns, fmt))
     cut = convert.half_from_float(result, fmt, "rz")
     return np.where(result > fmt.max_finite, np.uint16(fmt.inf_code), cut)
@@ -188,10 +179,7 @@ def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, f
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return 2**x of f16 or bf16 numbers or pairs.
-
-    `ftz`, which bf16 forms always set, flushes subnormal results.
-    """
+    """Return 2**x of f16 or bf16 numbers or pairs. `ftz` (always set for bf16) flushes subnormals."""
     result = _half_or_pair(_ex2_half, patterns, fmt)
     return packed.flush(result.astype(np.uint32), fmt).astype(result.dtype) if ftz else result
 

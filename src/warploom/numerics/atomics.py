@@ -94,10 +94,7 @@ _KERNELS = {function: specialized(_loop, function, inline="always") for function
 def integers(
     words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
 ) -> None:
-    """Apply an operation of `OPERATIONS` to unsigned words.
-
-    "cas" stores `values` where a word equals `compares`.
-    """
+    """Apply an operation of `OPERATIONS` to unsigned words; "cas" stores where a word equals `compares`."""
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
 

@@ -253,10 +253,7 @@ def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.
 
 
 def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
-    """Return the upper half of `high:low` shifted left ("l"), or the lower half of it shifted right ("r").
-
-    Source: shf.
-    """
+    """Return the upper half of `high:low` shifted left, or its lower half shifted right.  Source: shf."""
     amount = as_unsigned(count).astype(np.uint64)
     amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
     both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))

@@ -41,9 +41,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
 
 
 def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
-    """Return C + A B, computed by fused multiply-adds in ascending k.
-
-    All operands are f32, or all are f64.
+    """Return C + A B by fused multiply-adds in ascending k. All operands are f32, or all are f64.
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """

@@ -44,10 +44,7 @@ def _flush(x: Array) -> Array:
 
 
 def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
-    """Compare f32 or f64 numbers.
-
-    With a NaN operand, an ordered comparison is false and an unordered one true.
-    """
+    """Compare f32 or f64. With a NaN operand, ordered comparisons are false and unordered ones true."""
     if ftz:
         a, b = _flush(a), _flush(b)
     match comparison:

@@ -192,7 +192,9 @@ def convert(
         if target in INTEGERS:
             return integer_from_integer(x, target, sat)
         result = float_from_integer(x, target, cast(Rounding, rounding or "rn"))
-        return _saturated(result, target) if sat else result
+        if sat and target in ("f16", "bf16"):
+            return packed.saturate(result.astype(np.uint32), FORMATS[target]).astype(np.uint16)
+        return floats.saturate(result) if sat else result
     value = packed.float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
     if target in INTEGERS:
         return integer_from_float(value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32")
@@ -219,10 +221,7 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """Return f64 numbers as f32 numbers or as f16 or bf16 patterns.
-
-    A NaN keeps its sign and upper payload.
-    """
+    """Return f64 numbers in a narrower format. A NaN keeps its sign and the upper bits of its payload."""
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)
@@ -238,10 +237,7 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 
 
 def _widened_to_double(x: Array) -> Array:
-    """Return f32 numbers or f16 patterns as f64 numbers.
-
-    A NaN becomes quiet and keeps its sign and payload.
-    """
+    """Return f32 numbers or f16 patterns as f64. A NaN becomes quiet and keeps its sign and payload."""
     if x.dtype == np.uint16:
         result = formats.decode(x, F16)
         fraction, pattern = 10, x
@@ -256,10 +252,3 @@ def _widened_to_double(x: Array) -> Array:
     payload = (bits << np.uint64(52 - fraction)) & np.uint64((1 << 52) - 1)
     kept = (sign | payload | np.uint64(0x7FF8 << 48)).view(np.float64)
     return np.where(nan, kept, result)
-
-
-def _saturated(x: Array, target: str) -> Array:
-    if target in ("f16", "bf16"):
-        fmt = FORMATS[target]
-        return packed.saturate(x.astype(np.uint32), fmt).astype(np.uint16)
-    return floats.saturate(x)

@@ -123,10 +123,7 @@ STORAGE: dict[str, np.dtype[Any]] = {
 
 
 def element_format(type_word: str) -> Format:
-    """Return the format of the numbers of a PTX type.
-
-    A pair type such as f16x2 has the format of its elements.
-    """
+    """Return the format of the numbers of a PTX type, or of the elements of a pair type such as f16x2."""
     return FORMATS[type_word.removesuffix("x2")]
 
 
@@ -168,10 +165,7 @@ def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def translation(fmt: Format, target: Format) -> Array:
-    """Return a table of the pattern in `target` of every pattern of `fmt`, rounded to nearest even.
-
-    `fmt` has at most 16 bits.
-    """
+    """Return a table of the nearest pattern in `target` for every pattern of a format of 16 bits or fewer."""
     return encode(_table(fmt), target)
 
 

@@ -41,10 +41,7 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _Operands:
-    """Operands of one call of `multiply`, or of the part of it that one thread computes.
-
-    `d` is the output array.
-    """
+    """Operands of one call, or of the part that one thread computes. `d` is the array for the result."""
 
     a: Array
     b: Array
@@ -236,10 +233,7 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum T_FDPA_CONVERTED, computed in f32.
-
-    An f16 addend is widened first, an f16 result is rounded last.
-    """
+    """Return the sum in f32, with an f16 addend widened before it or an f16 result rounded after it."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)

@@ -198,10 +198,7 @@ def outputs(
     positions: Numbers, d: Array, a: Array, b: Array, c: Array | None, model: Model, index: Array | None = None,
     a_scales: Array | None = None, b_scales: Array | None = None,
 ) -> None:  # fmt: skip
-    """Compute the elements of `d` at flat `positions` and write them to it.
-
-    Shapes: those of `fused.multiply`.
-    """
+    """Compute the elements of `d` at flat `positions` in place. Shapes: those of `fused.multiply`."""
     _, rows, columns = d.shape
     flat = d.reshape(-1)
     formats = layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result)

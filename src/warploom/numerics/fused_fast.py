@@ -121,10 +121,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """Return the exponents of f32 values as i32, at least `emin`.
-
-    Zero and special values have codes of their own.
-    """
+    """Return the exponents of f32 values, at least `emin`, with codes for zero and special values."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -142,10 +139,7 @@ def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
 
 
 def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
-    """Round exact f64 sums to f16 numbers in f32 lanes.
-
-    Also return a mask of the sums beyond the range of f16.
-    """
+    """Round exact f64 sums to f16 in f32 lanes. Also return a mask of the sums that overflow f16."""
     b = v.builder
     # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
     power = b.bitcast(b.and_(b.bitcast(value, v.i64), v.constant(v.i64, 0x7FF << 52)), v.f64)
@@ -461,10 +455,7 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Layout:
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Return the possible widths of a strip in columns, the fastest first.
-
-    A vector of 512 bits holds the exponents of 32 columns.
-    """
+    """Return the possible widths of a strip. A vector of 512 bits holds the exponents of 32 columns."""
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 

@@ -60,10 +60,7 @@ def to_f16(x):
 
 @inlined
 def _to_normal_f16(x):
-    """Return the f16 pattern nearest to an f32 number.
-
-    Numbers that are subnormal after rounding to 11 bits become zero.
-    """
+    """Return the nearest f16 pattern, or zero if the number is subnormal once rounded to 11 bits."""
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 

@@ -71,10 +71,7 @@ def _low24(a: Array) -> Array:
 
 
 def mul24(a: Array, b: Array, half: Literal["lo", "hi"] = "lo") -> Array:
-    """Return the low or the high 32 bits of the 48-bit product of the low 24 bits of a and b.
-
-    Source: mul24.
-    """
+    """Return the low or high 32 bits of the product of the low 24 bits of a and b.  Source: mul24."""
     product = _low24(a) * _low24(b)
     return (product >> (16 if half == "hi" else 0)).astype(a.dtype)
 
@@ -100,10 +97,7 @@ def sub_sat(a: Array, b: Array) -> Array:
 
 
 def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Return a + b plus an optional carry-in, and the carry-out as a boolean array.
-
-    Source: PTX ISA 9.7.2.
-    """
+    """Return a + b + an optional carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.add(x, y)
     out = total < x
@@ -115,10 +109,7 @@ def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Ar
 
 
 def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, Array]:
-    """Return a - b minus an optional borrow-in, and the borrow-out as a boolean array.
-
-    Source: PTX ISA 9.7.2.
-    """
+    """Return a - b - an optional borrow-in, and the borrow-out (boolean).  Source: PTX ISA 9.7.2."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.subtract(x, y)
     out = x < y
@@ -132,10 +123,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return one half of the product a * b plus c plus an optional carry-in, and the carry-out.
-
-    Source: PTX ISA 9.7.2.
-    """
+    """Return half of a * b, plus c and a carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
@@ -275,10 +263,7 @@ def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the products of the two halves of a with the two low or high bytes of b.
-
-    Source: dp2a.
-    """
+    """Return c plus the products of a's two halves with b's two low or high bytes.  Source: dp2a."""
     first = 2 if half == "hi" else 0
     chosen = _parts(b, 8, b_signed)[..., first : first + 2]
     return _dot(_parts(a, 16, a_signed), chosen, c, a_signed or b_signed)

@@ -28,10 +28,7 @@ _SHIFT = np.uint32(16)
 
 
 def float_from_half(patterns: Array, fmt: Format) -> Array:
-    """Return the f32 numbers of f16 or bf16 patterns.
-
-    A bf16 NaN keeps its bits, because the GPU shifts it.
-    """
+    """Return the f32 numbers of f16 or bf16 patterns. The GPU keeps all bits of a bf16 NaN."""
     if fmt is BF16:
         return (patterns.astype(np.uint32) << _SHIFT).view(np.float32)
     return translation(fmt, F32)[patterns].view(np.float32)
@@ -166,10 +163,7 @@ def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return the negation of a.
-
-    A NaN becomes canonical, because the GPU subtracts from zero.  Source: neg.
-    """
+    """Return the negation of a. A NaN becomes canonical: the GPU subtracts from zero.  Source: neg."""
     return _unary(a, lambda x: x ^ _SIGNS, fmt, ftz)
 
 
@@ -178,23 +172,15 @@ def absolute(a: Array, fmt: Format, ftz: bool = False) -> Array:
     return _unary(a, lambda x: x & ~_SIGNS, fmt, ftz)
 
 
-def _f32_pair(x: Array) -> tuple[Array, Array]:
-    low = x.astype(np.uint32).view(np.float32)
-    high = (x >> np.uint64(32)).astype(np.uint32).view(np.float32)
-    return low, high
-
-
 def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     """Apply a function of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
-    parts = [_f32_pair(x) for x in operands]
-    low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
-    high = operation(*(p[1] for p in parts), rounding=rounding, ftz=ftz)
+    low, high = (
+        operation(*((x >> shift).astype(np.uint32).view(np.float32) for x in operands), rounding=rounding, ftz=ftz)
+        for shift in (np.uint64(0), np.uint64(32))
+    )
     return low.view(np.uint32).astype(np.uint64) | (high.view(np.uint32).astype(np.uint64) << np.uint64(32))
 
 
 def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
-    """Return a * b + c with f16 or bf16 factors and an f32 addend.
-
-    Source: fma with types f32.f16 and f32.bf16.
-    """
+    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma of f32.f16 and f32.bf16."""
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

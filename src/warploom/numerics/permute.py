@@ -54,10 +54,7 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
 
 @inlined
 def _selected(a, b, selector):
-    """Return the byte with the number in the low 3 bits of a selector.
-
-    Bit 3 replaces it by eight copies of its sign.
-    """
+    """Return the byte that bits 0-2 of a selector name. Bit 3 replaces it by copies of its sign bit."""
     word = b if selector & np.uint32(4) else a
     byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
     sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)

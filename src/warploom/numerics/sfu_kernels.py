@@ -70,19 +70,13 @@ def _float(magnitude, sign):
 
 @inlined
 def _reciprocal_sum(table, squares, fraction):
-    """Return the interpolated sum of the reciprocal.
-
-    The top 7 of the 23 fraction bits select the interval.
-    """
+    """Return the interpolated sum for a 23-bit fraction, whose top 7 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
 
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the interpolated sum of a root.
-
-    If `odd` is 1, the exponent is odd and the rows from 64 on apply.
-    """
+    """Return the interpolated sum of a root. An odd exponent (`odd` is 1) uses the rows from 64 on."""
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
