@@ -69,12 +69,12 @@ def arena_index(
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
-    segment: int = -1
+    segment = -1
     for w in range(warps):
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
+            address: int = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
