@@ -291,7 +291,7 @@ class Warps(Batch):
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Copy `size` bytes in each active lane (cp.async). `captured` has the arrays of `records.ThreadCopy`."""
+    """Copy `size` bytes in each active lane. `captured` has the arrays of `records.ThreadCopy`."""
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]
