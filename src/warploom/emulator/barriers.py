@@ -106,11 +106,9 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record the arrival of some lanes of a diverged warp.
+        """Record the arrival of some lanes of a diverged warp, and return the number of its exited lanes.
 
-        Return the number of the warp's exited lanes, or 0.
-
-        The exited lanes count as arrived once all live lanes of the warp have arrived.
+        Exited lanes count as arrived once all live lanes of the warp have arrived. Before that, the result is 0.
         """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes

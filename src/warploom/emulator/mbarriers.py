@@ -251,7 +251,10 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Let waiting tests return False because nothing else can run, unless all did so too often."""
+        """Make waiting tests return False, because nothing else can run.
+
+        The result is False if all of them have already done so too often.
+        """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1
