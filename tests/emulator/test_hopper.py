@@ -290,7 +290,7 @@ def test_a_multicast_beyond_the_cluster_traps() -> None:
         @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
             [%r11], [%rd0], 64, [%r10], %h1;
         ret;""", grid=2, cluster=2)  # fmt: skip
-    assert "a multicast to ranks 0x5; the cluster has 2 CTAs" in said
+    assert "a multicast has the rank mask 0x5; the cluster has 2 CTAs" in said
 
 
 def test_an_exit_completes_a_phase_that_is_waited_for_later() -> None:
@@ -383,5 +383,5 @@ WITHIN = ".shared .align 16 .b8 data[32]; .shared .align 8 .b64 bar;\n"
 def test_a_copy_within_shared_memory_needs_a_cluster() -> None:
     found = run(COPY_WITHIN, before=WITHIN, directives=".reqnctapercluster 1, 1, 1")
     assert found.tolist() == [7] * 32
-    with pytest.raises(Trap, match="from shared memory to shared memory, in a launch without clusters"):
+    with pytest.raises(Trap, match="from shared memory to shared memory in a launch without clusters"):
         run(COPY_WITHIN, before=WITHIN)

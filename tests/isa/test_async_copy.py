@@ -5,7 +5,7 @@ import pytest
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.emulator.thread_copies import execute_thread_copy
+from warploom.emulator.warps import execute_thread_copy
 from warploom.isa.instructions import async_copy
 from warploom.isa.model.records import ThreadCopy
 

@@ -1,12 +1,13 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled loads and stores of lanes: one lane after the other, every access checked.
+"""Compiled loads and stores. Lanes access memory one after the other, and every address is checked.
 
-The address kernels convert addresses (int64) to byte offsets and return the flat index (warp * 32 + lane) of the first
-faulty lane, or -1. `words` is memory as elements of the access's width; a vector access has consecutive elements.
-Checked offsets are unsigned indices, which the compiled code need not test for being negative.
+The address kernels (`arena_index`, `window_index`) convert int64 addresses to byte offsets. They return the flat index
+(warp * 32 + lane) of the first faulty lane and write the cause to `fault[0]`, or return -1. In the copy kernels,
+`words` is the memory as an array of elements of the accessed width; a vector access takes consecutive elements. Checked
+offsets are converted to unsigned integers, because compiled code tests signed indices for negative values.
 
-Each array layout and dtype of an argument compiles anew on first use. Callers pass C-contiguous, writeable arrays
-(`uniform`), so that the address kernels compile once and the others once for each width.
+Numba compiles a kernel again for each new array layout and dtype of an argument. Callers therefore pass C-contiguous,
+writeable arrays (see `uniform`). The address kernels then compile once, and the copy kernels once for each width.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.faults import Fault
+from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
 
 OUT_OF_BOUNDS = 1
@@ -24,55 +26,35 @@ MISALIGNED = 2
 REMOTE = 3
 READ_ONLY = 4
 
-CLEAN, DIRTY, LOCKED = 0, 1, 2  # state of a segment
-
-Array = NDArray[Any]
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # states of an arena segment: not written, written, read-only
 
 
 def uniform(array: Array) -> Array:
-    """Return the array, or a copy of it, C-contiguous and writeable as compiled code expects it."""
+    """Return the array itself if it is C-contiguous and writeable, else a copy that is."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
 def signed(addresses: Array) -> NDArray[np.int64]:
-    """Return addresses as signed integers for compiled code; from 2**63 on they are out of bounds."""
+    """Return addresses as int64 for compiled code; addresses from 2**63 on become negative."""
     return uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
 
 
 def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
-    """Return the address of a flat lane index, where the addresses may be broadcast to a shape."""
+    """Return the address of the lane with a flat index, after broadcasting `addresses` to `shape`."""
     return np.broadcast_to(addresses, shape).reshape(-1)[lane]
 
 
 def misaligned(size: int, what: str, lane: int) -> Fault:
-    """Return the fault of a misaligned access."""
+    """Return the fault of an access that is not aligned to its size; `what` names the access."""
     message = f"{size}-byte {what} is misaligned; expected a multiple of {size}"
     return Fault("emulator.misaligned", message, lane)
 
 
 def window_size(name: str, low: int, high: int) -> str:
-    """Return a phrase for the extent of shared or local memory."""
+    """Return a phrase for the size and the address range [low, high) of shared or local memory."""
     if high > low:
         return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
     return f"no {name} memory"
-
-
-@njit
-def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
-    """Return the index of the segment that holds [address, address + size), or -1; try `hint` first."""
-    if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
-        return hint
-    low, high = 0, len(starts)
-    while low < high:
-        middle = (low + high) // 2
-        if starts[middle] <= address:
-            low = middle + 1
-        else:
-            high = middle
-    found = low - 1
-    if found >= 0 and address + size <= ends[found]:
-        return found
-    return -1
 
 
 @njit
@@ -80,9 +62,10 @@ def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Compute byte offsets in the arena, whose first byte has the virtual address `base`.
+    """Compute the byte offset of each active lane's address in the arena.
 
-    With `storing`, `state[segment]` becomes DIRTY for each accessed segment.
+    The arena starts at the address `base`. If `storing` is set, `state[segment]` becomes DIRTY for each accessed
+    segment.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -91,14 +74,15 @@ def arena_index(
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
+            address: int = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
-            segment = find_segment(starts, ends, address, size, segment)
-            if segment < 0:
-                fault[0] = OUT_OF_BOUNDS
-                return w * 32 + lane
+            if segment < 0 or address < starts[segment] or address + size > ends[segment]:
+                segment = np.searchsorted(starts, address, side="right") - 1
+                if segment < 0 or address + size > ends[segment]:
+                    fault[0] = OUT_OF_BOUNDS
+                    return w * 32 + lane
             if storing:
                 if state[segment] == LOCKED:
                     fault[0] = READ_ONLY
@@ -113,11 +97,11 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Compute byte offsets of addresses in per-CTA or per-lane windows.
+    """Compute the byte offset of each active lane's address in an array of per-CTA or per-thread windows.
 
-    The offsets index the array that holds all windows. A window is [low, high) of the low 24 bits of an address; the
-    bits above are a cluster rank. `first[w]` is the byte offset of the window of rank 0 in the warp's cluster, or of
-    the warp's first lane. `stride` is the distance between ranks, `lane_stride` between lanes.
+    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank. `first[w]` is the byte
+    offset of the window that belongs to rank 0 of the cluster (shared memory) or to lane 0 (local memory) of warp w.
+    The windows of consecutive ranks are `stride` bytes apart, the windows of consecutive lanes `lane_stride` bytes.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -147,7 +131,7 @@ def window_index(
 
 @njit
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
-    """Load elements at checked byte offsets."""
+    """Load consecutive elements of `words` from the checked byte offset `index` of each active lane."""
     count, warps, lanes = out.shape
     width = np.uint64(out.itemsize)
     for w in range(warps):
@@ -160,7 +144,7 @@ def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
 
 @njit
 def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
-    """Store elements at checked byte offsets."""
+    """Store consecutive elements in `words` at the checked byte offset `index` of each active lane."""
     count = values.shape[0]
     warps, lanes = mask.shape
     width = np.uint64(values.itemsize)
@@ -180,10 +164,11 @@ def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
     out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Read swizzled tiles of 8-byte words for each group.
+    """Copy swizzled tiles of 8-byte words from shared memory to `out`, for each group of warps.
 
-    Word (r, k) of a tile is at starts[g, t] + offsets[r, k], with its chunk swizzled. Returns group * tiles + tile of a
-    tile that leaves its window, or -1.
+    Word (r, k) of tile t of group g is at address starts[g, t] + offsets[r, k], before the swizzle. The tiles of a
+    group are stacked vertically if `down` is set, else side by side. Returns -1, or g * tiles + t for the first tile
+    that exceeds the window [low, high) of shared addresses.
     """
     groups, tiles = starts.shape
     rows, columns = offsets.shape

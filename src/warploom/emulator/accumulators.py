@@ -1,8 +1,8 @@
-"""Accumulators of warpgroup multiplications, kept as matrices instead of registers.
+"""Accumulators of warpgroup multiplications, kept as matrices between multiplications.
 
-They stay matrices while only multiplications use their registers. A multiplication adds to rows and columns, but its
-accumulators are spread over the registers of 128 lanes. Collecting them before each multiplication and writing them
-back would cost more than the sums.
+A multiplication adds to the rows and columns of a matrix, but the elements of its accumulator are distributed over the
+registers of 128 lanes. Copying them to a matrix before each multiplication and back afterwards would cost more time
+than the multiplication.
 """
 
 from __future__ import annotations
@@ -10,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.values import VectorValue
+from warploom.isa.model.semantics import Array
 from warploom.layout import Order
 from warploom.numerics import permute
 from warploom.numerics.fused import Workers
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 
 @dataclass(slots=True, eq=False)
 class _Matrices:
-    """Accumulators of warpgroups in the registers of one vector, kept as matrices.
+    """Accumulator matrices of all warpgroups for the registers of one vector operand.
 
-    `current` is True for the warpgroups whose values are in the matrix.
+    `current[g]` is True if the matrix of warpgroup g holds the values and the registers are out of date.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -42,16 +41,15 @@ class _Matrices:
     pending: list[Future[object]] = field(default_factory=list[Future[object]])
 
     def wait(self) -> None:
-        """Wait until the workers have finished with the matrices."""
         for each in self.pending:
             each.result()
         self.pending.clear()
 
 
 class Accumulators:
-    """Matrices that replace registers of warpgroups until `flush` writes them back.
+    """Matrices that hold the accumulators of warpgroups until `flush` writes them back to the registers.
 
-    `members` has the warps of every warpgroup: a warpgroup's matrix has the index of its row. Shapes: (warpgroups, 4).
+    `members[g]` has the four warps of warpgroup g, whose matrix has index g. Shapes: (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
@@ -60,11 +58,12 @@ class Accumulators:
         self.cached: list[_Matrices] = []
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
-        """Apply `change` to the matrices in a vector's registers of some warpgroups.
+        """Apply `change` to the matrices that some warpgroups hold in the registers of a vector.
 
-        `change` returns the remaining work in independent parts; the workers do it while the emulator continues.
+        `change` starts the update and returns the remaining work as independent functions, which the workers call while
+        the emulator continues.
 
-        Shapes: groups (groups,), rows of `members`; `change` is given (groups, units).
+        Shapes: groups (groups,), indices of warpgroups; `change` receives (groups, units).
         """
         assert value.file is not None
         cached = self._matrices(value.file, value.numbers, order)
@@ -75,7 +74,7 @@ class Accumulators:
         first, count = int(groups[0]), len(groups)
         if int(groups[-1]) - first + 1 == count and (count == 1 or bool((np.diff(groups) == 1).all())):
             works = change(cached.matrices[first : first + count])
-            if self.workers is not None and len(works) > 1:  # a single part may need the workers itself
+            if self.workers is not None and len(works) > 1:  # a single work item uses the workers itself
                 cached.pending = [self.workers.pool.submit(work) for work in works]
                 return
             matrices = None
@@ -88,7 +87,7 @@ class Accumulators:
             cached.matrices[groups] = matrices
 
     def discard(self) -> None:
-        """Drop all matrices, because other CTAs take the place of those that have run."""
+        """Drop all matrices without writing them back, because a new wave of CTAs replaces the warps."""
         for cached in self.cached:
             cached.wait()
         self.cached.clear()

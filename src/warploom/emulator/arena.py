@@ -1,4 +1,4 @@
-"""Global memory of a launch: one array of bytes, with guard gaps between the segments."""
+"""Global, constant and parameter memory of a launch: one array, with gaps between the segments."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ ALIGNMENT = 1024
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Part of the arena: a buffer, a module variable or the parameter block.
+    """Range of the arena that holds one buffer, one module variable or the kernel's parameters.
 
-    `start` is its virtual address.
+    `start` is its virtual address and `kind` its state space: "global", "const" or "param".
+
+    Units: `size` is in bytes.
     """
 
     name: str
     start: int
     size: int
     writable: bool = True
-    kind: str = "global"  # or "const", "param"
+    kind: str = "global"
 
 
 class Arena:
-    """Global, constant and parameter memory in one array.
-
-    Segments are added before the run and never move.
-    """
+    """Global, constant and parameter memory in one array; segments are reserved before `seal`."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -46,14 +45,17 @@ class Arena:
         self.state = np.zeros(0, np.uint8)
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
-        """Add a zero-filled segment of `size` bytes, with a gap after it."""
+        """Add a zero-filled segment of `size` bytes, followed by a gap of unmapped addresses."""
         segment = Segment(name, self._end, size, writable, kind)
         self.segments.append(segment)
         self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
         return segment
 
     def seal(self) -> None:
-        """Allocate the reserved segments. No segment can be added afterwards."""
+        """Allocate the memory of the reserved segments. No segment can be reserved afterwards.
+
+        Errors: UsageError launch.memory if the host has too little memory.
+        """
         size = self._end - GLOBAL_BASE
         try:
             self.bytes = np.zeros(size, np.uint8)
@@ -69,34 +71,34 @@ class Arena:
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
 
     def fork(self) -> Arena:
-        """Return a copy of a sealed arena: the same segments, and bytes of its own."""
+        """Return a copy of a sealed arena with the same segments and a copy of their bytes."""
         other = Arena.__new__(Arena)
         other.__dict__.update(self.__dict__)
         other.bytes, other.state = self.bytes.copy(), self.state.copy()
         return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
-        """Return the bytes of a segment."""
+        """Return the bytes of a segment as a view of the arena."""
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 
     def written(self, segment: Segment) -> bool:
-        """Return True if the run wrote to a segment."""
+        """Return True if the kernel has written to a segment."""
         return bool(self.state[self.segments.index(segment)] == access.DIRTY)
 
     def locate(self, addresses: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the index of the segment that each address lies in or after, -1 before the first."""
+        """Return, for each address, the index of the last segment that starts at or before the address, or -1."""
         return np.searchsorted(self.starts, addresses.astype(np.int64), side="right") - 1
 
     def in_segments(self, kind: str, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return True for the addresses that lie in a segment of a kind."""
+        """Return a mask of the addresses that are inside a segment of the given kind."""
         position = self.locate(addresses)
         inside = (position >= 0) & (addresses.astype(np.int64) < self.ends[np.maximum(position, 0)])
         kinds = np.array([segment.kind == kind for segment in self.segments], np.bool_)
         return inside & kinds[np.maximum(position, 0)]
 
     def nearest(self, address: int) -> str:
-        """Return a phrase that places an address relative to the segments."""
+        """Return a phrase that describes an address by its distance from the nearest segment."""
         if not self.segments:
             return "there is no global buffer"
         inside = [s for s in self.segments if s.start <= address < s.start + s.size]
@@ -113,7 +115,7 @@ class Arena:
         return f"{where} begins {near.start - address} bytes after it"
 
     def mark_written(self, address: int) -> None:
-        """Mark the segment that holds an address as written. Errors: Fault emulator.read-only."""
+        """Mark the segment that contains an address as written. Errors: Fault emulator.read-only."""
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if self.state[position] == access.LOCKED:
             message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
@@ -121,11 +123,14 @@ class Arena:
         self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
-        """Return the byte index of a range that must lie in one segment. Errors: Fault emulator.out-of-bounds."""
+        """Return the index in `bytes` of the range [address, address + size), which one segment must contain.
+
+        `what` names the access in the message.
+
+        Errors: Fault emulator.out-of-bounds.
+        """
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:
-            raise Fault(
-                "emulator.out-of-bounds",
-                f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}",
-            )
+            message = f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}"
+            raise Fault("emulator.out-of-bounds", message)
         return address - GLOBAL_BASE

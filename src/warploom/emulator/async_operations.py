@@ -1,4 +1,9 @@
-"""Asynchronous operations: queues whose operations take effect when the schedule decides."""
+"""Asynchronous operations: queues of issued operations, which the schedule lets take effect.
+
+A deferred action belongs to a channel: "copy" (copies of single threads), "remote" (stores and reductions to the shared
+memory of other CTAs) or "multiplication" (of warpgroups). Each channel has a queue of its own; bulk copies have
+another.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
@@ -15,22 +19,22 @@ from warploom.emulator.events import Commit, Complete, CopyIssue, Dispatcher, Gr
 from warploom.emulator.faults import Fault
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 BatchFactory = Callable[[Array, Array | None], Batch]
 
-PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because it may be polled
+PATIENCE = 256  # backward jumps of any warp after which a lazy operation takes effect; a warp may poll its result
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
-CHANNELS = ("copy", "remote", "multiplication")  # of deferred actions
+CHANNELS = ("copy", "remote", "multiplication")
 _GROUPS: dict[str, Group] = {"copy": "copy", "remote": "", "multiplication": "multiplication", "bulk": "bulk"}
-UNAWAITED = ("copy", "remote")  # channels whose actions may take effect without a wait of their issuer
+UNAWAITED = ("copy", "remote")  # channels whose actions may take effect before their issuer waits for them
 _LAST = np.iinfo(np.int64).max
 
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued action of some warps. `group` is the group in which each warp issued it."""
+    """Queued action of some warps. `group` has the number of the group in which each warp issued it."""
 
     channel: str
     action: Action
@@ -45,10 +49,12 @@ class _Deferred:
 
 @dataclass(slots=True)
 class _Copy:
-    """Queued bulk copy of one lane. `position` is its warp's index in the request's arrays.
+    """Queued bulk copy of one lane.
 
-    `group` is the lane's bulk group, -1 if the copy completes on an mbarrier. `data` is the source, if only the source
-    has been read.
+    `position` is the index of the lane's warp in the arrays of the request.
+
+    `group` is the number of the lane's bulk group, or -1 if the copy completes on an mbarrier. `data` has the source
+    bytes if a wait with `.read` has already read them, else None.
     """
 
     request: Any
@@ -64,10 +70,13 @@ class _Copy:
 
 
 class AsyncOperations:
-    """Queues of deferred actions and bulk copies.
+    """Queues of deferred actions and of bulk copies.
 
-    `make_batch` makes the batch that an action runs on, from warps and a mask. Actions and copies are numbered in order
-    of issue. Shapes: committed (warps,) groups of each channel, bulk_groups (warps, 32).
+    `make_batch(warps, mask)` returns the batch on which an action runs. Actions and bulk copies are numbered
+    separately, in the order in which they are issued. `committed[channel]` counts the closed groups of each warp,
+    `bulk_groups` those of each lane.
+
+    Shapes: committed[channel] (warps,), bulk_groups (warps, 32).
     """
 
     def __init__(
@@ -88,13 +97,16 @@ class AsyncOperations:
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
         self.bulk_groups = np.zeros((warps, 32), np.int64)
-        self.deferred = 0  # actions so far
-        self.issued = 0  # bulk copies so far
+        self.deferred = 0  # number of actions so far
+        self.issued = 0  # number of bulk copies so far
 
     # Deferred actions -------------------------------------------------------------------------------------
 
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
-        """Queue an action, or execute it now."""
+        """Queue an action of a batch's active lanes on a channel, or run it at once under the eager schedule.
+
+        `captured` has arrays whose first axis is the warps of the batch.
+        """
         number = self.deferred
         self.deferred += 1
         pc, warps, group = self.state.pc, batch.warp_index, self.committed[channel][batch.warp_index]
@@ -113,7 +125,7 @@ class AsyncOperations:
         self.queues[channel].append(item)
 
     def commit(self, batch: Batch, channel: str) -> None:
-        """Close the open group of a channel."""
+        """Close the open group of a channel ("bulk" for bulk copies) for the active lanes of a batch."""
         if self._on_commit is not None:
             self._on_commit(Commit(self.state.pc, batch, _GROUPS[channel]))
         if channel == "bulk":
@@ -122,9 +134,9 @@ class AsyncOperations:
             self.committed[channel][batch.warp_index] += 1
 
     def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Complete all but the `pending` newest groups.
+        """Complete all groups of a channel except the `pending` newest closed ones, for the lanes of a batch.
 
-        With `read_only`, only the sources of their copies are read.
+        If `read_only` is set, the sources of bulk copies are read, and their destinations are written later.
         """
         if self._on_wait is not None:
             groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
@@ -146,7 +158,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Execute queued actions in order, for the warps whose group is below `limit[warp]`; at most `most`."""
+        """Run at most `most` queued actions in order, for the warps with a group below `limit[warp]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -173,7 +185,7 @@ class AsyncOperations:
 
     @staticmethod
     def _part(item: _Deferred, which: Array) -> _Deferred:
-        """Return a queued action of some of its warps."""
+        """Return a copy of a queued action, restricted to some of its warps."""
         return replace(
             item,
             warps=item.warps[which],
@@ -185,7 +197,7 @@ class AsyncOperations:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def bulk(self, batch: Batch, request: Any) -> None:
-        """Queue one copy for each active lane, or execute it now."""
+        """Queue one bulk copy for each active lane, or execute the copies at once under the eager schedule."""
         self.executor.check(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
@@ -218,7 +230,7 @@ class AsyncOperations:
         self.state.origin = None
 
     def _read(self, copy: _Copy) -> bool:
-        """Read only the source of a copy; return False if its two halves cannot be separated."""
+        """Read the source of a copy in advance. Return False for a tensor copy, which cannot be split."""
         if copy.data is None:
             self.state.origin = (copy.pc, copy.warp, copy.lane)
             copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)
@@ -226,11 +238,14 @@ class AsyncOperations:
         return copy.data is not None
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return what the copy of one lane would now write at [start, start + size) of the arena."""
+        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return what queued copies, issued by a warp at `pc`, write at [start, start + size) of the arena."""
+        """Return the bytes that queued copies would write to [start, start + size) of the arena.
+
+        Only copies that `warp` has issued at the program counter `pc` count; each gives one entry.
+        """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)
             for copy in self.copies
@@ -241,7 +256,7 @@ class AsyncOperations:
     # Schedule ---------------------------------------------------------------------------------------------
 
     def between_blocks(self) -> None:
-        """Execute the queued operations that the schedule lets take effect between two basic blocks."""
+        """Run the queued operations that the schedule lets take effect between two basic blocks."""
         random = self.state.random
         if self.kind == "lazy" and (self.copies or any(self.queues[channel] for channel in UNAWAITED)):
             latest = int(self.splits.epoch.max(initial=0)) - PATIENCE
@@ -258,11 +273,14 @@ class AsyncOperations:
             for channel, queue in self.queues.items():
                 if queue and random.random() < _CHANCE:
                     if channel == "remote":
-                        random.shuffle(queue)  # they have no order
+                        random.shuffle(queue)  # remote actions have no order
                     self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
 
     def unblock(self) -> bool:
-        """Execute one queued operation, because no warp can run; return False if there is none."""
+        """Run one queued operation because no warp can continue. Return False if no operation may run.
+
+        Multiplications stay in their queue.
+        """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0
             self._execute_copies([self.copies[position]])
@@ -274,9 +292,9 @@ class AsyncOperations:
         return False
 
     def on_exit(self, warps: Array) -> None:
-        """Execute the operations that exited warps have queued.
+        """Run the queued operations of warps that have left the kernel.
 
-        Multiplications take effect for the whole warpgroup.
+        A queued multiplication runs for the whole warpgroup of such a warp.
         """
         groups = self.state.topology.warpgroup_of
         for channel, queue in self.queues.items():

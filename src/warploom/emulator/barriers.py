@@ -1,38 +1,27 @@
-"""CTA barriers, with counts and reductions, and the cluster barrier."""
+"""CTA barriers, with thread counts and reductions, and cluster barriers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
-from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
-
-BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
-
-
-@dataclass(slots=True)
-class _Reduction:
-    """Contribution of one warp to a reducing barrier, and the destination of its result."""
-
-    warp: int
-    lanes: Array
-    result: Any
+BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 
 
 class Barriers:
-    """Arrivals and waiting warp splits of every CTA barrier and cluster barrier.
+    """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    The key of a CTA barrier is cta * 16 + number. A converged warp arrives with 32 threads whatever its active lanes,
-    by the manual's per-warp rule; a warp split that lacks lanes arrives with its own.
+    CTA barriers are identified by keys cta * 16 + number. By the manual's per-warp rule, a converged warp arrives with
+    32 threads even if some of its lanes are inactive. A warp split that lacks lanes of its warp counts its own lanes
+    only.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -44,21 +33,24 @@ class Barriers:
         self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
         self.expected = np.zeros(topology.ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
         self.waiting: dict[int, list[int]] = {}
-        # Lanes of warps that arrive in parts, by barrier and warp.
+        # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
-        self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
+        # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
+        self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
         self.cluster_of = topology.cluster_of
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
-        # The phase that each thread has arrived in and not yet waited for, else -1.
+        # Phase in which each thread has arrived without waiting for it yet, or -1.
         self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
-        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # slots, and their waiting lanes
+        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # cluster -> slots and waiting lanes
 
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive at a barrier.
+        """Arrive at a CTA barrier, for an expected number of `threads` or for all threads of the CTA.
 
-        With `suspend`, warp splits whose barrier is incomplete wait and leave the batch.
+        If `suspend` is set, warp splits whose barrier is still incomplete are suspended and leave the batch.
+
+        Errors: Fault emulator.barrier.
         """
         keys = self._arrive(batch, number, threads)
         if self._on_barrier is not None:
@@ -76,7 +68,7 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Arrive with a predicate; write the reduction to `result` when the barrier completes."""
+        """Synchronise at a CTA barrier, and write the "popc", "and" or "or" of a predicate to `result`."""
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
         keys = self._keys(batch, number)
@@ -85,15 +77,14 @@ class Barriers:
             lanes = active[position]
             votes[0] += int((truth[position] & lanes).sum())
             votes[1] += int(lanes.sum())
-            parts.append(_Reduction(int(batch.warp_index[position]), lanes.copy(), result))
+            parts.append((int(batch.warp_index[position]), lanes.copy(), result))
         self.arrive(batch, number, threads, suspend=True)
 
     def _keys(self, batch: Batch, number: Array) -> Array:
         first = _per_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
-            raise Fault(
-                "emulator.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0
-            )
+            message = f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}"
+            raise Fault("emulator.barrier", message, 0)
         return batch.location.cta * BARRIERS + first
 
     def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
@@ -105,9 +96,8 @@ class Barriers:
             whole = (masks == splits.live[batch.warp_index]).all(axis=1)
             amounts = np.where(whole, 32, masks.sum(axis=1))
             for position in np.flatnonzero(~whole).tolist():
-                amounts[position] += self._add_part(
-                    int(keys[position]), int(batch.warp_index[position]), masks[position]
-                )
+                warp = int(batch.warp_index[position])
+                amounts[position] += self._add_part(int(keys[position]), warp, masks[position])
         if threads is not None:
             counts = _per_warp(batch, threads)
             self._check_counts(keys, counts)
@@ -116,7 +106,10 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record lanes of a warp that arrives in parts; with the last part, return the number of exited lanes."""
+        """Record the arrival of some lanes of a diverged warp, and return the number of its exited lanes.
+
+        Exited lanes count as arrived once all live lanes of the warp have arrived. Before that, the result is 0.
+        """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
         if (self.splits.live[warp] & ~came).any():
@@ -136,11 +129,11 @@ class Barriers:
             held = int(self.expected[keys[position]])
             others = f"{held} threads" if held else "all threads of the CTA"
             number, count = int(keys[position]) % BARRIERS, int(counts[position])
-            message = f"barrier {number} is joined for {count} threads while others wait for {others}"
+            message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {others}"
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Return the number of threads that complete each barrier."""
+        """Return the number of threads that each barrier waits for. Shapes: that of `keys`."""
         return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
@@ -167,30 +160,26 @@ class Barriers:
                 if key in self._votes:
                     self._publish(*self._votes.pop(key))
 
-    def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
+    def _publish(self, mode: str, votes: list[int], parts: list[tuple[int, Array, Any]]) -> None:
         true, all_lanes = votes
-        value: Array = (
-            np.full((1, 1), true, np.uint32)
-            if mode == "popc"
-            else np.full((1, 1), true == all_lanes if mode == "and" else true > 0, np.bool_)
-        )
-        for part in parts:
-            warp = np.array([part.warp], np.intp)
-            Batch(self.state, np.zeros(0, np.intp), warp, part.lanes[None]).write(part.result, value)
+        value: Array = np.array([[true == all_lanes if mode == "and" else true > 0]])
+        if mode == "popc":
+            value = np.array([[true]], np.uint32)
+        for warp, lanes, result in parts:
+            batch = Batch(self.state, np.zeros(0, np.intp), np.array([warp], np.intp), lanes[None])
+            batch.write(result, value)
 
     # Cluster barrier --------------------------------------------------------------------------------------
 
     def cluster_arrive(self, batch: Batch) -> None:
-        """Arrive at the barrier of the cluster."""
+        """Arrive at the cluster barrier with the active lanes of a batch.
+
+        Errors: Fault emulator.cluster-barrier if a thread has not waited for its previous arrival.
+        """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
-        again = active & (self.cluster_joined[batch.warp_index] >= 0)
-        if again.any():
-            raise Fault(
-                "emulator.cluster-barrier",
-                "a thread arrives at the cluster barrier again before it has waited for its last arrival",
-                int(np.flatnonzero(again)[0]),
-            )
+        message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
+        refuse("emulator.cluster-barrier", active & (self.cluster_joined[batch.warp_index] >= 0), message)
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
@@ -200,17 +189,15 @@ class Barriers:
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
-        """Suspend warp splits until the phase they arrived in is complete."""
+        """Suspend the warp splits of a batch until the phase that their lanes arrived in is complete.
+
+        Errors: Fault emulator.cluster-barrier if a thread has not arrived.
+        """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         joined = self.cluster_joined[batch.warp_index]
-        absent = active & (joined < 0)
-        if absent.any():
-            raise Fault(
-                "emulator.cluster-barrier",
-                "a thread waits at the cluster barrier without having arrived",
-                int(np.flatnonzero(absent)[0]),
-            )
+        message = "a thread waits at the cluster barrier without having arrived"
+        refuse("emulator.cluster-barrier", active & (joined < 0), message)
         waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
         if self._on_barrier is not None:
             self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))
@@ -223,7 +210,7 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Return, for each cluster, the threads that its barrier still waits for, and all live threads."""
+        """Return two counts of each cluster: the live threads that have not arrived, and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -244,7 +231,7 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:
-        """Complete the barriers of CTAs that waited only for threads that have left the kernel."""
+        """Complete the barriers of some CTAs that were waiting only for threads that have now left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
@@ -256,7 +243,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait at a barrier."""
+        """Return the barrier that a warp split (a slot of `WarpSplits`) waits at, or None."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])
@@ -274,7 +261,7 @@ class Barriers:
 
 
 def _per_warp(batch: Batch, value: Array) -> Array:
-    """Return a warp-uniform operand: its value in the first active lane of each warp. Shapes: (warps,)."""
+    """Return the value of a warp-uniform operand in the first active lane of each warp. Shapes: (warps,)."""
     wide = np.broadcast_to(value, (batch.count, 32))
     if batch.mask is None:
         return wide[:, 0].astype(np.int64)

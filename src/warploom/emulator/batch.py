@@ -1,7 +1,7 @@
 """Batch: the warps that execute one instruction together.
 
-A batch is a set of warp splits at one program counter. If their warps are consecutive in the register files, reading a
-register returns a view and writing needs no scatter.
+A batch is a set of warp splits at one program counter. If the warps have consecutive indices in the register files,
+reading a register returns a view, and writing a register is a plain assignment.
 """
 
 from __future__ import annotations
@@ -14,34 +14,26 @@ from numpy.typing import NDArray
 from warploom.emulator.shared_memory import Location
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.layout import Order
 
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
 class Batch:
-    """Warps at one instruction, and their registers.
+    """Warp splits that execute one instruction together, with access to their registers.
 
-    `rows` are the slots of the warp splits. It is empty for the batch of an asynchronous operation. `base` has the
-    lanes of the warp splits, `mask` those that also pass the guard; None stands for all lanes of all warps.
+    `rows` are their slots in `WarpSplits`; it is empty in the batch of an asynchronous operation. `base` is a mask of
+    the lanes of the warp splits, and `mask` of those lanes for which the guard is true. None stands for all 32 lanes of
+    every warp.
+
+    Shapes: rows and warp_index (warps,), base and mask (warps, 32).
     """
 
     __slots__ = (
-        "_groups",
-        "_location",
-        "asynchronous",
-        "base",
-        "consecutive",
-        "count",
-        "has_warpgroups",
-        "mask",
-        "rows",
-        "state",
-        "warp_index",
-        "warps",
-    )
+        "_groups", "_location", "asynchronous", "base", "consecutive", "count", "has_warpgroups", "mask", "rows",
+        "state", "warp_index", "warps",
+    )  # fmt: skip
 
     def __init__(self, state: State, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.state = state
@@ -56,7 +48,7 @@ class Batch:
         self.count = len(warp_index)
         first = int(warp_index[0]) if self.count else 0
         spans = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count
-        # Warps are in order as long as none has diverged.
+        # Without divergence, the warps of a batch are in ascending order.
         self.consecutive = spans and (not self.state.splits.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.consecutive else warp_index
         self._location: Location | None = None
@@ -65,7 +57,7 @@ class Batch:
 
     @property
     def location(self) -> Location:
-        """Warp and CTA numbers of the batch."""
+        """Warp and CTA indices of the batch, for accesses to memory."""
         if self._location is None:
             cta = self.state.topology.cta_of[self.warp_index]
             self._location = Location(self.warp_index.astype(np.int64), cta, self.asynchronous)
@@ -80,7 +72,7 @@ class Batch:
     # Guard and selection ----------------------------------------------------------------------------------
 
     def guard(self, predicate: Array) -> bool:
-        """Restrict the active lanes to those where the predicate holds; return False if none is left."""
+        """Restrict the active lanes to those with a true predicate. Return False if no lane is left."""
         if self.base is None:
             if predicate.all():
                 return True
@@ -94,11 +86,14 @@ class Batch:
         return True
 
     def unguard(self) -> None:
-        """Activate all lanes of the warp splits again."""
+        """Remove the restriction of `guard`: make all lanes of the warp splits active again."""
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:
-        """Remove warp splits from the batch, to continue at `pc` when they are woken; return their slots."""
+        """Remove the warp splits selected by `which` from the batch and return their slots.
+
+        They get `status`, and continue at `pc` once they are ready again.
+        """
         splits = self.state.splits
         if self.state.on_suspend is not None:
             self.state.on_suspend(self, which, status, pc == self.state.pc)
@@ -118,26 +113,26 @@ class Batch:
         return rows
 
     def dismiss_idle(self, pc: int) -> None:
-        """Remove the warp splits none of whose lanes passed the guard; they continue at `pc`."""
+        """Remove the warp splits without active lanes from the batch; they continue at `pc`."""
         if self.mask is not None and self.mask is not self.base:
             idle = np.logical_not(np.any(self.mask, axis=1))
             if idle.any():
                 self.suspend(idle, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch of one warp, with some of its lanes, to read and write registers."""
+        """Return a batch with one warp of this batch and some of its lanes, for access to registers."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )
 
     def active(self) -> Lanes:
-        """Return the active lanes. Shapes: (warps, 32)."""
+        """Return the mask of active lanes. Shapes: (warps, 32)."""
         return np.ones((self.count, 32), np.bool_) if self.mask is None else self.mask
 
     # Registers --------------------------------------------------------------------------------------------
 
     def read(self, value: Any) -> Array:
-        """Return an operand in the dtype of its type."""
+        """Return the value of an operand in the NumPy dtype of its PTX type."""
         return value.fetch(self)
 
     def read_vector(self, value: Any) -> Array:
@@ -145,39 +140,39 @@ class Batch:
         return value.fetch_all(self)
 
     def write(self, value: Any, result: Array) -> None:
-        """Write the active lanes of a destination; None is the sink."""
+        """Write the active lanes of a destination operand; None is the sink `_`."""
         if value is not None:
             value.put(self, result)
 
     def write_vector(self, value: Any, results: Array) -> None:
-        """Write every register of a vector."""
+        """Write the active lanes of every register of a vector."""
         value.put_all(self, results)
 
     def read_fragment(self, value: Any, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup holds in a vector.
+        """Return the matrix that each warp or warpgroup holds in the registers of a vector.
 
-        Shapes: (warps or warpgroups, units).
+        Shapes: (warps or warpgroups, units of the order).
         """
         units = value.read_matrix(self, order, self._matrix_order(order))
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup."""
+        """Write the matrix of each warp or warpgroup to the registers of a vector."""
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:
-        """Return the positions of the warps in the order of their parts of the matrices."""
+        """Return the positions of the batch's warps, with the four warps of a warpgroup adjacent."""
         return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
 
     def read_carry(self) -> Array:
-        """Return the condition-code carry of each thread. Shapes: (warps, 32)."""
+        """Return the carry flag CC.CF of each thread. Shapes: (warps, 32)."""
         return self.state.carry[self.warps]
 
     def write_carry(self, carry: Array) -> None:
-        """Set the carry of the active lanes."""
+        """Write the carry flag CC.CF of the active lanes."""
         held = self.state.carry[self.warp_index]
         self.state.carry[self.warp_index] = np.where(self.active(), carry, held)
 
     def addresses(self, value: Any) -> NDArray[np.uint64]:
-        """Return the effective addresses of an address operand."""
+        """Return the effective addresses of an address operand, base plus offset."""
         return value.effective(self)

@@ -1,7 +1,8 @@
-"""Basic blocks of a program, and the order of instructions in them.
+"""Basic blocks of a program, and the order of the instructions inside them.
 
-Instructions that address the matrices of one warpgroup multiplication stand between it and the next. They move before
-the first multiplication, so that the multiplications are adjacent and can run together (`link.Linker.find_runs`).
+Compilers place address computations between the warpgroup multiplications that use the addresses. This module moves the
+computations before the first multiplication. The multiplications are then adjacent and can run together
+(`link.Linker.find_runs`).
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warploom.emulator.program import Program, Step
-from warploom.ptx import Address, Element, Instruction, Name, Negated, Operand, Symbol, Tuple, Vector
+from warploom.ptx import Address, Element, Name, Negated, Operand, Symbol, Tuple, Vector
 from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Order the steps within their blocks, and set `block_end`, `meet` and `following` of the program.
+    """Order the steps inside their blocks and set `block_end`, `meet` and `following` of the program.
 
-    `bodies` has the first program counter and the end of each function.
+    `bodies` has the first program counter of each function and the program counter after its end.
     """
     steps = program.steps
     count = len(steps)
@@ -50,13 +51,8 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
             end = pc
 
 
-def names_of(instruction: Instruction) -> Iterator[str]:
-    """Yield the names in an instruction's operands."""
-    return names_in(*instruction.operands)
-
-
 def names_in(*operands: Operand) -> Iterator[str]:
-    """Yield the names in operands."""
+    """Yield the names that operands contain."""
     pending = list(operands)
     while pending:
         operand = pending.pop()
@@ -87,7 +83,7 @@ def _targets(step: Step) -> list[int]:
 
 
 def _join_multiplications(steps: list[Step], leaders: set[int]) -> None:
-    """Move pure computations before the warpgroup multiplications that they stand between."""
+    """Move pure computations that are between warpgroup multiplications before the first of them."""
     pc = 0
     while pc < len(steps):
         if not _multiplies(steps[pc]):
@@ -118,7 +114,7 @@ def _multiplies(step: Step) -> bool:
 
 
 def _is_pure(step: Step) -> bool:
-    """Return True if an instruction only reads and writes registers, with the same result at any time."""
+    """Return True if an instruction only reads and writes registers and gives the same result at any time."""
     operands = step.binding.operands.values()
     kinds = {bound.spec.kind for bound in operands}
     written = any(bound.spec.access in ("write", "both") for bound in operands)
@@ -126,8 +122,8 @@ def _is_pure(step: Step) -> bool:
 
 
 def _registers(step: Step) -> set[tuple[int, int]]:
-    """Return the registers of an instruction's operands and guard, as width and index."""
-    names = list(names_of(step.instruction))
+    """Return the registers of an instruction's operands and guard, as pairs of width in bits and index."""
+    names = list(names_in(*step.instruction.operands))
     if step.instruction.guard is not None:
         names.append(step.instruction.guard.name)
     found = [step.scope.location(name) for name in names]

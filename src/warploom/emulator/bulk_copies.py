@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,11 +16,12 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import AccessKind
-from warploom.emulator.faults import Fault
+from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.memory import Memory
-from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
+from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, move_boxes, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
+from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
 from warploom.layout import (
     TensorMapFields,
@@ -34,57 +36,41 @@ from warploom.layout import (
 from warploom.numerics.convert import tf32_from_float
 from warploom.numerics.formats import TF32
 
-Array = NDArray[Any]
-
-
 _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 
 
+@dataclass(slots=True, eq=False)
 class CopyExecutor:
-    """Executor of bulk copies. A request has arrays over warps and lanes, one copy for each active lane.
+    """Executor of bulk copies and tensor copies.
 
-    `complete` counts bytes off mbarriers at byte offsets of shared memory.
+    A request (`BulkCopy` or `TensorCopy`) has arrays over warps and lanes and describes one copy for each active lane.
+    `complete(offsets, bytes)` counts transferred bytes on the mbarriers at byte offsets of shared memory.
     """
 
-    def __init__(self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool) -> None:
-        self.memory = memory
-        self.complete = complete
-        self.explicit_cluster = explicit_cluster
+    memory: Memory
+    complete: Callable[[Array, int], None]
+    explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, the alignment and the ignored bytes of a request when it is issued.
-
-        Errors: Fault.
-        """
+        """Check cluster, alignment and ignored bytes of a bulk copy when it is issued. Errors: Fault."""
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
-            if "global" not in spaces and not self.explicit_cluster and active.any():
-                message = "a bulk copy from shared memory to shared memory, in a launch without clusters"
-                raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
-            for name, array in (
-                ("source", request.source),
-                ("destination", request.destination),
-                ("size", request.bytes),
-            ):
-                wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
-                if wrong.any():
-                    lane = int(np.flatnonzero(wrong)[0])
-                    found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
-                    message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
-                    raise Fault("emulator.misaligned", message, lane)
+            if "global" not in spaces and not self.explicit_cluster:
+                message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
+                refuse("emulator.no-cluster", active, message)
+            addresses = {"source": request.source, "destination": request.destination, "size": request.bytes}
+            for name, array in addresses.items():
+                message = f"the {name} of a bulk copy is {{:#x}}; expected a multiple of 16"
+                refuse("emulator.misaligned", active & (array % 16 != 0), message, array)
             for count in request.ignored or ():
-                wrong = active & (np.broadcast_to(count, active.shape) > 15)
-                if wrong.any():
-                    lane = int(np.flatnonzero(wrong)[0])
-                    found = int(np.broadcast_to(count, active.shape).reshape(-1)[lane])
-                    message = f"a bulk copy ignores {found} bytes at one end of its source; expected 0 to 15"
-                    raise Fault("emulator.misaligned", message, lane)
+                message = "a bulk copy ignores {} bytes at one end of its source; expected 0 to 15"
+                refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Execute those copies of a request that can be made together, and return which.
+        """Execute the copies of a request that one compiled call can move, and return a mask of these copies.
 
-        Shapes: position in the request's arrays, lane and CTA of each copy (copies,); result (copies,).
+        Shapes: positions (indices of the warps in the request's arrays), lanes and ctas (copies,); result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
@@ -98,9 +84,9 @@ class CopyExecutor:
                 continue  # the fault is reported when the copies are executed one by one
             if found is None:
                 continue
-            copies = of_map[found.copy]
+            copies, move = of_map[found[0]], found[1]
             try:
-                found.move()
+                move()
             except Fault as fault:
                 blamed = copies[fault.lane]
                 lane = int(positions[blamed]) * 32 + int(lanes[blamed])
@@ -111,13 +97,16 @@ class CopyExecutor:
     def tensor_maps(
         self, request: Any, positions: Array, lanes: Array
     ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group the tensor copies of a request by the contents of their tensor maps."""
+        """Group the tensor copies of a request by the contents of their tensor maps.
+
+        Returns pairs of a tensor map and the indices of its copies. Copies with an unreadable tensor map are left out.
+        """
         if not isinstance(request, TensorCopy):
             return []
         return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group copies by the contents of their tensor maps; copies through unreadable maps are left out."""
+        """Group copies by the contents of the tensor maps at these addresses (see `tensor_maps`)."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
                 return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
@@ -132,7 +121,7 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane, with `data` if its source has been read already."""
+        """Execute the copy of one lane. `data` has its source bytes if they are known. Errors: Fault."""
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
@@ -140,13 +129,13 @@ class CopyExecutor:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
     def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """Return what the copy of one lane reads; None for a tensor copy, which cannot be split in two."""
+        """Return the source bytes of one lane's bulk copy, or None for a tensor copy, which cannot be split."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return what the copy of one lane would now write at [start, start + size) of the arena.
+        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now.
 
-        None if that is not one row of bytes that the copy stores unchanged.
+        Returns None if the copy does not store the whole range unchanged from contiguous source bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -176,13 +165,13 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and window address of the destination, or of each destination of a multicast."""
+        """Return the CTA and the window address of each destination; a multicast has several."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
         if ranks is not None:
             if ranks >> shared.cluster_size:
-                message = f"a multicast to ranks {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
+                message = f"a multicast has the rank mask {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
                 raise Fault("emulator.out-of-bounds", message)
             owners = [first + rank for rank in range(shared.cluster_size) if ranks >> rank & 1]
             self._check_present(owners)
@@ -269,10 +258,11 @@ class CopyExecutor:
     # Tensor tiles -----------------------------------------------------------------------------------------
 
     def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
-        """Return the tensor map and the coordinates of a copy. Errors: Fault if the copy is illegal."""
+        """Return the tensor map and the coordinates of one lane's copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
-            message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
+            expected = request.dimensions
+            message = f"a {expected}-dimensional copy needs a tensor map of rank {expected}, got rank {fields.rank}"
             raise Fault("emulator.tensor-map", message)
         if fields.is_im2col != request.is_im2col:
             own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
@@ -284,7 +274,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the copies of a prefetch, which has no other visible effect. Errors: Fault."""
+        """Check the tensor copies of a prefetch, which has no other visible effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))
@@ -312,7 +302,10 @@ class CopyExecutor:
             self._tile_store(request, cta, fields, rows, address)
 
     def fields(self, address: int) -> TensorMapFields:
-        """Return the contents of the tensor map at an address. Errors: Fault, UsageError."""
+        """Return the decoded tensor map at a global address.
+
+        Errors: Fault if the address is misaligned or out of bounds, UsageError if the map is malformed.
+        """
         arena = self.memory.arena
         if address % 64:
             raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
@@ -321,10 +314,7 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Return the arena index of the map's address.
-
-        Errors: Fault if `size` bytes of a row are not in bounds.
-        """
+        """Return the arena index of the tensor's first byte, after a check of `size` bytes of each row."""
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -381,9 +371,9 @@ class CopyExecutor:
             self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
         else:
             self._report_rows("write", base, rows, inside)
-            tile_out(
-                memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
-                memory.shared.bytes, origin,
+            move_boxes(
+                memory.arena.bytes, np.array([base]), rows.global_offset[reached], rows.shared_offset[reached], inside,
+                np.array([low]), mask, memory.shared.bytes, np.array([origin]), False,
             )  # fmt: skip
             return
         firsts = base + rows.global_offset[reached]
@@ -402,16 +392,13 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return True for the bytes of a copy that its byte mask lets through. Shapes: (size,)."""
+    """Return a mask of the bytes of a copy that its 16-bit byte mask selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Return the rows of a box with f32 numbers rounded to tf32, and their starts.
-
-    The start of a row out of bounds is -1.
-    """
+    """Return the rows of a box as tf32 bytes, and the start of each row: -1 if it is out of bounds."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
@@ -420,18 +407,18 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
     return rows.reshape(-1), np.where(reached, np.arange(len(sources)) * pitch, -1)
 
 
+@dataclass(slots=True, eq=False)
 class _Pick:
-    """Reader of the elements of a request's arrays that belong to one lane."""
+    """Reader of one lane's elements in the arrays of a request."""
 
-    def __init__(self, position: int, lane: int) -> None:
-        self.position = position
-        self.lane = lane
+    position: int
+    lane: int
 
     def number(self, array: Array) -> int:
-        """Return the lane's element; arrays may be broadcast along either axis."""
+        """Return the lane's element of an array, which may be broadcast along either axis."""
         rows, columns = array.shape
         return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
-        """Return the lane's element, or None."""
+        """Return the lane's element, or None if the array is None."""
         return None if array is None else self.number(array)

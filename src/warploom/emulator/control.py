@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,51 +11,47 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.batch import Batch
-from warploom.emulator.faults import Fault
+from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.link import Linked, LocalBytes
 from warploom.emulator.memory import Memory
 from warploom.emulator.program import Program, RegisterLocation, Storage
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
 from warploom.emulator.warp_splits import Status, describe_lanes
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
+_TOGETHER = "all lanes of a warp must execute an .aligned instruction together"
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
+@dataclass(eq=False)
 class Control:
-    """Changes of the program counters of warp splits.
+    """Control flow of warp splits.
 
-    A method that moves warp splits sets `state.moved`, which ends the batch. `formal` returns the value of a device
-    function's parameter; `on_exit` is told the warps of lanes that exited.
+    A method that changes the program counters of warp splits sets `state.moved`, which ends the execution of the batch.
+    `formal` returns the operand for a parameter of a device function. `on_exit` is called with the warps of which lanes
+    have left the kernel.
     """
 
-    def __init__(
-        self,
-        state: State,
-        program: Program,
-        linked: Sequence[Linked],
-        memory: Memory,
-        formal: Callable[[Storage | RegisterLocation], Register | LocalBytes],
-        on_exit: Callable[[Rows], None],
-    ) -> None:
-        self.state = state
-        self.splits = state.splits
-        self.program = program
-        self.linked = linked
-        self.memory = memory
-        self.formal = formal
-        self.on_exit = on_exit
-        # Member masks of warp splits that wait for lanes at any barrier of their warp, by slot.
+    state: State
+    program: Program
+    linked: Sequence[Linked]
+    memory: Memory
+    formal: Callable[[Storage | RegisterLocation], Register | LocalBytes]
+    on_exit: Callable[[Rows], None]
+
+    def __post_init__(self) -> None:
+        self.splits = self.state.splits
+        # Slot -> member mask of a warp split that may meet its members at any barrier of the warp.
         self._members: dict[int, int] = {}
-        self._aligned: set[int] = set()  # warp splits that reconverge at an `.aligned` instruction
+        self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
 
     # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """Send the active lanes to `target` and the others to the next instruction."""
+        """Continue the active lanes at `target` and the other lanes at the next instruction."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if batch.mask is None:
@@ -64,25 +61,20 @@ class Control:
         present = splits.mask[batch.rows]
         some = taken.any(axis=1)
         every = (taken == present).all(axis=1)
-        splits.goto_each(batch.rows[every], np.full(int(every.sum()), target, np.int64))
-        splits.goto_each(batch.rows[~some], np.full(int((~some).sum()), pc + 1, np.int64))
+        splits.goto(batch.rows[every], target)
+        splits.goto(batch.rows[~some], pc + 1)
         for position in np.flatnonzero(some & ~every):
             targets = np.where(taken[position], target, pc + 1)
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Send each active lane to its entry of the table and the others to the next instruction."""
+        """Continue each active lane at its entry of the table, the others after the branch. Errors: Fault."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         taken = batch.active()
         wide = index.astype(np.int64)
-        wrong = taken & (wide >= len(table))
-        if wrong.any():
-            lane = int(np.flatnonzero(wrong)[0])
-            found = int(wide.reshape(-1)[lane])
-            raise Fault(
-                "emulator.branch-table", f"branch index {found} is beyond a table of {len(table)} targets", lane
-            )
+        message = f"branch index {{}} is beyond a table of {len(table)} targets"
+        refuse("emulator.branch-table", taken & (wide >= len(table)), message, wide)
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
             lanes = goals[position][splits.mask[row]]
@@ -94,7 +86,10 @@ class Control:
     # Calls ------------------------------------------------------------------------------------------------
 
     def call(self, batch: Batch, function: Any, arguments: Any) -> None:
-        """Call a device function: copy the arguments to its parameters and continue at its entry."""
+        """Copy the arguments to a device function's parameters, and continue the active lanes at its entry.
+
+        Errors: Fault emulator.indirect-call, emulator.call.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         active = batch.active()
@@ -118,7 +113,7 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return the active lanes to the caller, or end them."""
+        """Return the active lanes to the caller; end them if there is none or if `whole_kernel` is set."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
@@ -143,7 +138,7 @@ class Control:
         splits, pc = self.splits, self.state.pc
         site = splits.calls[slot][-1]
         if (lanes != splits.mask[slot]).any():
-            # The returning lanes execute this return again as their own warp split; all meet after the call.
+            # The returning lanes repeat this return as their own warp split. All lanes reconverge after the call.
             targets = np.where(lanes, pc, pc + 1)
             splits.split(slot, targets, site + 1, splits.calls[slot][:-1])
             return
@@ -156,7 +151,7 @@ class Control:
         splits.goto(np.array([slot], np.intp), site + 1)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:
-        """Copy an argument or a result for the lanes of one warp."""
+        """Copy an argument or a result, for the lanes of one warp."""
         if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
             local = self.memory.local
             lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])
@@ -171,9 +166,9 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Narrow the batch to warp splits with all live lanes of the member mask; the others wait.
+        """Suspend the warp splits of a batch that lack live lanes of their member mask.
 
-        With `anywhere`, lanes that wait for the same members at another instruction count as present.
+        If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
         """
         splits = self.splits
         if not splits.diverged:
@@ -205,7 +200,7 @@ class Control:
                     splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
-        """Narrow the batch of an `.aligned` instruction to complete warps; the other warp splits wait."""
+        """Suspend the warp splits at an `.aligned` instruction that lack live lanes of their warp."""
         splits = self.splits
         if splits.diverged:
             missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
@@ -213,7 +208,7 @@ class Control:
                 self._aligned.add(int(row))
 
     def reconverge_warpgroups(self, batch: Batch) -> None:
-        """Narrow the batch of a warpgroup instruction to whole warpgroups; the other warp splits wait."""
+        """Suspend the warp splits whose warpgroup is incomplete, at a warpgroup instruction."""
         if batch.has_warpgroups:
             return
         state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
@@ -231,7 +226,7 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits `missing`, wake those that they complete, and return their slots."""
+        """Suspend the warp splits in `missing`, wake those that are now complete, and return the slots."""
         if not missing.any():
             return batch.rows[:0]
         splits = self.splits
@@ -246,10 +241,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction holds for all lanes of a warp or for none.
-
-        Errors: Fault emulator.aligned.
-        """
+        """Check that the guard of an `.aligned` instruction selects whole warps. Errors: Fault."""
         if batch.mask is None or batch.mask is batch.base:
             return
         out = self.splits.mask[batch.rows] & ~batch.mask
@@ -257,21 +249,17 @@ class Control:
         if len(partial):
             warp = int(partial[0])
             lane = int(np.flatnonzero(batch.mask[warp])[0])
-            raise Fault(
-                "emulator.aligned",
-                "all lanes of a warp must execute an .aligned instruction together; "
-                f"its guard excludes {describe_lanes(out[warp])}",
-                warp * 32 + lane,
-            )
+            message = f"{_TOGETHER}; its guard excludes {describe_lanes(out[warp])}"
+            raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return the warps with only some lanes at an `.aligned` instruction, and the slots of those splits."""
+        """Return the warps with only some lanes at an `.aligned` instruction, and the slots that wait there."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}
 
     def fault_of_partially_arrived(self) -> Fault | None:
-        """Return the fault of a warp of which only some lanes reach an `.aligned` instruction, or None."""
+        """Return the fault of a warp that reaches an `.aligned` instruction with only some lanes, or None."""
         splits = self.splits
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()
@@ -285,9 +273,6 @@ class Control:
                 elsewhere.append(f"{describe_lanes(met)} at a reconvergence point")
             self.state.origin = (int(splits.pc[row]), warp, -1)
             verb = "is" if splits.mask[row].sum() == 1 else "are"
-            return Fault(
-                "emulator.aligned",
-                "all lanes of a warp must execute an .aligned instruction together; "
-                f"{describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}",
-            )
+            message = f"{_TOGETHER}; {describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}"
+            return Fault("emulator.aligned", message)
         return None

@@ -1,7 +1,7 @@
 """Deadlock report: the waits-for graph of a run in which no warp can continue.
 
-Nodes are groups of warps that wait for the same thing at one instruction. Edges lead to the groups that could release
-them, because an instruction that does so lies ahead of those groups.
+A node is a group of warps that wait at one instruction for the same thing. An edge leads to a group that could release
+the node: an instruction that would release it is reachable from that group's program counter.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from warploom.isa.model import effects
 
 EffectType = TypeVar("EffectType", bound=effects.Effect)
 
-_NAMED = 3  # groups that a note names
-_LISTED = 64  # warps that the data lists for each group
+_NAMED = 3  # most groups that the notes name
+_LISTED = 64  # most warps of a group in the JSON output
 _MEETINGS = {"warps": "warps of its warpgroup", "lanes": "lanes of its warp"}
-_SHARED = ("mbarrier", "cluster barrier")  # shared by the CTAs of a cluster
+_SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster can use
 
 
 @dataclass(eq=False, slots=True)
 class _Group:
-    """Warp splits that wait at one program counter for one thing.
+    """Warp splits that wait at one program counter for the same thing.
 
-    `releases` has the groups that could release it, with the instruction that would.
+    `slots` are their slots in `WarpSplits`. `releases` pairs each group that could release this one with the program
+    counter of the instruction that would do so.
     """
 
     pc: int
@@ -45,26 +46,20 @@ class _Group:
     releases: list[tuple[_Group, int]] = field(default_factory=list["tuple[_Group, int]"])
 
 
+@dataclass(eq=False)
 class DeadlockReport:
-    """Waits-for graph of all warp splits that are left."""
+    """Waits-for graph of all warp splits that have not left the kernel."""
 
-    def __init__(
-        self,
-        state: State,
-        program: Program,
-        linked: Sequence[Linked],
-        barriers: Barriers,
-        mbarriers: Mbarriers,
-        pools: RegisterPools,
-    ) -> None:
-        self.state = state
-        self.program = program
-        self.linked = linked
-        self.barriers = barriers
-        self.mbarriers = mbarriers
-        self.pools = pools
+    state: State
+    program: Program
+    linked: Sequence[Linked]
+    barriers: Barriers
+    mbarriers: Mbarriers
+    pools: RegisterPools
+
+    def __post_init__(self) -> None:
         self.groups: list[_Group] = []
-        status = state.splits.status
+        status = self.state.splits.status
         for slot in np.flatnonzero((status == Status.WAITING) | (status == Status.RECONVERGING)):
             self._add(int(slot))
         self.sites = {id(group): self._sites(group) for group in self.groups}
@@ -75,7 +70,7 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the error with a diagnostic for each group; the first group of a cycle names the cycle."""
+        """Return the error with a diagnostic for each group. Each cycle is named in only one diagnostic."""
         reported: set[int] = set()
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
@@ -96,39 +91,28 @@ class DeadlockReport:
         group.slots.append(slot)
 
     def _sites(self, group: _Group) -> list[int]:
-        """Return the instructions that could release a group, by their declared effects."""
+        """Return the program counters of the instructions whose effects could release a group."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
         if kind == "mbarrier" and not state["arrivals"]:
-            return [
-                pc
-                for pc, issue in self._having(effects.Issue)
-                if issue.mbarrier and self._operand(pc, issue.mbarrier) is not None
-            ]
+            issues = [(pc, each.mbarrier) for pc, each in self._having(effects.Issue) if each.mbarrier]
+            return [pc for pc, mbarrier in issues if self._operand(pc, mbarrier) is not None]
         if kind == "mbarrier":
-            return self.mbarriers.arrivals(group.slots) or [
-                pc
-                for pc, arrival in self._having(effects.Arrive)
-                if self._word(pc, arrival.action).startswith("arrive")
-                and _may_reach(self._operand(pc, arrival.address), state["offset"])
-            ]
+            actions = self._having(effects.Arrive)
+            arrivals = [(pc, each) for pc, each in actions if self._word(pc, each.action).startswith("arrive")]
+            possible = [pc for pc, each in arrivals if _may_reach(self._operand(pc, each.address), state["offset"])]
+            return self.mbarriers.arrivals(group.slots) or possible
         if kind == "barrier":
-            return [
-                pc
-                for pc, barrier in self._having(effects.Barrier)
-                if barrier.level == "cta" and _may_be(self._operand(pc, "a"), state["number"])
-            ]
+            barriers = [pc for pc, each in self._having(effects.Barrier) if each.level == "cta"]
+            return [pc for pc in barriers if _may_be(self._operand(pc, "a"), state["number"])]
         if kind == "cluster barrier":
             return [pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives]
         if kind == "registers":
-            return [
-                pc
-                for pc, each in self._having(effects.Allocate)
-                if each.resource == "registers" and self._word(pc, each.action) == "release"
-            ]
+            pools = [(pc, each) for pc, each in self._having(effects.Allocate) if each.resource == "registers"]
+            return [pc for pc, each in pools if self._word(pc, each.action) == "release"]
         return [group.pc]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
-        """Yield the instructions with an effect, and the effect."""
+        """Yield the program counter and the effect of each instruction that has an effect of type `kind`."""
         for pc, step in enumerate(self.program.steps):
             effect = step.binding.form.effect(kind)
             if effect is not None:
@@ -141,7 +125,7 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the instruction at which `other` could release `group`, or -1."""
+        """Return the program counter at which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
@@ -155,7 +139,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps of a group, as the kind of wait requires."""
+        """Return the clusters, CTAs, warpgroups or warps of a group, whichever a wait of this kind concerns."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -165,7 +149,7 @@ class DeadlockReport:
         return set((topology.cluster_of if kind in _SHARED else topology.cta_of)[warps].tolist())
 
     def _ahead(self, group: _Group) -> Iterator[int]:
-        """Yield the program counters that a group could reach once it continues, nearest first."""
+        """Yield the program counters that a group could reach if it continued, nearest first."""
         program = self.program
         entries = [function.entry for function in program.functions.values()]
         calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
@@ -189,7 +173,7 @@ class DeadlockReport:
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
             parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
-            notes.append(Note(f"a cycle: {', '.join(parts)}, which line {self._line(group.pc)} holds up"))
+            notes.append(Note(f"a cycle: {', '.join(parts)}, which needs line {self._line(group.pc)} to continue"))
         one = len(self._warps(group)) == 1
         kernel = f"kernel {self.program.kernel.name}, "
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
@@ -231,7 +215,7 @@ class DeadlockReport:
         return Note(f"{named} {plural}, and no warp that is left can come to it", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
-        """Return the shortest cycle of groups that wait for each other, from `start` on, or an empty list."""
+        """Return the shortest cycle of waiting groups that contains `start`, or an empty list."""
         before: dict[int, _Group | None] = {id(start): None}
         pending = [start]
         for group in pending:
@@ -247,7 +231,7 @@ class DeadlockReport:
         return [start] if any(other is start for other, _ in start.releases) else []
 
     def _data(self, group: _Group, cycle: Iterable[_Group]) -> dict[str, Any]:
-        """Return the group's node and edges as data for JSON output."""
+        """Return a dictionary of a group's warps, wait and possible releases for JSON output."""
         return {
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
@@ -257,12 +241,9 @@ class DeadlockReport:
         }
 
     def _node(self, group: _Group) -> dict[str, Any]:
-        state, topology = self.state, self.state.topology
+        topology, coordinates = self.state.topology, self.state.placement.coordinates
         warps = [
-            {
-                "cta": state.placement.coordinates[topology.cta_of[warp]].tolist(),
-                "warp": int(topology.warp_in_cta[warp]),
-            }
+            {"cta": coordinates[topology.cta_of[warp]].tolist(), "warp": int(topology.warp_in_cta[warp])}
             for warp in self._warps(group)[:_LISTED]
         ]
         return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}
@@ -281,10 +262,7 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may point to an offset in shared memory.
-
-    Registers may hold any value.
-    """
+    """Return True if an address operand may have this offset in shared memory, as any register may."""
     match address.base:
         case Constant(array=held) | PerWarp(table=held):
             return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())

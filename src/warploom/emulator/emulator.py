@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,14 +15,12 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
-from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
 from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid, Topology
-from warploom.emulator.instruction_events import InstructionEvents
 from warploom.emulator.link import Linker
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
@@ -31,87 +30,127 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
-from warploom.numerics.fused import Workers
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-BATCH_COST = 32  # warps whose instruction costs as much time as that of a batch of one warp
-WAVE_TICKS = 36  # bits of a clock that one wave may fill; a wave has no more instructions than its budget
+BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
+WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
+STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 
 
-class Emulator:
-    """Emulator of one launch, which executes as many CTAs at a time as are resident.
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """Division of a launch into waves of `resident` CTAs each; the last wave has the remaining CTAs.
 
-    The components of a wave (memory, barriers, asynchronous operations, …) are made when its CTAs become resident.
+    `numbers` are the numbers of the waves to run.
+
+    Shapes: clusters (clusters, CTAs of a cluster, 3), coordinates in launch order.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        grid: Grid,
-        resident: int,
-        arena: Arena,
-        segments: dict[str, int],
-        arch: str,
-        schedule: Schedule,
-        workers: Workers | None,
-        step_budget: int,
-        observers: Sequence[Observer],
-    ) -> None:
+    resident: int
+    clusters: NDArray[np.int64]
+    numbers: range
+
+    def of(self, number: int) -> NDArray[np.int64]:
+        """Return the coordinates of the CTAs of one wave. Shapes: (CTAs, 3)."""
+        each = self.resident // self.clusters.shape[1]
+        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
+
+    @property
+    def ctas(self) -> int:
+        """Number of CTAs in the waves to run."""
+        return sum(len(self.of(number)) for number in self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Request to run a grid, with everything that the run needs except memory.
+
+    `parameters` is the content of the kernel's parameter block, `pool` the workers for matrix arithmetic. `waves`
+    selects some waves of the grid; None runs all of them.
+
+    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
+    """
+
+    program: Program
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    shared: int
+    parameters: bytes
+    arch: str
+    schedule: Schedule
+    explicit_cluster: bool = False
+    step_budget: int = STEP_BUDGET
+    observers: tuple[Observer, ...] = ()
+    pool: Any = None
+    waves: Waves | None = None
+
+    def shape(self) -> Grid:
+        """Return the launch's grid, block, cluster and shared memory sizes."""
+        total = self.program.dynamic_start + self.shared
+        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
+
+
+class Emulator:
+    """Emulator of one launch, which runs the grid in waves of at most `resident` CTAs.
+
+    `start` makes the CTAs of a wave resident and creates the components that depend on them (memory, barriers,
+    asynchronous operations, …). `run` executes the wave.
+    """
+
+    def __init__(self, request: Request, grid: Grid, resident: int, arena: Arena, segments: dict[str, int]) -> None:
+        program = request.program
+        self.request = request
         self.program = program
         self.grid = grid
-        self.arch = arch
-        self.schedule = schedule
-        self.workers = workers
-        self.step_budget = step_budget
+        self.schedule = request.schedule
         self.arena = arena
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
         files = program.registers.allocate(self.topology.warps)
         self.state = State(grid, self.topology, files, program.kernel.name)
-        self.accumulators = Accumulators(self.topology.warpgroup_members(), workers)
+        self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
         self.batch: Warps | None = None
-        self.linker = Linker(program, files, segments, grid, self.topology, arch)
+        self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
         self.linked = self.linker.link_all()
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
-        self.events = Dispatcher(observers)
+        self.events = Dispatcher(request.observers)
         self._attach_observers()
 
     def _attach_observers(self) -> None:
-        """Attach the observers, and keep the handlers of the events that the emulator itself makes."""
+        """Attach the observers, and store the handlers of the events that this class itself creates."""
         state, events = self.state, self.events
-        events.attach(
-            Launch(
-                self.program, self.linked, self.grid, self.topology, self.arch, self.schedule, self.arena,
-                state.counters,
-            )
+        launch = Launch(
+            self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
+            state.counters,
         )  # fmt: skip
+        events.attach(launch)
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
         self._on_exit_of = events.handler(Exit)
         self._guards = events.guard_handlers()
-        self._instructions = InstructionEvents(self.program, self.linked, events).handlers
-        self._on_suspend = events.handler(Suspend)
-        if self._on_suspend is not None:
-            state.on_suspend = self._suspended
-
-    def _suspended(self, batch: Batch, suspended: Array, status: int, repeats: bool) -> None:
-        if self._on_suspend is not None:
-            self._on_suspend(Suspend(self.state.pc, batch, suspended, status, repeats))
+        self._instructions = events.instruction_handlers(launch)
+        if (on_suspend := events.handler(Suspend)) is not None:
+            state.on_suspend = lambda batch, which, status, repeats: on_suspend(
+                Suspend(state.pc, batch, which, status, repeats)
+            )
 
     # Waves --------------------------------------------------------------------------------------------------
 
     def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
         """Make the CTAs of a wave resident.
 
-        Only global memory keeps its contents from earlier waves. Clocks continue from a value that no earlier wave can
-        have reached. Shapes: (ctas, 3) coordinates, whole clusters, at most as many as fit.
+        Only global memory keeps its contents from earlier waves. Clocks start at a value above those of all earlier
+        waves.
+
+        Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS
@@ -129,17 +168,9 @@ class Emulator:
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit)
         self.components = Components(
-            self.arch,
-            self.parameters,
-            self.workers,
-            self.accumulators,
-            self.memory,
-            self.control,
-            self.barriers,
-            self.mbarriers,
-            self.pools,
-            self.asynchronous,
-        )
+            self.request.arch, self.parameters, self.request.pool, self.accumulators, self.memory, self.control,
+            self.barriers, self.mbarriers, self.pools, self.asynchronous,
+        )  # fmt: skip
         self.linker.refresh()
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
@@ -148,10 +179,7 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs to their end, and call `report` now and then.
-
-        Errors: Trap, Deadlock.
-        """
+        """Run the resident CTAs until all have exited, and report the progress. Errors: Trap, Deadlock."""
         splits = self.state.splits
         while True:
             ready = splits.ready()
@@ -176,7 +204,7 @@ class Emulator:
                 splits.release_overdue()
             if self.steps % 256 == 0:
                 report()
-            if self.state.counters.spent > self.step_budget:
+            if self.state.counters.spent > self.request.step_budget:
                 raise self._runaway()
 
     def _select(self, ready: Rows) -> Rows:
@@ -186,17 +214,14 @@ class Emulator:
             random = self.state.random
             chosen = splits.at_pc(ready, int(splits.pc[random.choice(ready.tolist())]))
             if len(chosen) > 1 and random.random() < SPLIT_CHANCE:
-                # Some warps run ahead, so that only the program's own synchronisation keeps warps in step.
+                # Some warps run ahead of the others, which reveals missing synchronisation.
                 ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
                 return ahead if len(ahead) else chosen
             return chosen
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute one batch to the end of its basic block.
-
-        Under a random schedule, the batch ends at a random point of the block.
-        """
+        """Execute a batch to the end of its basic block; a random schedule may stop it at any instruction."""
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
@@ -262,7 +287,7 @@ class Emulator:
             splits.goto(batch.rows, end)
 
     def _on_exit(self, warps: Rows) -> None:
-        """Complete what depends on lanes of these warps that have left the kernel."""
+        """Update the state after lanes of these warps have exited, and complete what waited only for them."""
         state, splits = self.state, self.state.splits
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]

@@ -1,8 +1,8 @@
-"""Typed events of a run, the observers that handle them, and the dispatcher between the two.
+"""Typed events of a run, the observers that handle them, and the dispatcher that connects both.
 
-The emulator makes an event only if an observer handles its type. Observers read and never change anything: a run has
-the same results with and without them. Every event has the program counter `pc` of the instruction that is executing.
-Indices of warps, CTAs and slots of warp splits are those of the resident CTAs.
+The emulator creates an event only if an observer handles events of its type. Observers never change the state of the
+run, so its results do not depend on them. Each event has the program counter `pc` of the instruction that is executing.
+Warps, CTAs and slots of warp splits are identified by their indices among the resident CTAs.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model import effects
+from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields
 
-Array = NDArray[Any]
 AccessKind = Literal["read", "write", "update"]
 Group = Literal["copy", "bulk", "multiplication", ""]
-"""Group of asynchronous operations as in `isa.model.effects`; "" for operations that are in no group."""
+"""Group that a commit closes, as in `isa.model.effects`.
+
+"" stands for operations that belong to no group.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Facts of a launch that observers may read while it runs.
-
-    `instructions` are indexed by program counter.
-    """
+    """Objects of a launch that observers may read. `instructions` is indexed by program counter."""
 
     program: Program
     instructions: Sequence[Linked]
@@ -54,7 +54,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Event at the instruction `pc`."""
+    """Event during the execution of the instruction at `pc`."""
 
     pc: int
 
@@ -64,7 +64,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of CTAs, with new registers, barriers and shared memory. The tables change while they run."""
+    """Start of a wave of CTAs with new registers, barriers and shared memory, which change later."""
 
     placement: Placement
     splits: WarpSplits
@@ -73,21 +73,23 @@ class Resident(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockStart(Event):
-    """Start of a basic block, which a batch is about to execute from `pc` on."""
+    """Start of a batch's execution of a basic block, from `pc` on."""
 
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd(Event):
-    """End of a basic block. Until the next one starts, only asynchronous operations take effect."""
+    """End of a basic block. Only asynchronous operations take effect before the next BlockStart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspend(Event):
-    """Departure of warp splits from their batch. `status` is that of `WarpSplits`.
+    """Suspension of warp splits, which leave their batch with a new `status` (`warp_splits.Status`).
 
-    `repeats` is set if they will execute the same instruction again. Shapes: suspended (warps,).
+    `suspended` is a mask over the batch. `repeats` is True if the warp splits will execute the same instruction again.
+
+    Shapes: suspended (warps,).
     """
 
     batch: Batch
@@ -98,7 +100,7 @@ class Suspend(Event):
 
 @dataclass(frozen=True, slots=True)
 class Exit(Event):
-    """Exit of warps, all of whose lanes have left the kernel."""
+    """Exit of warps whose lanes have all left the kernel."""
 
     warps: Array
 
@@ -108,16 +110,17 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Evaluation of an instruction's guard for all lanes of a batch."""
+    """Evaluation of an instruction's guard predicate for all lanes of a batch."""
 
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
 class Execute(Event):
-    """Execution of an instruction by a batch, before its effects.
+    """Execution of an instruction by a batch, before the instruction has any effect.
 
-    Instructions of a run execute together: `first` is the program counter of the run, and `length` its instructions.
+    Adjacent multiplications execute together as a run. `first` is the program counter of the first instruction of the
+    run, and `length` the number of its instructions.
     """
 
     batch: Batch
@@ -128,10 +131,11 @@ class Execute(Event):
 
 @dataclass(frozen=True, slots=True)
 class Access(Event):
-    """Load, store or atomic update of lanes, before it takes place.
+    """Load, store or atomic update by lanes, before it takes place.
 
-    `space` is "shared", "local" or "global". `index` are byte offsets in that memory, and `size` is the access of a
-    lane in bytes. Stores and updates have the stored `values`, updates an `operation` on elements of a `type`.
+    `space` is "shared", "local" or "global". `index` has byte offsets in the array of this memory, and `size` is the
+    number of bytes that each lane accesses. `values` are the stored elements; an update applies `operation` to elements
+    of PTX type `type`.
 
     Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.
     """
@@ -149,7 +153,7 @@ class Access(Event):
 
 @dataclass(frozen=True, slots=True)
 class Fence(Event):
-    """Fence of active lanes. `effect` is declared on its Form."""
+    """Execution of a fence by the active lanes. `effect` is declared on the Form of the instruction."""
 
     batch: Batch
     operands: SimpleNamespace
@@ -158,10 +162,12 @@ class Fence(Event):
 
 @dataclass(frozen=True, slots=True)
 class Barrier(Event):
-    """Arrival of warps at a barrier (`arrives`), or wait of warps at it, or both.
+    """Arrival of warps at a barrier (if `arrives` is True), their wait at the barrier, or both.
 
-    `keys` are the barriers: cta * 16 + number, the cluster, or the warp. `waits` marks the warps that wait if the phase
-    is incomplete; at a cluster barrier, only those whose phase is incomplete. Shapes: keys and waits (warps,).
+    `keys` identify the barriers: cta * 16 + number, the index of the cluster, or the index of the warp. `waits` marks
+    the warps that wait if the phase is incomplete. At a cluster barrier it marks only warps whose phase is incomplete.
+
+    Shapes: keys and waits (warps,).
     """
 
     batch: Batch
@@ -173,9 +179,9 @@ class Barrier(Event):
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Event):
-    """Request of warps for registers of their CTA's pool. `waits` marks those that must wait.
+    """Request of warps for `count` registers per thread from the pool of their CTA.
 
-    Shapes: waits (warps,).
+    `waits` marks the warps that must wait. Shapes: waits (warps,).
     """
 
     batch: Batch
@@ -188,7 +194,10 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarrier objects at byte offsets `index` of shared memory, before it takes place.
+    """Action of lanes on mbarrier objects, before it takes place.
+
+    `index` has the byte offsets of the objects in shared memory. `asynchronous` is True for the action of an
+    asynchronous operation.
 
     Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
@@ -204,10 +213,11 @@ class Arrive(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseWait(Event):
-    """Test of mbarrier objects for the completion of a phase.
+    """Test of mbarrier objects by lanes for the completion of a phase.
 
-    `complete` marks lanes that find it complete. `phase` has the parity that they wait for. Shapes: index, lanes and
-    complete (warps, 32).
+    `complete` marks the lanes that find their phase complete. `phase` has the parity of the phase that each lane tests.
+
+    Shapes: index, lanes and complete (warps, 32).
     """
 
     batch: Batch
@@ -220,9 +230,9 @@ class PhaseWait(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseComplete(Event):
-    """Completion of phases of barriers.
+    """Completion of barrier phases.
 
-    `keys` are those of `Barrier`, or byte offsets / 8 of mbarriers, once for each completed phase.
+    `keys` has one entry for each completed phase: a key of `Barrier`, or the byte offset of an mbarrier divided by 8.
     """
 
     level: Literal["cta", "cluster", "mbarrier"]
@@ -236,8 +246,8 @@ class PhaseComplete(Event):
 class Issue(Event):
     """Issue of an asynchronous operation by the active lanes of a batch.
 
-    Operations are numbered. `groups` is the number of the open group of each warp, and `length` the number of
-    instructions in the operation.
+    `number` numbers the operations in order of issue. `groups` has the number of each warp's open group. `length` is
+    the number of instructions that form the operation.
     """
 
     batch: Batch
@@ -248,23 +258,27 @@ class Issue(Event):
 
 
 class PendingCopies(Protocol):
-    """Bulk copies that have not taken effect."""
+    """Bulk copies that are queued and have not taken effect."""
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return what the copy of one lane would now write at [start, start + size) of the arena."""
+        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now."""
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return what pending copies, issued by a warp at `pc`, write at [start, start + size) of the arena."""
+        """Return the bytes that queued copies would write to [start, start + size) of the arena.
+
+        Only copies that `warp` has issued at the program counter `pc` count; each gives one entry.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CopyIssue(Event):
-    """Issue of bulk copies, one for each active lane, with consecutive numbers from `first` on.
+    """Issue of bulk copies, one for each active lane, numbered consecutively from `first`.
 
-    `positions` are the indices of their warps in the request's arrays. `groups` are the open bulk groups of the lanes,
-    -1 for copies that complete on an mbarrier. `tensor_maps` groups the copies by readable tensor maps.
+    `positions` are the indices of the copies' warps in the arrays of the request. `groups` has the number of each
+    lane's open bulk group, or -1 for a copy that completes on an mbarrier. `tensor_maps` pairs each readable tensor map
+    with the indices of its copies.
 
     Shapes: positions, lanes, warps and groups (copies,).
     """
@@ -282,9 +296,11 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True)
 class CopyAccess(Event):
-    """Access of a bulk copy to byte ranges of global memory. Updates have an `operation` on a `type`.
+    """Access of a bulk copy to byte ranges of global memory.
 
-    Shapes: starts and sizes (ranges,), byte offsets in the arena.
+    An update applies `operation` to elements of PTX type `type`.
+
+    Shapes: starts (byte offsets in the arena) and sizes (ranges,).
     """
 
     kind: AccessKind
@@ -296,7 +312,7 @@ class CopyAccess(Event):
 
 @dataclass(frozen=True, slots=True)
 class Commit(Event):
-    """End of the open group of asynchronous operations of the active lanes."""
+    """Closing of the open group of asynchronous operations of the active lanes."""
 
     batch: Batch
     group: Group
@@ -304,10 +320,11 @@ class Commit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Wait(Event):
-    """Wait of active lanes for all but the `pending` newest groups of asynchronous operations.
+    """Wait of the active lanes for their closed groups, except for the `pending` newest ones.
 
-    With `reads_only`, the wait ends when the sources have been read. `committed` counts the closed groups. Shapes:
-    committed (warps,), for bulk groups (warps, 32).
+    If `reads_only` is True, the wait ends once the sources have been read. `committed` counts the closed groups.
+
+    Shapes: committed (warps,), for bulk groups (warps, 32).
     """
 
     batch: Batch
@@ -321,8 +338,8 @@ class Wait(Event):
 class Complete(Event):
     """Moment at which asynchronous operations take effect, for some of the warps that issued them.
 
-    `numbers` are those of `Issue`. If `group` is "bulk", they are those of the copies of `CopyIssue`, and `warps` is
-    None.
+    `numbers` are numbers of `Issue` events. If `group` is "bulk", they are numbers of copies of `CopyIssue`, and
+    `warps` is None.
     """
 
     group: Group
@@ -334,13 +351,15 @@ class Complete(Event):
 
 EventType = TypeVar("EventType", bound=Event)
 Handler = Callable[[Any], None]
+InstructionHandler = Callable[[int, Batch, int, int], None]
+"""Function of a program counter, a batch, and the first program counter and the length of a run."""
 
 
 class Observer(ABC):
     """Observer of one launch.
 
-    `attach` sets the handlers: `handlers` by event type, `instructions` for `Execute` and `guards` for `Guard` at
-    single program counters.
+    `attach` fills three dictionaries of functions: `handlers` by type of event, and `instructions` (for `Execute`) and
+    `guards` (for `Guard`) by program counter.
     """
 
     handlers: Mapping[type[Event], Handler]
@@ -354,19 +373,22 @@ class Observer(ABC):
 
     @abstractmethod
     def attach(self, launch: Launch) -> None:
-        """Prepare for a launch and set the handlers."""
+        """Prepare for a launch and fill the dictionaries of handlers."""
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if the trap or deadlock that ends the run at `pc` is a finding and no error."""
+        """Return True if this observer reports the trap or deadlock that ended the run at `pc` as a finding.
+
+        A run that ends with a finding raises no error.
+        """
         return False
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """Return what was found."""
+        """Return the findings of the run."""
         return ()
 
 
 class Dispatcher:
-    """Handlers of all observers of a launch. Observers handle an event in their order."""
+    """Handlers of all observers of a launch. Each event goes to the observers in their given order."""
 
     def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self.observers = tuple(observers)
@@ -377,25 +399,57 @@ class Dispatcher:
             each.attach(launch)
 
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
-        """Return the function that handles events of a type, or None if no observer does."""
+        """Return a function that passes an event of a type to its handlers, or None if there are none."""
         return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
-    def instruction_handlers(self) -> dict[int, Callable[[Execute], None]]:
-        """Return the handlers of `Execute` by program counter."""
-        return _by_pc([each.instructions for each in self.observers])
+    def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
+        """Return, by program counter, functions that create the events of single instructions.
+
+        These are `Execute` events, and the effects that no component reports: `Fence`, and `Barrier` of a warp.
+        """
+        executes = _by_pc([each.instructions for each in self.observers])
+        on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)
+        found: dict[int, InstructionHandler] = {}
+        for pc, step in enumerate(launch.program.steps):
+            declared = [
+                each
+                for each in step.binding.form.effects
+                if (on_fence is not None and isinstance(each, effects.Fence))
+                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp")
+            ]
+            if pc in executes or declared:
+                operands = launch.instructions[pc].operands
+                found[pc] = _create_events(executes.get(pc), on_fence, on_barrier, operands, declared)
+        return found
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
         """Return the handlers of `Guard` by program counter."""
         return _by_pc([each.guards for each in self.observers])
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if an observer accepts the trap or deadlock at `pc` as a finding."""
+        """Return True if an observer reports the trap or deadlock that ended the run at `pc` as a finding."""
         accepted = [each.stopped(found, pc) for each in self.observers]
         return any(accepted)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of all observers."""
         return tuple(found for each in self.observers for found in each.findings())
+
+
+def _create_events(
+    execute: Handler | None, on_fence: Handler | None, on_barrier: Handler | None, operands: SimpleNamespace,
+    declared: Sequence[effects.Effect],
+) -> InstructionHandler:  # fmt: skip
+    def create(pc: int, batch: Batch, first: int, length: int) -> None:
+        if execute is not None:
+            execute(Execute(pc, batch, operands, first, length))
+        for effect in declared:
+            if on_fence is not None and isinstance(effect, effects.Fence):
+                on_fence(Fence(pc, batch, operands, effect))
+            elif on_barrier is not None:
+                on_barrier(Barrier(pc, batch, "warp", True, batch.warp_index, np.ones(batch.count, np.bool_)))
+
+    return create
 
 
 def _in_turn(handlers: Sequence[Handler]) -> Handler | None:

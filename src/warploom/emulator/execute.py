@@ -1,96 +1,43 @@
 """Execution of a whole grid in waves of resident CTAs, and its statistics.
 
-The launch alone determines which CTAs make a wave, and a wave starts from global memory alone. Its results do not
-depend on the process that runs it or on the waves before it.
+The launch alone determines the CTAs of each wave, and only global memory passes from one wave to the next. The result
+of a wave therefore does not depend on the process that runs it.
 """
 
 from __future__ import annotations
 
+import struct
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
-from warploom.emulator.communication import inter_cta_communication
-from warploom.emulator.emulator import Emulator
-from warploom.emulator.events import Observer
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.blocks import names_in
+from warploom.emulator.emulator import Emulator, Request, Waves
+from warploom.emulator.faults import Deadlock, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid
-from warploom.emulator.initial_data import initialise
-from warploom.emulator.program import Program
-from warploom.emulator.schedule import Schedule
+from warploom.emulator.program import GlobalVariable, Program, Step
 from warploom.emulator.stats import Progress, Stats
+from warploom.isa.model.effects import Access
+from warploom.isa.model.types import TYPES
+from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
 RESIDENT_WARPS = 1024
-LEAST_WARPS = 512  # resident warps of two waves that could also be one
+LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
-STEP_BUDGET = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Waves:
-    """Division of a launch into waves of `resident` CTAs; the last wave has the rest.
-
-    `numbers` are the waves to run.
-
-    Shapes: clusters (clusters, CTAs of a cluster, 3), in launch order.
-    """
-
-    resident: int
-    clusters: NDArray[np.int64]
-    numbers: range
-
-    def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
-        each = self.resident // self.clusters.shape[1]
-        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
-
-    @property
-    def ctas(self) -> int:
-        """CTAs of the waves to run."""
-        return sum(len(self.of(number)) for number in self.numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Request to run a grid: everything except its memory.
-
-    `parameters` is the kernel's parameter block. `waves` selects a part of the grid; by default all of it runs.
-
-    Units: `shared` dynamic shared memory in bytes, `step_budget` warp instructions.
-    """
-
-    program: Program
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    cluster: tuple[int, int, int]
-    shared: int
-    parameters: bytes
-    arch: str
-    schedule: Schedule
-    explicit_cluster: bool = False
-    step_budget: int = STEP_BUDGET
-    observers: tuple[Observer, ...] = ()
-    pool: Any = None
-    waves: Waves | None = None
-
-    def shape(self) -> Grid:
-        """Return the shape of the launch."""
-        total = self.program.dynamic_start + self.shared
-        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
+_WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"})
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves of whole clusters, within limits of warps and bytes.
+    """Divide a launch into waves of whole clusters, within limits for resident warps and bytes.
 
-    CTAs that may wait for each other are resident together as far as they fit. Other CTAs run in an even number of
-    waves of one size, so that two workers can share them.
+    If CTAs may wait for each other, as many as fit are resident together. Otherwise the launch is divided into an even
+    number of equal waves, so that two workers can share them.
     """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
@@ -106,10 +53,47 @@ def waves(program: Program, grid: Grid) -> Waves:
     return Waves(each * size, clusters, range(count))
 
 
-def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve segments for the parameters and the module's variables, and return their addresses.
+# Communication between CTAs ------------------------------------------------------------------------------
 
-    The address of the parameters is under "".
+
+def inter_cta_communication(program: Program) -> list[bool]:
+    """Return, for each instruction, True if it may load a value that a CTA of another cluster wrote.
+
+    These are ordered and volatile loads, and atomics whose result is used.
+    """
+    found = [_communicates(step) for step in program.steps]
+    if not any(access is not None for access in found):
+        return [False] * len(found)
+    named = Counter(name for step in program.steps for name in names_in(*step.instruction.operands))
+    named.update(guard.name for step in program.steps if (guard := step.instruction.guard))
+
+    def is_used(step: Step, access: Access) -> bool:
+        return any(named[name] > 1 for name in names_in(step.binding.operands[access.value].operand) if name != "_")
+
+    return [
+        access is not None and (access.kind != "update" or is_used(step, access))
+        for step, access in zip(program.steps, found, strict=True)
+    ]
+
+
+def _communicates(step: Step) -> Access | None:
+    """Return the access through which an instruction may load another CTA's value, or None."""
+    form, slots = step.binding.form, step.binding.slots
+    for access in form.effects_of(Access):
+        loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"
+        space = form.operands[access.address].space_word(slots)
+        if loads and access.is_ordered(slots) and space not in _WITHIN_CLUSTER:
+            return access
+    return None
+
+
+# Initial contents of global memory -----------------------------------------------------------------------
+
+
+def reserve(program: Program, arena: Arena) -> dict[str, int]:
+    """Reserve segments for the parameters and the module's variables, and return their addresses by name.
+
+    The address of the parameter block has the name "".
     """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
@@ -120,31 +104,85 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     return found
 
 
+def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
+    """Write the parameter block and the initial values of the module's variables to the arena.
+
+    Errors: Unsupported for an initialiser that is not implemented.
+    """
+    _write(arena, segments[""], parameters)
+    for variable in program.globals:
+        if variable.declaration.initializer is not None:
+            _write(arena, segments[variable.name], _image(program, variable, segments))
+
+
+def _write(arena: Arena, address: int, data: bytes) -> None:
+    first = address - GLOBAL_BASE
+    arena.bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
+
+
+def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, int]) -> bytes:
+    declaration = variable.declaration
+    size = TYPES[declaration.type].bytes
+    out = bytearray(variable.size)
+    assert declaration.initializer is not None
+    # ptxas ignores inner braces: it does not fill a short row with zeros before the next row.
+    for index, item in enumerate(_leaves(declaration.initializer)):
+        value = _value(program, variable, item, segments)
+        out[index * size : (index + 1) * size] = _encode(value, declaration.type)
+    return bytes(out)
+
+
+def _leaves(initializer: Initializer) -> Iterator[Initializer]:
+    if not isinstance(initializer, tuple):
+        yield initializer
+        return
+    for item in initializer:
+        yield from _leaves(item)
+
+
+def _value(program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]) -> int | float:
+    match item:
+        case Integer(value):
+            return value
+        case Float():
+            return item.value
+        case Name(text) if text in segments:
+            return segments[text]
+        case Name(text) if text in program.functions:
+            return CODE_BASE + program.functions[text].entry
+        case Symbol(name, offset, _, None, "") if name in segments:
+            return segments[name] + offset
+        case _:
+            message = f"the initialiser of '{variable.name}' contains {item}, which is not implemented"
+            found = diagnostic("emulator.initialiser", message, program.source, variable.declaration.span)
+            raise Unsupported([found])
+
+
+def _encode(value: int | float, type: str) -> bytes:
+    kind = TYPES[type]
+    if kind.dtype.kind == "f":
+        return struct.pack("<f" if kind.dtype.itemsize == 4 else "<d", value)
+    return (int(value) % 2 ** (8 * kind.bytes)).to_bytes(kind.bytes, "little")
+
+
+# Execution -----------------------------------------------------------------------------------------------
+
+
 def execute(
     request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Run a grid. The sealed arena holds the arguments, and afterwards the results.
+    """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
 
-    A trap or a deadlock ends the run. If an observer accepts it as a finding, it is not raised.
+    The arena holds the arguments before the run and the results after it. A trap or a deadlock ends the run; it is
+    raised unless an observer reports it as a finding.
 
-    Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
+    Errors: Unsupported before anything runs; Trap and Deadlock during the run.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
     cut = waves(program, grid) if request.waves is None else request.waves
-    emulator = Emulator(
-        program,
-        grid,
-        cut.resident,
-        arena,
-        segments,
-        request.arch,
-        request.schedule,
-        request.pool,
-        request.step_budget,
-        request.observers,
-    )
+    emulator = Emulator(request, grid, cut.resident, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
 
     def report() -> None:
@@ -166,12 +204,6 @@ def execute(
         done += len(ctas)
         emulator.ctas_done = 0
     report()
-    stats = Stats(
-        dict(counters.by_family.most_common()),
-        counters.macs,
-        time.perf_counter() - started,
-        total,
-        counters.batches,
-        counters.spent,
-    )
+    families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
+    stats = Stats(families, counters.macs, seconds, total, counters.batches, counters.spent)
     return stats, emulator.events.findings()

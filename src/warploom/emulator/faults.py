@@ -1,39 +1,42 @@
-"""Errors that end a run, and the internal exception they are made from."""
+"""Errors that end a run, and the internal exception from which they are built."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.isa.model.semantics import Array, Lanes
 
 
 class Trap(WarploomError):
-    """Violation of a rule of the emulator while the program runs.
+    """Violation of a rule of the emulator during a run.
 
-    The diagnostic names kernel, line, CTA, warp and lane. `trace` holds the recorded trace if one was requested.
+    The diagnostic names the kernel, line, CTA, warp and lane. `trace` holds the trace of the run if one was requested.
     """
 
     trace: Any = None
 
 
 class Deadlock(WarploomError):
-    """Deadlock: no warp can make progress. It has one diagnostic for each group of waiting warps.
+    """Deadlock: no warp can continue. There is one diagnostic for each group of waiting warps.
 
-    `trace` holds the recorded trace if one was requested.
+    `trace` holds the trace of the run if one was requested.
     """
 
     trace: Any = None
 
 
 class Unsupported(WarploomError):
-    """Use of something that is not implemented, found before execution starts."""
+    """Use of a feature that is not implemented, found before the kernel starts."""
 
 
 def diagnostic(
     code: str, message: str, source: Source | None, span: Span | None, hint: str = "", section: str = ""
 ) -> Diagnostic:
-    """Return an error diagnostic of the emulator."""
+    """Return a diagnostic of severity error."""
     return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
 
 
@@ -41,8 +44,9 @@ def diagnostic(
 class Awaited:
     """Event that a warp split waits for.
 
-    `name` and `rest` form a phrase; `state` has counts that show the progress. `kind` is "mbarrier", "barrier",
-    "cluster barrier", "registers", "warps" (of a warpgroup) or "lanes" (of a warp).
+    `name` and `rest` together form a phrase for messages. `state` has named numbers that show the progress. `kind` is
+    "mbarrier", "barrier", "cluster barrier", "registers", "warps" (others of the warpgroup) or "lanes" (others of the
+    warp).
     """
 
     kind: str
@@ -52,9 +56,9 @@ class Awaited:
 
 
 class Fault(Exception):
-    """Fault inside the emulator, before its location is known.
+    """Fault inside the emulator, raised by code that does not know the executing instruction.
 
-    `lane` is the flat index warp * 32 + lane in the executing batch, -1 if no lane is known.
+    `lane` is the flat index warp * 32 + lane in the executing batch, or -1.
     """
 
     def __init__(self, code: str, message: str, lane: int = -1, hint: str = "") -> None:
@@ -63,3 +67,15 @@ class Fault(Exception):
         self.message = message
         self.lane = lane
         self.hint = hint
+
+
+def refuse(code: str, lanes: Lanes, message: str, values: Array | None = None) -> None:
+    """Raise a Fault for the first lane of a mask, or return if the mask is empty.
+
+    The lane's element of `values`, which broadcast to the mask, replaces a field in braces in the message.
+    """
+    found = np.flatnonzero(lanes)
+    if len(found):
+        lane = int(found[0])
+        value = 0 if values is None else int(np.broadcast_to(values, lanes.shape).reshape(-1)[lane])
+        raise Fault(code, message.format(value), lane)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.faults import Fault
 from warploom.isa.model.capacity import PROCESSORS
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 Extents = tuple[int, int, int]
 
@@ -23,9 +22,9 @@ def _zeros(lanes: int) -> tuple[Array, Array, Array]:
 
 @dataclass(slots=True)
 class Grid:
-    """Shape of a launch, and the position of each resident warp in it as special registers show it.
+    """Shape of a launch, and the position of each resident warp as special registers show it.
 
-    It implements `isa.model.semantics.Geometry`. Units: shared memory in bytes.
+    The class implements `isa.model.semantics.Geometry`. Units: shared memory in bytes.
     """
 
     grid: Extents
@@ -43,21 +42,21 @@ class Grid:
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA."""
+        """Number of threads in a CTA."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def ctas(self) -> int:
-        """CTAs of the grid."""
+        """Number of CTAs in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
     def cluster_size(self) -> int:
-        """CTAs of a cluster."""
+        """Number of CTAs in a cluster."""
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
     def clusters(self) -> NDArray[np.int64]:
-        """Return the CTA coordinates of every cluster in launch order.
+        """Return the coordinates of the CTAs of every cluster, in launch order.
 
         Shapes: (clusters, cluster size, 3), x first.
         """
@@ -70,8 +69,8 @@ class Grid:
 class Topology:
     """Positions of the resident warps in their CTAs, warpgroups and clusters.
 
-    Warp w of resident CTA c has index w * ctas + c: the warps with one number in all CTAs are consecutive. The CTAs of
-    a cluster are adjacent, in order of rank.
+    Warp w of the resident CTA c has index w * ctas + c, so that the warps with one number in all CTAs are consecutive.
+    The CTAs of a cluster are adjacent and in order of rank.
     """
 
     def __init__(self, grid: Grid, ctas: int) -> None:
@@ -85,7 +84,7 @@ class Topology:
         self.cluster_of = self.cta_of // self.cluster_size
         first = self.warp_in_cta // 4 * 4
         group = np.where(first + 4 <= self.warps_per_cta, self.warp_in_cta // 4, -1)
-        # Warps outside a whole warpgroup have numbers of their own, below 0.
+        # A warp outside any whole warpgroup has a negative warpgroup number that no other warp shares.
         self.warpgroup_of = np.where(group < 0, -1 - index, group * ctas + self.cta_of)
         self.rank = np.arange(ctas, dtype=np.int64) % self.cluster_size
         linear = self.warp_in_cta[:, None] * 32 + np.arange(32)[None, :]
@@ -99,15 +98,14 @@ class Topology:
         self.present = linear < grid.threads  # (warps, 32): lanes that are threads of the CTA
 
     def warpgroup_members(self) -> Rows:
-        """Return the warps of every whole warpgroup, in order of warpgroup number. Shapes: (warpgroups, 4)."""
+        """Return the warps of every whole warpgroup, ordered by warpgroup. Shapes: (warpgroups, 4)."""
         members = np.arange(self.warps_per_cta // 4 * 4 * self.ctas).reshape(-1, 4, self.ctas)
         return members.transpose(0, 2, 1).reshape(-1, 4)
 
     def warpgroups(self, warps: Rows) -> Rows:
-        """Return the positions of the four warps of each warpgroup among some warps.
+        """Return, for each warpgroup, the positions of its four warps in the given array of warps.
 
-        Shapes: (warpgroups, 4).
-        Errors: Fault emulator.warpgroup if the warps are not whole warpgroups.
+        Shapes: (warpgroups, 4). Errors: Fault emulator.warpgroup if a warpgroup is incomplete.
         """
         group = self.warpgroup_of[warps]
         order = np.lexsort((self.warp_in_cta[warps], group))
@@ -118,24 +116,24 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Coordinates of the resident CTAs of a kernel. Shapes: coordinates (CTAs, 3)."""
+    """Grid coordinates of the resident CTAs of a kernel. Shapes: coordinates (CTAs, 3)."""
 
     kernel: str
     topology: Topology
     coordinates: NDArray[np.int64]
 
     def describe_cta(self, cta: int) -> str:
-        """Return a phrase that names a resident CTA: "CTA (0, 1, 0)"."""
+        """Return a phrase that names a resident CTA by its coordinates: "CTA (0, 1, 0)"."""
         x, y, z = (int(part) for part in self.coordinates[cta])
         return f"CTA ({x}, {y}, {z})"
 
     def describe_warp(self, warp: int) -> str:
-        """Return a phrase that names CTA and warp."""
+        """Return a phrase that names a warp and its CTA: "CTA (0, 1, 0), warp 2"."""
         cta = self.describe_cta(int(self.topology.cta_of[warp]))
         return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names kernel, CTA, warp and lane; numbers below 0 are left out."""
+        """Return a phrase that names kernel, CTA, warp and lane. A negative warp or lane is left out."""
         kernel = f"kernel {self.kernel}"
         if warp < 0:
             return kernel

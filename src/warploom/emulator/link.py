@@ -1,4 +1,4 @@
-"""Linking of a program: names are resolved, and operands of the syntax tree become values."""
+"""Linking of a program: operands of the syntax tree become registers, constants and addresses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator import multiplications
@@ -31,17 +30,15 @@ from warploom.emulator.values import (
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.form import no_effect
 from warploom.isa.model.multiplication import Multiplication
-from warploom.isa.model.semantics import Geometry
+from warploom.isa.model.semantics import Array, Geometry
 from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
 
-Array = NDArray[Any]
-
 
 @dataclass(frozen=True, slots=True)
 class LocalBytes:
-    """Parameter of a device function in each thread's local memory. Units: bytes."""
+    """Range of each thread's local memory that holds a parameter of a device function. Units: bytes."""
 
     offset: int
     size: int
@@ -51,10 +48,10 @@ class LocalBytes:
 class Linked:
     """Instruction that is ready to run.
 
-    `reconverges` is "warp" or "warpgroup" if all their lanes must be present, else "". Warps without active lanes take
-    no part if `skips_idle` is set. `act_on_run` executes a run of adjacent multiplications; `run` has the
-    operands of those of the run that begins here. `flushes` is set if the instruction uses registers that may be held
-    as matrices (`accumulators`).
+    `reconverges` is "warp" or "warpgroup" if all live lanes of a warp or warpgroup must execute the instruction
+    together, else "". If `skips_idle` is set, warps without active lanes are removed from the batch first. `run` has
+    the operands of the adjacent multiplications that `act_on_run` executes together, if such a run starts at this
+    instruction. `flushes` is set if the instruction uses registers that may be held as matrices (see `accumulators`).
     """
 
     act: Callable[[Any, Any], None]
@@ -70,16 +67,16 @@ class Linked:
 
     @property
     def multiplication(self) -> Multiplication | None:
-        """Record of a matrix multiplication, None for other instructions."""
+        """Record of a matrix multiplication; None for other instructions."""
         return getattr(self.operands, "multiplication", None)
 
 
 @dataclass(slots=True)
 class Linker:
-    """Resolver of a program's operands against register files and addresses.
+    """Linker of a program, which resolves operands to register files, addresses and constants.
 
-    `files` are the register files by width in bits. `segments` has the address of each global variable and of the
-    kernel's parameters (under ""). `problems` collects what cannot be resolved.
+    `files` has the register files by width in bits. `segments` has the address of each global variable, and under ""
+    the address of the kernel's parameters. `problems` collects a diagnostic for each operand that cannot be resolved.
     """
 
     program: Program
@@ -97,7 +94,7 @@ class Linker:
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link_all(self) -> list[Linked]:
-        """Link every instruction of the program, and find the runs and flushes."""
+        """Link every instruction of the program, and find runs and flushes."""
         linked = [self._link(step) for step in self.program.steps]
         if not self.problems:
             self.find_runs(linked)
@@ -106,8 +103,7 @@ class Linker:
 
     def _link(self, step: Step) -> Linked:
         values = SimpleNamespace(**dict.fromkeys(step.binding.form.operands, None))
-        for slot, word in step.binding.slots.items():
-            setattr(values, slot, word)
+        vars(values).update(step.binding.slots)
         for name, bound in step.binding.operands.items():
             try:
                 setattr(values, name, self._operand(step, bound))
@@ -124,11 +120,9 @@ class Linker:
         act, act_on_run = form.execution, None
         if form.multiply is not None and not self.problems:
             values.multiplication = form.multiply(values)
-            act, act_on_run = (
-                (multiplications.issue, multiplications.issue_run)
-                if form.is_asynchronous
-                else (multiplications.multiply, multiplications.multiply_run)
-            )
+            act, act_on_run = multiplications.multiply, multiplications.multiply_run
+            if form.is_asynchronous:
+                act, act_on_run = multiplications.issue, multiplications.issue_run
         return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle, act_on_run)
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
@@ -138,10 +132,10 @@ class Linker:
     # Runs and flushes -----------------------------------------------------------------------------------
 
     def find_runs(self, linked: list[Linked]) -> None:
-        """Find runs: adjacent instructions of a block, none of which uses a result of one before it.
+        """Find runs of adjacent multiplications that can execute together, and store them in `Linked.run`.
 
-        Asynchronous instructions take effect in order, so that they may use results of those before them; those of a
-        run have the same operands in shared memory.
+        No multiplication of a synchronous run uses a result of an earlier one. Asynchronous multiplications take effect
+        in order, so they may use earlier results; those of a run agree in the number of operands in shared memory.
         """
         pc = 0
         while pc < len(linked):
@@ -171,7 +165,7 @@ class Linker:
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
-        """Find instructions that use accumulators of warpgroup multiplications other than by adding to them."""
+        """Find instructions that use accumulators of warpgroup multiplications without adding to them."""
         accumulators: set[tuple[int, int]] = set()
         others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
@@ -187,12 +181,12 @@ class Linker:
             each.flushes = crosses or not accumulators.isdisjoint(_registers(each, names))
 
     def refresh(self) -> None:
-        """Compute the tables of special registers again after the resident CTAs have changed."""
+        """Read the special registers again after other CTAs have become resident."""
         for value, register in self._tables:
             value.table = register.read(self.geometry).astype(TYPES[value.type].dtype, copy=False)
 
     def formal(self, location: Storage | RegisterLocation) -> Register | LocalBytes:
-        """Return the value of a device function's parameter or result."""
+        """Return the operand for a parameter or a result of a device function."""
         if isinstance(location, RegisterLocation):
             return Register("parameter", self.files[location.width], location.index, location.type)
         return LocalBytes(location.offset, location.size)
@@ -262,7 +256,7 @@ class Linker:
                 raise _Unresolved("emulator.operand", f"this kind of operand is not implemented: {operand}")
 
     def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
-        """Return one value per tuple of registers: multiplications compare accumulators by identity."""
+        """Return the one operand for a tuple of registers; multiplications compare accumulators by identity."""
         if not all(isinstance(item, Register) for item in items):
             return VectorValue(type, items)
         key = (type, *((item.file.dtype.itemsize, item.index) for item in items))
@@ -275,10 +269,8 @@ class Linker:
             found = scope.location(base.text)
             if found is not None:
                 if found.width not in (32, 64):
-                    raise _Unresolved(
-                        "emulator.operand",
-                        f"the address register '{base.text}' has {found.width} bits; expected 32 or 64",
-                    )
+                    message = f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
+                    raise _Unresolved("emulator.operand", message)
                 return self._register(scope, base.text, f"b{found.width}")
             return self._name(scope, base.text, "b64")
         return self._value(scope, base, "b64")
@@ -305,9 +297,8 @@ class Linker:
         kind = TYPES[type]
         width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
         if found.width < width or (width == 1) != (found.width == 1):
-            raise _Unresolved(
-                "emulator.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
-            )
+            message = f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+            raise _Unresolved("emulator.operand", message)
         key = (found.width, found.index, type)
         if key not in self._registers:
             self._registers[key] = Register(text, self.files[found.width], found.index, type)
@@ -371,10 +362,8 @@ class Linker:
             return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
         if scope.location(text) is not None:
             return self._register(scope, text, "u64")
-        raise _Unresolved(
-            "emulator.extern",
-            f"the function '{text}' is not defined in the module; functions of the driver are not implemented",
-        )
+        message = f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+        raise _Unresolved("emulator.extern", message)
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):
@@ -388,7 +377,7 @@ class Linker:
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
-    """Return the registers of some operands, as width in bytes and index."""
+    """Return the registers in some operands of an instruction, as pairs of width in bytes and index."""
     return set[tuple[int, int]]().union(*(registers_of(getattr(each.operands, name)) for name in names))
 
 

@@ -1,6 +1,6 @@
-"""Loading of a kernel: its instructions and those of the device functions it calls, bound to Forms.
+"""Loading of a kernel: the kernel and its device functions become one list of bound instructions.
 
-Everything that is not implemented is found here, before execution starts, and all of it is reported.
+All features that are not implemented are found here, before execution starts, and reported together.
 """
 
 from __future__ import annotations
@@ -11,32 +11,40 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
-from warploom.emulator.blocks import find_blocks, names_of
+from warploom.emulator.blocks import find_blocks, names_in
 from warploom.emulator.faults import Unsupported, diagnostic
-from warploom.emulator.program import DeviceFunction, GlobalVariable, Program, RegisterLocation, Scope, Step, Storage
-from warploom.emulator.registers import RegisterFiles
+from warploom.emulator.program import (
+    DeviceFunction,
+    GlobalVariable,
+    Program,
+    RegisterFiles,
+    RegisterLocation,
+    Scope,
+    Step,
+    Storage,
+)
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED
-from warploom.isa.model.parameters import Parameter, aligned, parameter_block, size_of
+from warploom.isa.model.parameters import aligned, parameter_block, size_of
 from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
 
-_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that a label names
+_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that follow a label, which is their name
 
 
 def load(module: Module, kernel: str | None = None) -> Program:
-    """Load a kernel of a module.
+    """Load a kernel of a module. The name may be omitted if the module has one kernel.
 
-    Errors: UsageError emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
-    diagnostic for each instruction, function or variable that is not implemented.
+    Errors: UsageError emulator.kernel if the kernel does not exist or is ambiguous; Unsupported, with one diagnostic
+    for each instruction, function or variable that is not implemented.
     """
     return _Loader(module, read_signature(module, kernel).entry).load()
 
 
 def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
-    """Return the pickled form of a program: its module, from which a worker process loads it again."""
+    """Return the pickled form of a program: its module, from which another process loads it again."""
     if not program.pickled:
         program.pickled = pickle.dumps(program.module)
     return _load_pickled, (program.pickled, program.kernel.name)
@@ -44,7 +52,7 @@ def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[by
 
 @lru_cache(maxsize=16)
 def _load_pickled(module: bytes, kernel: str) -> Program:
-    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
+    return load(pickle.loads(module), kernel)  # noqa: S301 - the bytes come from a pickle that is already being loaded
 
 
 copyreg.pickle(Program, _reduce)
@@ -67,14 +75,16 @@ class _Loader:
         self.module_scope = Scope(None)
 
     def load(self) -> Program:
-        """Flatten the kernel and the functions it reaches."""
+        """Flatten the kernel and the device functions that it reaches."""
         reached = self._reached()
         wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
             if name in wanted:
                 self._declare(variable, self.module_scope)
         parameters = parameter_block(self.kernel.params)
-        entry = self._flatten(self.kernel, self._parameter_scope(parameters))
+        scope = Scope(self.module_scope)
+        scope.variables.update((p.name, Storage("param", p.name, p.offset, p.size)) for p in parameters)
+        entry = self._flatten(self.kernel, scope)
         for name in reached:
             if name != self.kernel.name:
                 self._flatten_device(self.module.functions[name])
@@ -101,10 +111,7 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Return the functions that the kernel reaches, with the names that each mentions.
-
-        Names in the initialisers of mentioned variables count as mentioned.
-        """
+        """Return the functions that the kernel reaches, with the names in their bodies and initialisers."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -113,12 +120,14 @@ class _Loader:
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
-            mentioned[name] = self._with_initializers(_names_in(function.body))
+            mentioned[name] = self._with_initializers(
+                names_in(*(o for i in function.body.instructions() for o in i.operands))
+            )
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 
     def _with_initializers(self, names: Iterable[str]) -> set[str]:
-        """Return names, and the names in the initialisers of the variables among them."""
+        """Return the given names and the names in the initialisers of the variables among them."""
         variables = self.module.variables
         found: set[str] = set()
         pending = list(names)
@@ -192,12 +201,6 @@ class _Loader:
         else:
             scope.ranges[variable.name] = variable.count, location
 
-    def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
-        scope = Scope(self.module_scope)
-        for each in parameters:
-            scope.variables[each.name] = Storage("param", each.name, each.offset, each.size)
-        return scope
-
     # Bodies ---------------------------------------------------------------------------------------------
 
     def _flatten_device(self, function: Function) -> None:
@@ -223,7 +226,7 @@ class _Loader:
         return entry
 
     def _falls_through(self, body: Block, entry: int) -> bool:
-        """Return True if threads may reach the end of a body."""
+        """Return True if a thread may reach the end of a body without a return."""
         last = body.statements[-1] if body.statements else None
         if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
             return True
@@ -259,11 +262,6 @@ class _Loader:
 
     def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))
-
-
-def _names_in(body: Block) -> Iterator[str]:
-    for instruction in body.instructions():
-        yield from names_of(instruction)
 
 
 def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:

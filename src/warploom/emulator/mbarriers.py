@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64 bits of shared memory each, in the emulator's own encoding.
+"""mbarrier objects: 64-bit words of shared memory in the emulator's own encoding.
 
-Bits 0-19 hold the arrivals expected in a phase, 20-39 the pending arrivals, 40-60 the pending transactions (two's
-complement), 61 the phase parity. Bit 63 is set while the object is initialised.
+Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrivals, bits 40-60 the pending transactions
+in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
-from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.memory import Memory
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
 
-Array = NDArray[Any]
-
 MAX_COUNT = 2**20 - 1
-RETRIES = 16  # expiries of a wait that nothing can end before it counts as a deadlock
+RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
     "init": 0,
@@ -56,7 +54,7 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Act for one lane after the other; return the number of completed phases, or -1 - lane of a fault."""
+    """Apply an action lane after lane. Return the number of completed phases, or -1 - faulty lane."""
     warps, lanes = mask.shape
     done = 0
     for w in range(warps):
@@ -120,7 +118,7 @@ def _act(
 class Mbarriers:
     """Actions on mbarrier objects, and the warp splits that wait for their phases.
 
-    An object is identified by its byte offset in shared memory / 8 ("word").
+    Objects are identified by their word number: the byte offset in shared memory divided by 8.
     """
 
     def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
@@ -131,21 +129,23 @@ class Mbarriers:
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
-        self.waiting: dict[int, list[int]] = {}  # slots of the warp splits that wait at each object
-        self._awaited: dict[int, set[int]] = {}  # objects that each warp split waits at
-        self._retries: dict[int, int] = {}  # expired waits of each warp split
-        self._expired: set[int] = set()  # warp splits whose present wait has expired
-        self._site = np.full(len(self.words), -1, np.int32)  # of the last arrival at each object
-        self._sites: set[tuple[int, int]] = set()  # objects, and the instructions that have arrived there
+        self.waiting: dict[int, list[int]] = {}  # word -> slots of waiting warp splits
+        self._awaited: dict[int, set[int]] = {}  # slot -> words of the awaited objects
+        self._retries: dict[int, int] = {}  # slot -> number of early returns
+        self._expired: set[int] = set()  # slots whose wait must return early
+        self._site = np.full(len(self.words), -1, np.int32)  # word -> program counter of the last arrival
+        self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Act on the objects at `addresses`, and return the state tokens before the action.
+        """Apply an action to the objects at `addresses`, and return the state tokens before the action.
 
-        Shapes: (warps, 32).
+        `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
+
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -156,18 +156,13 @@ class Mbarriers:
             self._on_arrive(Arrive(pc, batch, action, index, mask, amounts, counts, asynchronous))
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
-            self._record_sites(index[mask] // 8)
+            words, pc = index[mask] // 8, self.state.pc
+            self._sites.update((word, pc) for word in words[self._site[words] != pc].tolist())
+            self._site[words] = pc
         return tokens
 
-    def _record_sites(self, words: Array) -> None:
-        """Record that the present instruction has arrived at objects."""
-        pc = self.state.pc
-        for word in np.unique(words[self._site[words] != pc]).tolist():
-            self._sites.add((word, pc))
-        self._site[words] = pc
-
     def complete(self, index: Array, transactions: int) -> None:
-        """Count bytes that a copy has moved off objects.
+        """Subtract the bytes that a copy has transferred from the pending transactions of objects.
 
         Shapes: index (objects,), byte offsets in shared memory.
         """
@@ -192,25 +187,20 @@ class Mbarriers:
                 self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
-        problem = int(self._problem[0])
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
-        if problem == _UNINITIALISED:
-            return Fault("emulator.mbarrier", f"{action} on {where}, which is not initialised", lane)
-        if problem == _COUNT:
-            found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
-            return Fault(
-                "emulator.mbarrier", f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}", lane
-            )
-        if problem == _COMPLETED:
-            message = f"an arrival with .noComplete completes the phase of {where}"
-            return Fault("emulator.mbarrier", message, lane)
-        if problem == _TRANSACTIONS:
-            return Fault("emulator.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
-        return Fault("emulator.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
+        found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
+        message = {
+            _UNINITIALISED: f"{action} on {where}, which is not initialised",
+            _COUNT: f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
+            _OVERFLOW: f"{action} on {where} exceeds the pending arrivals of its phase",
+            _TRANSACTIONS: f"{action} takes the transactions of {where} beyond 2^20 - 1",
+            _COMPLETED: f"an arrival with .noComplete completes the phase of {where}",
+        }[int(self._problem[0])]
+        return Fault("emulator.mbarrier", message, lane)
 
     @staticmethod
     def pending(tokens: Array) -> Array:
-        """Return the pending arrivals recorded in state tokens."""
+        """Return the pending arrivals that state tokens recorded."""
         return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
@@ -218,10 +208,12 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Write to `result` whether a phase is complete.
+        """Test the completion of a phase and write the predicate to `result`.
 
-        With `blocking`, warp splits none of whose lanes succeeds are suspended. A suspended warp split resumes with its
-        phase, or when nothing else can run: a wait may return at any time.
+        The phase is given by its parity or by a state token.
+
+        If `blocking` is set, warp splits in which the test fails for every lane are suspended. They repeat the test
+        when the phase completes. If nothing else can run, the test returns False, as the manual permits.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -246,7 +238,7 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Return True for the warp splits to suspend: no lane succeeds, and the wait does not return early."""
+        """Return a mask of the warp splits to suspend, whose test fails and does not return early."""
         stuck = ~succeeds
         if not stuck.any() and not self._retries:
             return stuck
@@ -259,7 +251,10 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Let waits return without their phase, because nothing can run; False if all did so too often."""
+        """Make waiting tests return False, because nothing else can run.
+
+        The result is False if all of them have already done so too often.
+        """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1
@@ -285,7 +280,7 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait at an mbarrier."""
+        """Return the mbarrier object that a warp split (a slot of `WarpSplits`) waits at, or None."""
         for where in sorted(self._awaited.get(slot, ())):
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
@@ -298,7 +293,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the instructions that have arrived at the objects that warp splits wait at."""
+        """Return the instructions that have arrived at the objects for which some warp splits wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 
@@ -306,11 +301,8 @@ class Mbarriers:
         wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
-            if (mask & ~inside).any():
-                lane = int(np.flatnonzero(mask & ~inside)[0])
-                found = int(wide.reshape(-1)[lane])
-                message = f"an mbarrier at generic address {found:#x}, which is not in shared memory"
-                raise Fault("emulator.mbarrier", message, lane)
+            message = "an mbarrier at generic address {:#x}, which is not in shared memory"
+            refuse("emulator.mbarrier", mask & ~inside, message, wide)
             wide = wide - np.uint64(SHARED_WINDOW)
         return self.memory.shared.index(space, batch.location, wide, mask, 8)
 

@@ -1,7 +1,7 @@
 """Memories of the resident CTAs, and checked access to them.
 
-Global, constant and parameter memory is the arena. Local memory is one array with a part for each thread.
-`address_space` has the layout of the addresses.
+Global, constant and parameter memory is the arena. Local memory is one array with `local_stride` bytes for each thread.
+`address_space` describes the addresses.
 """
 
 from __future__ import annotations
@@ -27,17 +27,15 @@ from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
 from warploom.isa.instructions.reductions import HALVES
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.numerics import atomics
-
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
 class Memory:
-    """All memories of the resident CTAs."""
+    """Global, shared and local memory of the resident CTAs."""
 
     def __init__(self, state: State, arena: Arena, shared_bytes: int, local_bytes: int, events: Dispatcher) -> None:
         self.state = state
@@ -51,7 +49,10 @@ class Memory:
         self._fault = np.zeros(1, np.int64)
 
     def local_index(self, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return checked byte offsets in `local`. Shapes: (warps, 32)."""
+        """Return the checked byte offsets in `local` of accesses of `size` bytes. Shapes: (warps, 32).
+
+        Errors: Fault emulator.out-of-bounds, emulator.misaligned.
+        """
         first = location.warp * 32 * self.local_stride
         index = np.zeros(mask.shape, np.int64)
         lane = access.window_index(
@@ -72,7 +73,7 @@ class Memory:
     def load(
         self, space: str, location: Location, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int
     ) -> Array:
-        """Load `count` elements per lane; lanes outside `mask` get 0. Shapes: (count, warps, 32) of `dtype`."""
+        """Load `count` elements per lane of `mask`, 0 for others. Shapes: (count, warps, 32). Errors: Fault."""
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
         size = count * raw.itemsize
@@ -84,9 +85,9 @@ class Memory:
         return out.view(dtype)
 
     def store(self, space: str, location: Location, addresses: Array, mask: Lanes, values: Array) -> None:
-        """Store elements. The last lane wins where lanes collide.
+        """Store consecutive elements per lane of `mask`. If lanes overlap, the last lane wins.
 
-        Shapes of values: (count, warps, 32) or broadcastable.
+        Shapes: values (count, warps, 32) or broadcastable. Errors: Fault.
         """
         raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
         size = raw.itemsize * raw.shape[0]
@@ -98,36 +99,28 @@ class Memory:
 
     @property
     def reports_copies(self) -> bool:
-        """True if `report_copy` has an effect."""
+        """True if an observer handles the events that `report_copy` creates."""
         return self._on_copy is not None
 
     def report_copy(
         self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = ""
     ) -> None:
-        """Report the byte ranges of the arena that a bulk copy is about to access."""
+        """Report that a bulk copy is about to access byte ranges of the arena."""
         if self._on_copy is not None:
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
 
     def _access(
-        self,
-        kind: AccessKind,
-        array: NDArray[np.uint8],
-        location: Location,
-        index: Array,
-        lanes: Array,
-        size: int,
-        values: Array | None = None,
-        operation: str = "",
-        type: str = "",
-    ) -> Access:
+        self, kind: AccessKind, array: Array, location: Location, index: Array, lanes: Array, size: int,
+        values: Array | None = None, operation: str = "", type: str = "",
+    ) -> Access:  # fmt: skip
         space = "shared" if array is self.shared.bytes else "local" if array is self.local else "global"
         return Access(self.state.pc, kind, space, location, index, lanes, size, values, operation, type)
 
     def _reach(
         self, space: str, location: Location, addresses: Array, mask: Lanes, size: int, storing: bool, verb: str = ""
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the array that an access of `size` bytes per lane reaches, and checked byte offsets in it."""
+        """Return the array that contains the accessed memory, and the checked byte offsets of the lanes in it."""
         if space == "local":
             return self.local, self.local_index(location, addresses, mask, size)
         if space not in ("global", "const"):
@@ -147,25 +140,18 @@ class Memory:
         if self._fault[0] == access.MISALIGNED:
             return access.misaligned(size, f"{verb} at global address {address:#x}", lane)
         if self._fault[0] == access.READ_ONLY:
-            return Fault(
-                "emulator.read-only",
-                f"{size}-byte store at global address {address:#x} writes read-only memory: "
-                f"{self.arena.nearest(address)}",
-                lane,
-            )
-        return Fault(
-            "emulator.out-of-bounds",
-            f"{size}-byte {verb} at global address {address:#x} is out of bounds: {self.arena.nearest(address)}",
-            lane,
-        )
+            message = f"{size}-byte store at global address {address:#x} writes read-only memory"
+            return Fault("emulator.read-only", f"{message}: {self.arena.nearest(address)}", lane)
+        message = f"{size}-byte {verb} at global address {address:#x} is out of bounds"
+        return Fault("emulator.out-of-bounds", f"{message}: {self.arena.nearest(address)}", lane)
 
     def atomic(
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
         compares: Array,
     ) -> Array:  # fmt: skip
-        """Read, modify and write, one lane after the other; return the old contents.
+        """Apply an atomic operation to memory, one lane after the other, and return the old contents.
 
-        Shapes: (warps, 32), unsigned bit patterns.
+        Shapes: values, compares and result (warps, 32), unsigned bit patterns. Errors: Fault.
         """
         raw = _UNSIGNED[values.dtype.itemsize]
         out = np.zeros(mask.shape, raw)
@@ -188,10 +174,13 @@ class Memory:
     def tile(
         self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, down: bool
     ) -> Array:
-        """Read swizzled tiles of 8-byte words from the shared memory of CTAs.
+        """Return swizzled tiles of 8-byte words from shared memory, several for each warpgroup.
 
-        Each group of warps, led by one of `leaders`, reads one row of tiles; they are stacked vertically if `down`,
-        else horizontally. Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k).
+        The tiles of a warpgroup are stacked vertically if `down` is set, else side by side. `leaders` are the positions
+        of the warpgroups' first warps in the batch.
+
+        Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k). Errors: Fault
+        emulator.out-of-bounds.
         """
         groups, tiles = starts.shape
         rows, columns = offsets.shape
@@ -205,18 +194,17 @@ class Memory:
             group, tile = divmod(missed, tiles)
             first = int(starts[group, tile])
             low, high = first + int(offsets.min()), first + int(offsets.max()) + 8
-            raise Fault(
-                "emulator.out-of-bounds",
+            message = (
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
-                f"{shared.size} bytes of shared memory, at {SHARED_START:#x} to {shared.end:#x}",
-                int(leaders[group]) * 32,
+                f"{access.window_size('shared', SHARED_START, shared.end)}"
             )
+            raise Fault("emulator.out-of-bounds", message, int(leaders[group]) * 32)
         return out
 
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split an access by the memory it reaches: lanes, state space, and addresses in that space."""
+        """Split an access by state space. Return the lanes, the state space and the addresses of each part."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

@@ -1,4 +1,4 @@
-"""Execution of matrix multiplications, from their records."""
+"""Execution of matrix multiplications, which their records describe (`isa.model.multiplication`)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 
 
 def multiply(warps: Warps, i: Bound) -> None:
-    """Execute a multiplication of registers."""
+    """Execute one multiplication of matrices in registers."""
     product: Multiplication = i.multiplication
     _write(warps, product, _result(warps, product, warps.pool()))
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute multiplications that do not use each other's results, shared among the workers."""
+    """Execute adjacent multiplications, none of which uses the result of another. The workers share them."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -41,24 +41,17 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
     scale_a, scale_b = (None, None) if product.scales is None else (_scales(warps, each) for each in product.scales)
     return fused.multiply(
         _read(warps, a), _read(warps, b, transposed=True), _read(warps, c), product.model(warps.arch),
-        **_options(product), index=None if product.metadata is None else _index(warps, product.metadata),
+        **product.options, index=None if product.metadata is None else _index(warps, product.metadata),
         scale_a=scale_a, scale_b=scale_b, workers=workers,
     )  # fmt: skip
 
 
-def _options(product: Multiplication) -> dict[str, Any]:
-    return {
-        "negate_a": product.negate_a,
-        "negate_b": product.negate_b,
-        "satfinite": product.satfinite,
-        "rounding": product.rounding,
-    }
-
-
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
-    """Return the matrices of a batch, without the containers of padded elements.
+    """Return the matrices of a batch without the padding bits of elements in 8-bit containers.
 
-    Source of the padding: PTX ISA 9.7.14.5.14. e2m1 is in the middle four bits, e3m2 and e2m3 are in the low six.
+    An e2m1 element is in the middle four bits of its container, an e3m2 or e2m3 element in the low six.
+
+    Source: PTX ISA 9.7.14.5.14.
     """
     found = gather(warps, matrix.registers, matrix.map, matrix.element, transposed=transposed)
     if matrix.padded and matrix.element == "e2m1":
@@ -72,7 +65,7 @@ def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
 
 
 def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
-    """Return the k of every stored element of A, for each warp or warpgroup."""
+    """Return the k of every stored element of a sparse A, for each warp or warpgroup."""
     words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
     if metadata.map.rows == 64:
         words = words[warps.warpgroups()].reshape(-1, 128)
@@ -80,13 +73,13 @@ def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
 
 
 def _scales(warps: Warps, scales: BlockScales) -> Matrix:
-    """Return the scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
+    """Return the block scale factors of A or B. Shapes: (warps, M or N, factors of a row)."""
     registers = np.broadcast_to(warps.read(scales.registers), (warps.count, 32))
     bytes_, threads = (
         np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0]
         for selector in (scales.byte_id, scales.thread_id)
     )
-    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # compilers write constants
+    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # the usual case: compilers write constants
         return scale_factors(scales.operand, scales.vectors, int(bytes_[0]), int(threads[0])).gather(registers)
     factors = np.empty((warps.count, 16 if scales.operand == "A" else 8, scales.vectors), np.uint8)
     for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():
@@ -104,28 +97,26 @@ def issue(warps: Warps, i: Bound) -> None:
 
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Issue adjacent warpgroup multiplications as one operation.
+    """Issue adjacent warpgroup multiplications as one asynchronous operation.
 
-    Descriptors and predicates are read now, matrices when the operation takes effect.
+    Descriptors and predicates are read now. Matrices are read when the operation takes effect.
     """
     products: list[Multiplication] = [i.multiplication for i in run]
-    names = [matrix.name for matrix in products[0].shared]
-    captured = {name: _captured(warps, [_shared(each, name).descriptor for each in products]) for name in names}
+    captured = {
+        matrix.name: _captured(warps, [each.shared[number].descriptor for each in products])
+        for number, matrix in enumerate(products[0].shared)
+    }
     captured["keeps"] = _captured(warps, [each.keeps for each in products])
     warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
 
 
 def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    """Return copies of operands, because registers may change. Shapes: (warps, 32, operands)."""
+    """Return copies of operands, because their registers may change. Shapes: (warps, 32, operands)."""
     return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
 
 
-def _shared(product: Multiplication, name: str) -> SharedMatrix:
-    return next(matrix for matrix in product.shared if matrix.name == name)
-
-
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Those that continue one sum are computed together."""
+    """Execute issued multiplications. Consecutive ones on one accumulator are computed together."""
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -142,9 +133,9 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the products of the matrices behind descriptors to the accumulators.
+    """Add the products of A and B to the accumulators, which are first set to zero unless `keeps` is True.
 
-    The accumulators are zeroed unless they are kept.
+    `descriptors` has the descriptors of A and B by name.
 
     Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
     """
@@ -169,7 +160,7 @@ def _accumulate(
         return [
             partial(
                 fused.multiply, part_a, part_b, None if addends is None else addends[part], product.model(warps.arch),
-                **_options(product), index=None if index is None else index[part], out=accumulators[part],
+                **product.options, index=None if index is None else index[part], out=accumulators[part],
                 workers=warps.pool() if len(parts) == 1 else None,
             )
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)
@@ -182,11 +173,9 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return the matrices behind the descriptors of some warpgroups.
+    """Return a matrix of each warpgroup, joined along K from the tiles of its descriptors.
 
-    Those of one warpgroup are joined along K.
-
-    Shapes: descriptors (warpgroups, steps); the result is (warpgroups, rows, steps * K).
+    Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K).
     """
     fields = descriptors >> np.uint64(14)
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
@@ -200,10 +189,7 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Read matrices whose descriptors have different fields.
-
-    For each step, all matrices with the same fields are read together.
-    """
+    """Return the tiles of a matrix if the fields of the descriptors differ, grouped by equal fields."""
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import Source, Span
-from warploom.emulator.registers import RegisterFiles
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Function, Instruction, Module, Variable
 from warploom.ptx.scopes import Scope as Names
+
+# Register width in bits -> dtype of the register file.
+_FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)}
+
+
+class RegisterFiles:
+    """Number of registers of a program in the register file of each width."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(_FILES, 0)
+
+    def declare(self, type: str, count: int) -> tuple[int, int]:
+        """Reserve `count` registers of a type. Return their width in bits and the index of the first register.
+
+        Errors: KeyError for a width without a register file.
+        """
+        width = TYPES[type].bits
+        first = self.counts[width]
+        self.counts[width] += count
+        return width, first
+
+    def bytes_per_warp(self) -> int:
+        """Return the size of one warp's registers in bytes."""
+        return sum(32 * self.counts[width] * dtype.itemsize for width, dtype in _FILES.items())
+
+    def allocate(self, warps: int) -> dict[int, NDArray[Any]]:
+        """Return zero-filled register files by width in bits. Shapes: (registers, warps, 32)."""
+        return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterLocation:
-    """Location of a register: width in bits, index in the file of that width, and declared type.
+    """Location of a register: its width in bits, its index in that width's file, and its declared type.
 
-    A vector register has several `members`, which follow each other in the file.
+    A vector register has several `members`, which are consecutive in the file.
     """
 
     width: int
@@ -28,10 +60,11 @@ class RegisterLocation:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Location of a variable: its state space, and its offset there or the name of its segment.
+    """Location of a variable: its state space, and its offset there.
 
-    The space is "shared", "dynamic", "local", "global", "const", "param" (of the kernel), or "stack" (parameter of a
-    device function, which lies in local memory and has generic addresses).
+    `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), or "stack" (a parameter of
+    a device function, in local memory with a generic address). It is "global" or "const" for a variable in an arena
+    segment of the same name.
     """
 
     space: str
@@ -42,12 +75,12 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope(Names[RegisterLocation, Storage, int]):
-    """Names declared in a block. `found` caches the locations of registers that were looked up."""
+    """Names that are declared in one block. `found` caches the locations of registers that were looked up."""
 
     found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])
 
     def location(self, name: str) -> RegisterLocation | None:
-        """Return the location of a register, searched from this scope outwards; None if it is not declared."""
+        """Return the location of a register, searched in this scope and the enclosing ones, or None."""
         known = self.found.get(name)
         if known is None:
             stem, _, member = name.rpartition(".")
@@ -63,14 +96,14 @@ class Scope(Names[RegisterLocation, Storage, int]):
         return known
 
     def members(self, name: str) -> int:
-        """Return the members of a vector register: 1 for a scalar one, 0 if the register is not declared."""
+        """Return the member count of a vector register: 1 for a scalar register, 0 for an unknown name."""
         declared = self.register(name)
         return declared[0].members if declared is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instruction at a program counter, bound to a Form."""
+    """Instruction at a program counter, bound to a Form, with the name of the function that contains it."""
 
     instruction: Instruction
     binding: Binding
@@ -80,7 +113,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DeviceFunction:
-    """Device function: its entry and the locations of its parameters and results."""
+    """Device function: the program counter of its entry, and the locations of its parameters and results."""
 
     name: str
     entry: int
@@ -90,7 +123,7 @@ class DeviceFunction:
 
 @dataclass(frozen=True, slots=True)
 class GlobalVariable:
-    """Module-scope variable in global or constant memory."""
+    """Variable of the module in global or constant memory."""
 
     name: str
     space: str
@@ -102,9 +135,9 @@ class GlobalVariable:
 class Program:
     """Kernel and the device functions that it reaches, ready to be linked.
 
-    A program counter is an index of `steps`. For each program counter, `block_end` is the end of its basic block,
-    `meet` the reconvergence point of lanes that diverge there, and `following` the possible successors; those of a call
-    do not include the function.
+    A program counter is an index of `steps`. Three lists are indexed by program counter. `block_end` has the end of the
+    instruction's basic block. `meet` has the instruction at which lanes reconverge that diverge at this one, or -1.
+    `following` has the possible successors; for a call, they do not include the entry of the function.
     """
 
     module: Module
@@ -125,19 +158,19 @@ class Program:
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def function_at(self, entry: int) -> DeviceFunction | None:
-        """Return the device function that starts at a program counter, or None."""
+        """Return the device function whose entry is a program counter, or None."""
         return next((each for each in self.functions.values() if each.entry == entry), None)
 
     def span_of(self, pc: int) -> Span | None:
-        """Return the span of the instruction at a program counter."""
+        """Return the source span of the instruction at a program counter."""
         return self.steps[pc].instruction.span
 
     def line_of(self, pc: int) -> int:
-        """Return the line of the instruction at a program counter, from 1; 0 if there is no source text."""
+        """Return the line number of the instruction at a program counter, from 1, or 0 without a source text."""
         span = self.span_of(pc)
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
 
     def directive(self, name: str) -> tuple[int, ...] | None:
-        """Return the integer arguments of a directive of the kernel, or None."""
+        """Return the integer arguments of a kernel directive such as `.maxnreg`, or None if it is absent."""
         found = next((d for d in self.kernel.directives if d.name == name), None)
         return None if found is None else found.ints

@@ -1,11 +1,10 @@
-"""Register pools: registers that the warps of a CTA release and take (setmaxnreg)."""
+"""Register pools of CTAs, to which warps release registers and from which they take some (setmaxnreg)."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Allocate, Dispatcher
@@ -13,20 +12,19 @@ from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model.semantics import Array
 
-Array = NDArray[Any]
-
-REGISTERS = 65536  # of a multiprocessor
+REGISTERS = 65536  # registers of a multiprocessor
 _MOST = 255
-_UNIT = 8  # registers of a thread are allocated in eights
-_WARPS = 4  # and warps in fours
+_UNIT = 8  # the hardware allocates registers of a thread in multiples of 8
+_WARPS = 4  # the hardware allocates registers for warps in multiples of 4
 
 
 def registers_at_entry(program: Program) -> int:
-    """Return the registers of a thread at kernel entry, or 0 if no directive determines them.
+    """Return the number of registers of a thread at kernel entry, or 0 if no directive determines it.
 
-    They are the number of `.maxnreg`, limited to what `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads leave.
-    Without these directives, ptxas ignores setmaxnreg.
+    The number is that of `.maxnreg`, or less if `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads must fit on a
+    multiprocessor. Without these directives, ptxas ignores setmaxnreg.
     """
     limit = program.directive(".maxnreg")
     bounds = [int(np.prod(ntid)) for name in (".maxntid", ".reqntid") if (ntid := program.directive(name))]
@@ -39,9 +37,9 @@ def registers_at_entry(program: Program) -> int:
 
 
 class RegisterPools:
-    """Registers that each warp holds and each CTA has left, counted per thread.
+    """Registers that each warp owns, and registers left in the pool of each CTA, counted per thread.
 
-    At entry, the warps hold all registers of their CTA. A warp that exits keeps its own.
+    At entry, the warps own all registers of their CTA. A warp that exits does not return its registers.
     """
 
     def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
@@ -50,10 +48,15 @@ class RegisterPools:
         self.entry = entry
         self.held = np.full(state.topology.warps, entry, np.int64)
         self.free = np.zeros(state.topology.ctas, np.int64)
-        self.waiting: dict[int, int] = {}  # slots of waiting warp splits, and the registers they want
+        self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
-        """Take registers up to `count`, or release those above it; suspend warp splits whose pool is short."""
+        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.
+
+        Warp splits whose pool has too few registers are suspended.
+
+        Errors: Fault emulator.registers.
+        """
         if not self.entry:
             return
         warps, ctas = batch.warp_index, batch.location.cta
@@ -91,7 +94,7 @@ class RegisterPools:
             splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return what a warp split waits for, or None if it does not wait for registers."""
+        """Return the registers that a warp split (a slot of `WarpSplits`) waits for, or None."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None
@@ -110,14 +113,9 @@ class RegisterPools:
 
 
 def _holders(held: list[int]) -> str:
-    """Return the registers that each warp holds as a phrase, with runs of warps."""
-    runs: list[tuple[int, int, int]] = []
-    for warp, count in enumerate(held):
-        if runs and runs[-1][2] == count:
-            runs[-1] = runs[-1][0], warp, count
-        else:
-            runs.append((warp, warp, count))
-    return ", ".join(
-        f"warp {first} holds {count}" if first == last else f"warps {first} to {last} hold {count}"
-        for first, last, count in runs
-    )
+    """Return a phrase that names the registers of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
+    phrases: list[str] = []
+    for count, run in groupby(range(len(held)), held.__getitem__):
+        first, *rest = run
+        phrases.append(f"warps {first} to {rest[-1]} hold {count}" if rest else f"warp {first} holds {count}")
+    return ", ".join(phrases)

@@ -1,6 +1,6 @@
-"""Schedules: the points in time at which asynchronous operations take effect."""
+"""Schedules, which decide when asynchronous operations take effect."""
 
-# Callers may pass anything as a schedule, whatever the annotation says.
+# `parse` checks its argument because untyped callers may pass any object.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from warploom.diagnostics import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Schedule of asynchronous operations: "eager", "lazy", or "random" with a seed.
+    """Schedule of asynchronous operations: `kind` is "eager", "lazy" or "random".
 
-    With "eager", an operation takes effect when it is issued. With "lazy", it takes effect when a wait covers it, when
-    nothing else can run, or when its issuer is far ahead. With "random", the seed decides. A correct kernel returns the
-    same bits under every schedule.
+    Under "eager", an operation takes effect when it is issued. Under "lazy", it takes effect when a wait requires it,
+    when no warp can continue, or when its issuer has executed many backward jumps since. Under "random", it takes
+    effect at a time that `seed` determines. A correct kernel returns the same bits under every schedule.
     """
 
     kind: str
@@ -27,7 +27,7 @@ class Schedule:
 
     @staticmethod
     def parse(text: str) -> Schedule:
-        """Read `eager`, `lazy` or `random:SEED`. Errors: UsageError."""
+        """Parse "eager", "lazy" or "random:SEED". Errors: UsageError launch.schedule."""
         if text in ("eager", "lazy"):
             return Schedule(text)
         kind, _, seed = text.partition(":") if isinstance(text, str) else ("", "", "")

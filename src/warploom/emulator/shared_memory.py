@@ -1,9 +1,8 @@
-"""Shared memory of the resident CTAs: one array of bytes, and the resolution of shared addresses."""
+"""Shared memory of the resident CTAs: one array of bytes, and its indices for shared addresses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +11,16 @@ from warploom.emulator import access
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
 from warploom.emulator.grid import Topology
-
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
+from warploom.isa.model.semantics import Array, Lanes
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Resident warps that access memory, and their CTAs: one entry per warp of the batch.
+    """Resident warps that access memory, and the CTA of each.
 
-    `asynchronous` is set for accesses of an asynchronous operation that the warps have issued.
+    `asynchronous` is True for an access by an asynchronous operation of these warps.
+
+    Shapes: warp and cta (warps,).
     """
 
     warp: Array
@@ -30,9 +29,9 @@ class Location:
 
 
 class SharedMemory:
-    """Shared memory of all resident CTAs. CTA c has `bytes[c * stride : c * stride + size]`.
+    """Shared memory of all resident CTAs. CTA c owns `bytes[c * stride : c * stride + size]`.
 
-    `exited` marks the CTAs of clusters all of whose threads have left the kernel.
+    `exited` marks the CTAs whose threads have all left the kernel, in launches with clusters.
     """
 
     def __init__(self, topology: Topology, size: int) -> None:
@@ -40,22 +39,24 @@ class SharedMemory:
         self.cluster_size = topology.cluster_size
         self.size = size
         self.stride = -(-max(size, 1) // 128) * 128
-        self.end = SHARED_START + size  # of the window of a CTA
+        self.end = SHARED_START + size  # end of a CTA's window
         self.bytes = np.zeros(topology.ctas * self.stride, np.uint8)
         self.exited = np.zeros(topology.ctas, np.bool_)
         self._fault = np.zeros(1, np.int64)
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """Memory as words of 64 bits."""
+        """Shared memory as 64-bit words."""
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the shared address, within its CTA, of a byte offset in `bytes`."""
+        """Return the address in a CTA's window that corresponds to an index of `bytes`."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return checked byte offsets in `bytes` of accesses of `size` bytes. Shapes: (warps, 32).
+        """Return the indices in `bytes` of accesses of `size` bytes, after all checks. Shapes: (warps, 32).
+
+        `space` is the state space of the instruction, which decides whether other CTAs of the cluster can be reached.
 
         Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
@@ -81,38 +82,28 @@ class SharedMemory:
         if kind == access.MISALIGNED:
             return access.misaligned(size, f"access at shared address {address:#x}", lane)
         code, start = "emulator.out-of-bounds", f"{size}-byte access at shared address {address:#x}"
+        rank = address >> 24
         if kind == access.REMOTE:
-            return Fault(
-                code,
-                f"{start} reaches the CTA of rank {address >> 24} of the cluster through .shared::cta",
-                lane,
-                "use .shared::cluster for an address that mapa made",
-            )
-        if address >> 24 >= self.cluster_size:
-            rank = address >> 24
+            message = f"{start} reaches the CTA of rank {rank} of the cluster through .shared::cta"
+            return Fault(code, message, lane, "use .shared::cluster for an address that mapa made")
+        if rank >= self.cluster_size:
             return Fault(code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane)
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 
     def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
-        """Return the fault of an access to the shared memory of an exited CTA."""
-        return Fault(
-            "emulator.exited-cta",
-            f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
-            "the kernel",
-            lane,
-            "a cluster barrier before the end keeps every CTA until its peers are done with it",
-        )
+        """Return the fault of an access to the shared memory of a CTA whose threads have all left the kernel."""
+        owner = f"the CTA of rank {int(self.rank[cta])}, all of whose threads have left the kernel"
+        hint = "a cluster barrier before the end keeps every CTA until its peers are done with it"
+        return Fault("emulator.exited-cta", f"an access to the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Return the difference between `bytes` offsets and addresses of a CTA's window.
+        """Return the number to add to an address in a CTA's window to obtain its index in `bytes`.
 
         Errors: Fault emulator.out-of-bounds if [low, low + size) is not inside the window.
         """
         if low < SHARED_START or low + size > self.end:
-            message = (
-                f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
-                f"{self.size} bytes of shared memory, at {SHARED_START:#x} to {self.end:#x}"
-            )
+            held = access.window_size("shared", SHARED_START, self.end)
+            message = f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has {held}"
             raise Fault("emulator.out-of-bounds", message)
         return cta * self.stride - SHARED_START

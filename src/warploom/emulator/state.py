@@ -1,4 +1,4 @@
-"""State of the resident warps, shared by the components of the emulator as plain data."""
+"""State of the resident warps, which the components of the emulator share as plain data."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.warp_splits import WarpSplits
-
-Array = NDArray[Any]
+from warploom.isa.model.semantics import Array
 
 
 @dataclass(slots=True)
 class Counters:
-    """Counts over a whole run. Units: `spent` is the used part of the step budget."""
+    """Counts over a whole run. `spent` is the used part of the step budget."""
 
     instructions: int = 0
     by_family: Counter[str] = field(default_factory=Counter[str])
@@ -29,12 +28,12 @@ class Counters:
 
 
 class State:
-    """State of the resident warps: registers, warp splits, and the instruction that is being executed.
+    """State of the resident warps: registers, warp splits, and the instruction that is executing.
 
-    `pc` is the program counter of that instruction. `moved` is set if it sent its warps elsewhere. `origin` has the
-    program counter, warp and lane of an earlier instruction whose asynchronous operation is taking effect, else None.
-    `run_length` is the number of instructions that execute together with it. `on_suspend` is called when warp splits
-    leave a batch. `random` makes the choices of a random schedule.
+    `pc` is the program counter of that instruction, and `run_length` the number of instructions that execute together
+    from there on. `moved` is set if the instruction changed the program counters of its warps. While an asynchronous
+    operation takes effect, `origin` has the program counter, warp and lane that issued it; otherwise it is None.
+    `on_suspend` is called when warp splits leave a batch. `random` makes the choices of a random schedule.
 
     Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
     """
@@ -54,12 +53,12 @@ class State:
         self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
         self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
-        self._used = False  # CTAs have run and left values in the registers
+        self._used = False  # True once CTAs have run, which leave values in the registers
 
     def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
-        """Make CTAs resident: their warps start at `entry`, with registers of 0.
+        """Make CTAs resident. Their warps start at `entry` with all registers 0.
 
-        Shapes: (CTAs, 3) coordinates, at most as many as fit.
+        Shapes: ctas (CTAs, 3) coordinates, at most as many as fit.
         """
         topology, count = self.topology, len(ctas)
         padding = np.zeros((topology.ctas - count, 3), np.int64)
@@ -77,7 +76,7 @@ class State:
         self.count_live_warps()
 
     def count_live_warps(self) -> None:
-        """Count the warps of each resident CTA that have not left the kernel."""
+        """Update `live_warps`, the number of warps of each resident CTA that have not exited."""
         alive = self.splits.live.any(axis=1)
         counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
         self.live_warps = counts.astype(np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of a run. Units: seconds; `instructions` are warp instructions."""
+    """Progress of a run. Units: `seconds` since the start; `instructions` counts warp instructions."""
 
     ctas_done: int
     ctas_total: int
@@ -20,8 +20,8 @@ class Progress:
 class Stats:
     """Statistics of a run.
 
-    `instructions` counts warp instructions by family, `batches` the batches that executed them, and `spent` the part of
-    the step budget that they used.
+    `instructions` counts warp instructions by instruction family. `batches` counts the batches that executed them, and
+    `spent` is the used part of the step budget.
     """
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])

@@ -1,25 +1,21 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled copies of tensor boxes between global and shared memory, one box or many at a time."""
+"""Compiled copies of tensor boxes between global and shared memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
+from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
 
-Array = NDArray[Any]
-
 TF32_WORDS = ("tf32", "tf32.ftz")
-"""Element types of tensor maps whose loads round to tf32."""
+"""Element types of tensor maps that a load rounds to tf32."""
 
 
 @njit
@@ -27,11 +23,11 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load a box in chunks of 16 bytes.
+    """Load one box from the arena to shared memory, in chunks of 16 bytes.
 
-    Row r goes to shared addresses start + offsets[r], swizzled. Bytes [left, left + inside) of a row come from the
-    arena at base + rows[r]. The other bytes, and rows whose rows[r] is negative, are `fill`. Tensor maps keep sources,
-    rows and `left` at multiples of 16 bytes.
+    Row r goes to the shared addresses from start + offsets[r] on, before the swizzle. Its bytes [left, left + inside)
+    come from the arena at base + rows[r]. Its other bytes, and all bytes of a row with a negative rows[r], are `fill`.
+    The rules for tensor maps make all these numbers except `inside` multiples of 16.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -52,36 +48,11 @@ def tile_in(
 
 
 @njit
-def tile_out(
-    arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
-    origin: int,
-) -> None:  # fmt: skip
-    """Store a box.
-
-    Of each row in bounds, `inside` bytes (a multiple of 16) go to the arena at base + rows[r].
-    """
-    from_words = shared.view(np.uint64)
-    to_words = arena.view(np.uint64)
-    for r in range(len(rows)):
-        if rows[r] < 0:
-            continue
-        for chunk in range(0, inside, 16):
-            address = start + offsets[r] + chunk
-            source = origin + (address ^ (((address >> 7) & mask) << 4))
-            target = base + rows[r] + chunk
-            to_words[target // 8] = from_words[source // 8]
-            to_words[target // 8 + 1] = from_words[source // 8 + 1]
-
-
-@njit
-def _move(
+def move_boxes(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load or store whole boxes.
-
-    Box b is at bases[b] of the arena and at shared addresses from starts[b] on.
-    """
+    """Load or store whole boxes. Box b is at bases[b] of the arena and at the shared address starts[b]."""
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
     for b in range(len(bases)):
@@ -101,7 +72,9 @@ def _move(
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
-    """Return the elements of a request's array that belong to some lanes.
+    """Return the elements of a request's array for some lanes.
+
+    The array may be broadcast along either axis.
 
     Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
     """
@@ -109,58 +82,17 @@ def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WholeBoxes:
-    """Copies of boxes through one tensor map that are whole and in bounds at both ends.
-
-    `copy` is the copy of the request that each box belongs to; a multicast copy has several boxes. `complete` counts
-    bytes off mbarriers. Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
-    """
-
-    memory: Memory
-    complete: Callable[[Array, int], None]
-    loads: bool
-    copy: Array
-    bases: Array
-    rows: Array
-    offsets: Array
-    row_bytes: int
-    starts: Array
-    mask: int
-    origins: Array
-    mbarriers: Array | None
-    covered: int
-    transferred: int
-
-    def move(self) -> None:
-        """Copy the boxes and count their bytes off the mbarriers. Errors: Fault, whose lane is a box."""
-        memory = self.memory
-        if memory.reports_copies:
-            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
-            memory.report_copy("read" if self.loads else "write", rows, np.full(len(rows), self.row_bytes))
-        _move(
-            memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
-            memory.shared.bytes, self.origins, self.loads,
-        )  # fmt: skip
-        if self.mbarriers is not None:
-            self.complete(self.mbarriers, self.transferred)
-
-
 def whole_boxes(
-    memory: Memory,
-    complete: Callable[[Array, int], None],
-    request: TensorCopy,
-    fields: TensorMapFields,
-    positions: Array,
-    lanes: Array,
-    ctas: Array,
-) -> WholeBoxes | None:
-    """Return those copies of a request through one map that can be made together, or None.
+    memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
+    positions: Array, lanes: Array, ctas: Array,
+) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
+    """Select the copies through one tensor map that one compiled call can move, and return them or None.
 
-    Copies at the edges of the tensor and faulty copies are left out.
+    They are whole and in bounds. The result has the index of the copy to which each box belongs (a multicast copy has
+    several boxes), and the function that moves the boxes and counts their bytes on the mbarriers. The function raises
+    a Fault whose lane is the index of a box.
 
-    Shapes: positions, lanes and ctas (copies,).
-    Errors: Fault and UsageError if no copy can be made in this way.
+    Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if no copy qualifies.
     """
     if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
@@ -201,7 +133,16 @@ def whole_boxes(
         if (objects < SHARED_START).any() or (objects + 8 > end).any():
             return None
         mbarriers = origins + objects
-    return WholeBoxes(
-        memory, complete, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
-        CHUNK_MASK[fields.swizzle_span], origins, mbarriers, covered, box_bytes(fields),
-    )  # fmt: skip
+
+    def move() -> None:
+        if memory.reports_copies:
+            rows = (np.unique(bases)[:, None] + found.row_offset).reshape(-1)  # several CTAs may copy one tile
+            memory.report_copy("read" if loads else "write", rows, np.full(len(rows), row_bytes))
+        move_boxes(
+            memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+            CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,
+        )  # fmt: skip
+        if mbarriers is not None:
+            complete(mbarriers, box_bytes(fields))
+
+    return copy, move

@@ -1,4 +1,4 @@
-"""Rules of the emulator: the diagnostics of kernels that it refuses or stops (`traps.toml`)."""
+"""Rules of the emulator, read from `traps.toml`: the diagnostics of kernels that it refuses or stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class TrapRule:
-    """Rule of the emulator. `when` is "load" or "run"."""
+    """Rule of the emulator.
+
+    `when` is "load" if the rule is checked before the kernel starts, and "run" if it is checked during the run.
+    """
 
     code: str
     when: str
@@ -27,13 +30,13 @@ class TrapRule:
 
 @cache
 def traps() -> dict[str, TrapRule]:
-    """Return every rule by its code, in the order of the file."""
+    """Return every rule by its code, in the order of `traps.toml`."""
     text = files(__package__ or "").joinpath("traps.toml").read_text(encoding="utf-8")
     return {code: TrapRule(code, **record) for code, record in tomllib.loads(text).items()}
 
 
 def page(rule: TrapRule) -> str:
-    """Return the documentation page of a rule."""
+    """Return the documentation page of a rule as Markdown."""
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{_WHEN[rule.when]}\n\n"
         f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"
@@ -41,5 +44,5 @@ def page(rule: TrapRule) -> str:
 
 
 def pages() -> list[tuple[str, str, str]]:
-    """Return code, summary and documentation page of every rule."""
+    """Return the code, the summary and the documentation page of every rule."""
     return [(rule.code, rule.what, page(rule)) for rule in traps().values()]

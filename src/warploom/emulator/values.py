@@ -1,88 +1,72 @@
-"""Resolved operands: registers, constants, special registers, symbols, vectors and addresses.
+"""Resolved operands: registers, constants, special registers, vectors and addresses.
 
-`fetch` reads an operand for a selection of warps, in the NumPy dtype of its PTX type. Shapes: (warps, 32), or a shape
-that broadcasts to it. Reading a register of consecutive warps returns a view, so semantics must compute before they
-write.
+`fetch` returns the value of an operand for the warps of a batch, in the NumPy dtype of its PTX type. If the warps are
+consecutive, the value of a register is a view of the register file. Semantics therefore compute all results before they
+write. Shapes: (warps, 32) or broadcastable.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.batch import Batch
+from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
 from warploom.numerics import permute
 
-Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 
-class Selection(Protocol):
-    """Warps and lanes for which operands are read and written.
-
-    `warps` selects them in a register file: a slice if they are consecutive (`consecutive`), else their indices. `mask`
-    has the active lanes, None if all lanes are active.
-    """
-
-    count: int
-    warp_index: Rows
-    warps: slice | Rows
-    consecutive: bool
-    mask: NDArray[np.bool_] | None
-
-
+@dataclass(slots=True, eq=False)
 class Constant:
-    """Immediate, or address that is the same for all threads. `array` has shape (1, 1)."""
+    """Immediate, or an address that is the same for all threads. Shapes: array (1, 1)."""
 
-    __slots__ = ("array", "type")
+    type: str
+    array: Array
 
-    def __init__(self, type: str, array: Array) -> None:
-        self.type = type
-        self.array = array
-
-    def fetch(self, selection: Selection) -> Array:
-        """Return the constant, to be broadcast."""
+    def fetch(self, batch: Batch) -> Array:
+        """Return the constant as an array to be broadcast."""
         return self.array
 
 
+@dataclass(slots=True, eq=False)
 class PerWarp:
-    """Value computed once for every resident warp: special register or shared address."""
+    """Special register or shared address whose value is computed once for every resident warp."""
 
-    __slots__ = ("table", "type")
+    type: str
+    table: Array
 
-    def __init__(self, type: str, table: Array) -> None:
-        self.type = type
-        self.table = table
-
-    def fetch(self, selection: Selection) -> Array:
-        """Return the rows of the selected warps."""
-        return self.table if len(self.table) == 1 else self.table[selection.warps]
+    def fetch(self, batch: Batch) -> Array:
+        """Return the values of the batch's warps."""
+        return self.table if len(self.table) == 1 else self.table[batch.warps]
 
 
+@dataclass(slots=True, eq=False)
 class Dynamic:
-    """Special register whose value changes while the kernel runs. `read` returns its present value."""
+    """Special register whose value changes during the run. `read` returns the value of all lanes."""
 
-    __slots__ = ("read", "type")
+    type: str
+    read: Callable[[], Array]
 
-    def __init__(self, type: str, read: Callable[[], Array]) -> None:
-        self.type = type
-        self.read = read
-
-    def fetch(self, selection: Selection) -> Array:
-        """Return the present value."""
+    def fetch(self, batch: Batch) -> Array:
+        """Return the value that the register has now."""
         return self.read()
 
 
 class Register:
-    """Register, read and written as a type.
+    """Register that is read and written as a PTX type.
 
-    `view` is the register file in the type's dtype; it has only the low part of wider registers. Shapes: (registers,
-    warps, 32).
+    `view` is the register file in the dtype of the type, restricted to the low part of wider registers. `extend` is the
+    dtype to which a narrow result is extended before it is written, None for a result of the register's width.
+
+    Shapes: view (registers, warps, 32).
     """
 
     __slots__ = ("extend", "file", "index", "name", "type", "view")
@@ -100,12 +84,12 @@ class Register:
         if size < width:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
-    def fetch(self, selection: Selection) -> Array:
-        """Return the register of the selected warps; a view of the file if they are consecutive."""
-        return self.view[self.index, selection.warps]
+    def fetch(self, batch: Batch) -> Array:
+        """Return the register of the batch's warps: a view if they are consecutive, else a copy."""
+        return self.view[self.index, batch.warps]
 
-    def put(self, selection: Selection, result: Array) -> None:
-        """Write the active lanes; a narrow result is extended to the register by the sign of its type."""
+    def put(self, batch: Batch, result: Array) -> None:
+        """Write the active lanes. A narrow result is extended to the register's width by the sign of the type."""
         if self.extend is not None:
             target = self.file
             result = result.astype(self.view.dtype, copy=False).astype(self.extend).view(target.dtype)
@@ -113,35 +97,34 @@ class Register:
             target = self.view
             if result.dtype != target.dtype and result.dtype.itemsize == target.dtype.itemsize:
                 result = result.view(target.dtype)
-        mask = selection.mask
+        mask = batch.mask
         if mask is None:
-            target[self.index, selection.warps] = result
-        elif selection.consecutive:
-            np.copyto(target[self.index, selection.warps], result, where=mask)
+            target[self.index, batch.warps] = result
+        elif batch.consecutive:
+            np.copyto(target[self.index, batch.warps], result, where=mask)
         else:
-            held = target[self.index, selection.warps]
+            held = target[self.index, batch.warps]
             np.copyto(held, result, where=mask)
-            target[self.index, selection.warps] = held
+            target[self.index, batch.warps] = held
 
 
+@dataclass(slots=True, eq=False)
 class NotPredicate:
-    """Negated predicate."""
+    """Negated predicate register."""
 
-    __slots__ = ("register", "type")
+    register: Register
+    type: str = "pred"
 
-    def __init__(self, register: Register) -> None:
-        self.register = register
-        self.type = "pred"
-
-    def fetch(self, selection: Selection) -> Array:
-        """Return the complement of the predicate."""
-        return ~self.register.fetch(selection)
+    def fetch(self, batch: Batch) -> Array:
+        """Return the complement of the predicate register."""
+        return ~self.register.fetch(batch)
 
 
 class VectorValue:
-    """Registers or constants in braces. None stands for the sink `_`.
+    """Vector operand: registers or constants in braces, or None for a sink `_`.
 
-    `file` is the register file if all items are registers, else None. `numbers` are then their indices in it.
+    If all items are registers of the type's width, `file` is their register file and `numbers` are their indices in it.
+    Otherwise `file` is None.
     """
 
     __slots__ = ("file", "indices", "items", "numbers", "type")
@@ -161,56 +144,59 @@ class VectorValue:
             in_order = indices == list(range(first, first + len(indices)))
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
 
-    def fetch_all(self, selection: Selection) -> Array:
-        """Return a copy of all registers. Shapes: (registers, warps, 32)."""
+    def fetch_all(self, batch: Batch) -> Array:
+        """Return a copy of all items of the vector. Shapes: (registers, warps, 32)."""
         if self.file is not None:
-            if isinstance(self.indices, slice) or isinstance(selection.warps, slice):
+            if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
                 got = (
-                    self.file[self.indices][:, selection.warps]
+                    self.file[self.indices][:, batch.warps]
                     if isinstance(self.indices, slice)
-                    else self.file[self.indices, selection.warps]
+                    else self.file[self.indices, batch.warps]
                 )
                 return got.copy() if got.base is not None else got
-            return self.file[self.indices[:, None], selection.warps[None, :]]
-        return np.stack([np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items])
+            return self.file[self.indices[:, None], batch.warps[None, :]]
+        return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
 
-    def put_all(self, selection: Selection, results: Array) -> None:
-        """Write all registers. Shapes: (registers, warps, 32)."""
-        if self.file is not None and selection.mask is None and isinstance(self.indices, slice):
+    def put_all(self, batch: Batch, results: Array) -> None:
+        """Write the active lanes of all registers. Shapes: (registers, warps, 32)."""
+        if self.file is not None and batch.mask is None and isinstance(self.indices, slice):
             if results.dtype != self.file.dtype:
                 results = results.view(self.file.dtype)
-            self.file[self.indices, selection.warps] = results
+            self.file[self.indices, batch.warps] = results
             return
         for item, result in zip(self.items, results, strict=True):
             if item is not None:
-                item.put(selection, result)
+                item.put(batch, result)
 
-    def read_matrix(self, selection: Selection, order: Order, positions: Rows | slice) -> Array:
-        """Return the matrix in the registers of each warp, in the order `positions`. Shapes: (warps, units)."""
+    def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
+        """Return the matrix that each warp holds in the registers. `positions` selects and orders the warps.
+
+        Shapes: (warps, units).
+        """
         if self.file is not None:
-            file, registers, warps = self.file, self.numbers, selection.warp_index
+            file, registers, warps = self.file, self.numbers, batch.warp_index
         else:
-            file = self.fetch_all(selection)
-            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(selection.count)
-        matrices = np.empty((selection.count, order.target.size), order.dtype)
+            file = self.fetch_all(batch)
+            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
+        matrices = np.empty((batch.count, order.target.size), order.dtype)
         permute.gather(file.view(order.dtype), registers, warps[positions], order.target, matrices)
         return matrices
 
-    def write_matrix(self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Write the matrix of each warp; `positions` is the order of the matrices among the selected warps."""
-        if self.file is not None and selection.mask is None:
-            warps = selection.warp_index[positions]
+    def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
+        """Write the matrix of each warp. Matrix i belongs to the batch's warp `positions[i]`."""
+        if self.file is not None and batch.mask is None:
+            warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
         else:
-            results = np.empty((len(self.items), selection.count, 32), TYPES[self.type].dtype)
+            results = np.empty((len(self.items), batch.count, 32), TYPES[self.type].dtype)
             registers = np.arange(len(results), dtype=np.uint64)
-            warps = np.arange(selection.count)[positions]
+            warps = np.arange(batch.count)[positions]
             permute.scatter(matrices, order.target, results.view(order.dtype), registers, warps)
-            self.put_all(selection, results)
+            self.put_all(batch, results)
 
 
 class AddressValue:
-    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor operands."""
+    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor copies."""
 
     __slots__ = ("base", "extra", "offset", "type")
 
@@ -220,19 +206,19 @@ class AddressValue:
         self.offset = np.uint64(offset % 2**64)
         self.extra = extra
 
-    def effective(self, selection: Selection) -> NDArray[np.uint64]:
-        """Return base plus offset, never a view of a register. Shapes: (warps, 32), or (1, 1) if absolute."""
+    def effective(self, batch: Batch) -> NDArray[np.uint64]:
+        """Return base plus offset as a new array. Shapes: (warps, 32) or broadcastable."""
         if self.base is None:
             return np.full((1, 1), self.offset, np.uint64)
-        base = self.base.fetch(selection)
+        base = self.base.fetch(batch)
         if base.dtype == np.uint64:
             return base + self.offset
-        # A 32-bit base wraps in 32 bits, as addresses in the shared window do.
+        # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.
         return (base + np.uint32(int(self.offset) & 0xFFFF_FFFF)).astype(np.uint64)
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate in a type: floats take its value, packed and bit types its low bits."""
+    """Return an integer immediate: its value in a floating-point type, else its low bits."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
@@ -244,7 +230,7 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """Return a floating-point immediate in a type; a bit type takes its bit pattern."""
+    """Return a floating-point immediate as a constant of a type. A bit type takes the bit pattern."""
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)
@@ -258,7 +244,7 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
 
 
 def registers_of(value: Any) -> frozenset[tuple[int, int]]:
-    """Return the registers of an operand, as width in bytes and index."""
+    """Return the registers of an operand, as pairs of width in bytes and index."""
     match value:
         case Register():
             return frozenset({(value.file.dtype.itemsize, value.index)})

@@ -1,7 +1,8 @@
-"""Warp splits: sets of lanes of a warp that execute together, each with its own program counter.
+"""Warp splits: sets of lanes of one warp that execute together, each with its own program counter.
 
-A converged warp is one warp split. A divergent branch splits it in two, which reconverge at the branch's immediate
-post-dominator, as the convergence barriers of hardware do. The lane sets of a warp's splits are disjoint.
+A converged warp is one warp split. A divergent branch splits it in two, which reconverge at the immediate
+post-dominator of the branch, as the convergence barriers of the hardware do. The warp splits of one warp have disjoint
+sets of lanes. `WarpSplits` stores their state in arrays; the index of a warp split in these arrays is its slot.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
-PATIENCE = 1024  # epochs that lanes wait at a reconvergence point for lanes of their warp that spin
+PATIENCE = 1024  # epochs for which lanes wait at a reconvergence point while lanes of their warp spin
 LEAST_PATIENCE = 16
 
 
 class Status:
-    """Status of a warp split. Plain integers, because arrays are compared with them often."""
+    """Status of a warp split, as plain integers because arrays are often compared with them."""
 
-    DONE = 0  # the slot is free; a warp's own slot is also free while its lanes are in other slots
+    DONE = 0  # the slot is free: its lanes have exited, or they belong to other slots
     READY = 1
     WAITING = 2  # suspended at a barrier, an mbarrier, or for registers
     RECONVERGING = 3  # waiting for lanes of its warp, or warps of its warpgroup, at the same instruction
@@ -29,9 +30,12 @@ class Status:
 
 @dataclass(eq=False, slots=True)
 class ReconvergencePoint:
-    """Instruction at which lanes of a warp that diverged meet again, in one function activation.
+    """Instruction at which diverged lanes of a warp wait for each other.
 
-    `expected` are the lanes that will come, `arrived` those that wait there. `parent` is the enclosing point.
+    `calls` is the activation of a function to which they belong.
+
+    `expected` has the lanes that will arrive, and `arrived` those that already wait there. `parent` is the
+    reconvergence point of the enclosing divergence.
     """
 
     warp: int
@@ -44,11 +48,13 @@ class ReconvergencePoint:
 
 
 class WarpSplits:
-    """All warp splits of the resident warps, as arrays with one slot per split.
+    """Warp splits of all resident warps, as arrays with one slot for each.
 
-    Slot w holds the first split of warp w; divergence takes further slots. `epoch` counts the backward jumps of a
-    split: scheduling by (epoch, pc) keeps loops in step and lets no spinning split starve another. `live` has the lanes
-    of each warp that have not left the kernel. Shapes: mask (slots, 32), live (warps, 32), others (slots,).
+    Slot w holds the first warp split of warp w; divergence adds further slots. `epoch` counts the backward jumps of a
+    warp split. The order of execution by (epoch, pc) keeps loops in step, and no spinning warp split can starve another
+    one. `live` has the lanes of each warp that have not left the kernel.
+
+    Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
 
     def __init__(self, masks: Mask, entry: int) -> None:
@@ -60,7 +66,7 @@ class WarpSplits:
         self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
         self.mask = masks.copy()
         self.full = np.all(masks, axis=1)
-        self.point_pc = np.full(warps, -1, np.int64)  # of the innermost reconvergence point, -1 without one
+        self.point_pc = np.full(warps, -1, np.int64)  # pc of the innermost reconvergence point, or -1
         self.points: list[ReconvergencePoint | None] = [None] * warps
         self.calls: list[tuple[int, ...]] = [()] * warps  # program counters of the open calls
         self.live = masks.copy()
@@ -75,14 +81,14 @@ class WarpSplits:
         return np.flatnonzero(self.status == Status.READY)
 
     def least(self, ready: Rows) -> Rows:
-        """Return those of the warp splits that stand where the one with the least (epoch, pc) stands."""
+        """Return the given warp splits whose program counter is that of the split with the least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
         return self.at_pc(ready, int(self.pc[first]))
 
     def at_pc(self, ready: Rows, pc: int) -> Rows:
-        """Return those of the warp splits that stand at `pc`, at most one of each warp."""
+        """Return the given warp splits whose program counter is `pc`, at most one for each warp."""
         rows = ready[self.pc[ready] == pc]
         if self.diverged and len(rows) > 1:
             _, first = np.unique(self.warp[rows], return_index=True)
@@ -91,24 +97,18 @@ class WarpSplits:
 
     # Divergence -----------------------------------------------------------------------------------------
 
-    def goto(self, rows: Rows, pc: int) -> None:
-        """Continue warp splits at `pc`."""
+    def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
+        """Set the program counters of warp splits. Lanes at their reconvergence point wait there."""
         self.epoch[rows] += self.pc[rows] >= pc
         self.pc[rows] = pc
         if self.diverged:
             self._arrive(rows)
 
-    def goto_each(self, rows: Rows, pcs: NDArray[np.int64]) -> None:
-        """Continue each warp split at its own program counter."""
-        self.epoch[rows] += self.pc[rows] >= pcs
-        self.pc[rows] = pcs
-        if self.diverged:
-            self._arrive(rows)
-
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
-        """Continue the lanes of a warp split at different program counters (`targets[lane]`).
+        """Divide a warp split so that each lane continues at its program counter `targets[lane]`.
 
-        They reconverge at `meet` (-1: never), in the same activation or, after a return, in the activation `outer`.
+        The lanes reconverge at `meet` (never if it is -1), in the same activation or, after a return, in the activation
+        `outer`.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -120,9 +120,10 @@ class WarpSplits:
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
-        """Enter a function with some lanes of a warp split and continue the others at `rest`.
+        """Enter a function with some lanes of a warp split, and continue its other lanes at `rest`.
 
-        All lanes reconverge after the call at `site`.
+        `entry` and `site` are the program counters of the function and of the call. All lanes reconverge after the
+        call.
         """
         calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
         others = self.mask[row] & ~lanes
@@ -137,7 +138,7 @@ class WarpSplits:
         self._add(warp, others, rest, epoch, point, calls)
 
     def exit(self, row: int, lanes: Mask) -> None:
-        """Remove lanes of a warp split that leave the kernel."""
+        """Remove lanes that leave the kernel from a warp split."""
         self.live[self.warp[row]] &= ~lanes
         rest = self.mask[row] & ~lanes
         point = self.points[row]
@@ -150,13 +151,13 @@ class WarpSplits:
     # Reconvergence --------------------------------------------------------------------------------------
 
     def has_arrivals(self) -> bool:
-        """Return True if lanes wait at a reconvergence point."""
+        """Return True if lanes wait at any reconvergence point."""
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Release the lanes that wait at one reconvergence point, because no other lane can run.
+        """Release the lanes at one reconvergence point because no other lane can run.
 
-        Points of the warps `excluded` are left alone. Returns False if there is no such point.
+        Return False if none wait. The warps in `excluded` are not released.
         """
         for point in self._open:
             if point.arrived.any() and point.warp not in excluded:
@@ -165,10 +166,10 @@ class WarpSplits:
         return False
 
     def release_overdue(self) -> None:
-        """Release the lanes that wait at reconvergence points while lanes of their warp spin far ahead.
+        """Release lanes that wait at a reconvergence point while lanes of the same warp spin.
 
-        Diverged lanes are guaranteed to progress since Volta; reconvergence is only preferred. Each release at a point
-        halves the time that the next lanes wait there, because spinning lanes often hand on a lock.
+        Since Volta, diverged lanes are guaranteed to make progress, and reconvergence is only preferred. Each release
+        halves the time that later lanes wait at the same instruction, because spinning lanes often pass on a lock.
         """
         for point in [point for point in self._open if point.arrived.any()]:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
@@ -185,10 +186,7 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge the splits of a warp that reconverge at the instruction of slot `row` into it.
-
-        Returns False if there are none.
-        """
+        """Merge other splits that wait at the instruction of slot `row` into it. Return False without any."""
         warp = self.warp[row]
         same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING))
         others = [int(slot) for slot in same if slot != row]
@@ -203,7 +201,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the reconvergence point of a warp split that diverges; that of a loop is made once."""
+        """Return the reconvergence point of a diverging warp split; a loop uses one in all its iterations."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -229,7 +227,7 @@ class WarpSplits:
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
     def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
-        """Remove lanes from the reconvergence points from `point` outwards to `until`."""
+        """Remove lanes from the reconvergence point `point` and from its parents below `until`."""
         while point is not None and point is not until:
             outer = point.parent
             point.expected &= ~lanes
@@ -241,7 +239,7 @@ class WarpSplits:
     def _add(
         self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
     ) -> None:
-        """Add a warp split, in the warp's own slot if it is free. The split may reconverge at once."""
+        """Add a warp split, in the slot of its warp if that is free. The split may reconverge at once."""
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
         self.warp[slot] = warp
         self.pc[slot] = pc
@@ -258,13 +256,10 @@ class WarpSplits:
         if len(free):
             return int(free[0]) + self.warps
         grown = max(16, size // 2)
-        self.warp = np.concatenate([self.warp, np.zeros(grown, np.intp)])
-        self.pc = np.concatenate([self.pc, np.zeros(grown, np.int64)])
-        self.epoch = np.concatenate([self.epoch, np.zeros(grown, np.int64)])
-        self.status = np.concatenate([self.status, np.full(grown, Status.DONE, np.uint8)])
-        self.mask = np.concatenate([self.mask, np.zeros((grown, 32), np.bool_)])
-        self.full = np.concatenate([self.full, np.zeros(grown, np.bool_)])
-        self.point_pc = np.concatenate([self.point_pc, np.full(grown, -1, np.int64)])
+        for name in ("warp", "pc", "epoch", "status", "mask", "full", "point_pc"):
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate([array, np.zeros((grown, *array.shape[1:]), array.dtype)]))
+        self.point_pc[size:] = -1
         self.points.extend([None] * grown)
         self.calls.extend([()] * grown)
         return size
@@ -286,7 +281,7 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost reconvergence point that encloses both, or None."""
+    """Return the innermost reconvergence point that encloses both points, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))
@@ -297,12 +292,8 @@ def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) ->
 
 
 def describe_lanes(mask: Mask) -> str:
-    """Return the lanes of a mask as a phrase: "lane 3", "lanes 0 to 7, 9"."""
-    runs: list[list[int]] = []
-    for lane in np.flatnonzero(mask).tolist():
-        if runs and runs[-1][1] == lane - 1:
-            runs[-1][1] = lane
-        else:
-            runs.append([lane, lane])
-    named = ", ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    """Return a phrase that names the lanes of a mask: "lane 3", "lanes 0 to 7, 9"."""
+    lanes = np.flatnonzero(mask)
+    runs = np.split(lanes, np.flatnonzero(np.diff(lanes) > 1) + 1)
+    named = ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
     return f"lane{'' if mask.sum() == 1 else 's'} {named}"

@@ -1,4 +1,4 @@
-"""Warps of one instruction as its semantics function sees them (implements isa.model.semantics.Warps)."""
+"""Warps at one instruction, as semantics functions see them (`isa.model.semantics.Warps`)."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
-from warploom.emulator.thread_copies import execute_thread_copy
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
+from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.fused import Workers
 
-Array = NDArray[Any]
-Lanes = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+
+
+_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
+"""Element type and element count of one access that copies this number of bytes."""
 
 
 @dataclass(slots=True)
 class Components:
-    """Components that execute an instruction's requests, and the facts of the launch that it may read.
+    """Components of the emulator that execute the requests of an instruction.
 
-    `parameters` is the address of the parameter block. `asynchronous` is set once it has been made, because it makes
-    warps itself.
+    `arch` selects the numerics, and `parameters` is the address of the kernel's parameter block.
     """
 
     arch: str
@@ -53,7 +54,7 @@ class Components:
 
 
 class Warps(Batch):
-    """Batch of warps with everything that semantics may request of them."""
+    """Batch of warps with the methods that semantics functions may call."""
 
     __slots__ = ("components",)
 
@@ -63,13 +64,13 @@ class Warps(Batch):
 
     @property
     def arch(self) -> str:
-        """Architecture whose numerics apply."""
+        """Architecture that selects the numerics, such as "sm_90a"."""
         return self.components.arch
 
     def update_fragment(
         self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Change the matrix that each warpgroup holds, in place."""
+        """Change the matrix that each warpgroup holds in the registers of a vector."""
         accumulators = self.components.accumulators
         if self.mask is None and value.file is not None:
             groups = self.state.topology.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
@@ -84,7 +85,7 @@ class Warps(Batch):
     # Memory -----------------------------------------------------------------------------------------------
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements per active lane."""
+        """Load `count` consecutive elements per active lane; other lanes receive 0."""
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
             addresses = self._in_parameter_block(addresses)
@@ -92,7 +93,7 @@ class Warps(Batch):
         return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store `count` consecutive elements per active lane."""
+        """Store consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
         if values.dtype != dtype:
@@ -102,7 +103,7 @@ class Warps(Batch):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read, modify and write, one lane after the other; return the old values."""
+        """Apply an atomic operation to memory, one lane after the other, and return the old values."""
         mask = self.active()
         dtype = TYPES[type].dtype
         given = self._patterns(values, dtype)
@@ -113,20 +114,14 @@ class Warps(Batch):
         return old.view(dtype)
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
-        """Return operands as unsigned bit patterns, one for each lane."""
+        """Return operands as unsigned bit patterns. Shapes: (warps, 32)."""
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def shared_tile(
-        self,
-        starts: Array,
-        offsets: Array,
-        swizzle: int,
-        base_offset: int,
-        groups: NDArray[np.intp] | slice,
-        down: bool,
+        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
     ) -> Array:
-        """Read tiles of shared memory for some warpgroups of the batch, stacked vertically or horizontally."""
+        """Return tiles of shared memory for some warpgroups of the batch."""
         leaders = self.warpgroups()[groups, 0]
         return self.components.memory.tile(
             self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
@@ -135,30 +130,24 @@ class Warps(Batch):
     # Addresses --------------------------------------------------------------------------------------------
 
     def to_generic(self, space: str, addresses: Array) -> Array:
-        """Return the generic addresses of addresses in a state space."""
-        wide = addresses.astype(np.uint64)
-        if space.startswith("shared"):
-            return wide + np.uint64(SHARED_WINDOW)
+        """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
-            return self._in_parameter_block(wide)
-        return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+            return self._in_parameter_block(addresses)
+        return addresses.astype(np.uint64) + _window_of(space)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
-        """Complete addresses of kernel parameters, of which compilers may keep the lower 32 bits only."""
+        """Complete addresses of kernel parameters of which a compiler has kept only the low 32 bits."""
         wide = addresses.astype(np.uint64)
         start = np.uint64(self.components.parameters)
         near = start + (wide - start & np.uint64(0xFFFF_FFFF))
         return np.where(wide >> np.uint64(32) == 0, near, wide)
 
     def from_generic(self, space: str, addresses: Array) -> Array:
-        """Return the addresses in a state space of generic addresses."""
-        wide = addresses.astype(np.uint64)
-        if space.startswith("shared"):
-            return wide - np.uint64(SHARED_WINDOW)
-        return wide - np.uint64(LOCAL_WINDOW) if space == "local" else wide
+        """Return the addresses in a state space that correspond to generic addresses."""
+        return addresses.astype(np.uint64) - _window_of(space)
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return True for the generic addresses in a state space."""
+        """Return a mask of the generic addresses that are in a state space."""
         wide = addresses.astype(np.uint64)
         memory = self.components.memory
         if space.startswith("shared"):
@@ -172,25 +161,25 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the address of the same offset in the cluster's CTA of a rank."""
+        """Return the address with the same offset in the shared memory of the cluster's CTA with a rank."""
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
         return window + offset + (rank.astype(np.uint64) << np.uint64(24))
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster rank of the CTA that owns a shared address."""
+        """Return the cluster rank of the CTA to which a shared address belongs."""
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
     # Control ----------------------------------------------------------------------------------------------
 
     def branch(self, target: int) -> None:
-        """Send the active lanes to a program counter and the others to the next instruction."""
+        """Continue the active lanes at a program counter, and the other lanes at the next instruction."""
         self.components.control.branch(self, target)
 
     def branch_table(self, table: Array, index: Array) -> None:
-        """Send each active lane to its entry of a table of program counters."""
+        """Continue each active lane at its entry of a table of program counters."""
         self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
 
     def call(self, function: Any, results: Any, arguments: Any) -> None:
@@ -198,31 +187,31 @@ class Warps(Batch):
         self.components.control.call(self, function, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
-        """Return the active lanes from the function, or end them."""
+        """Return the active lanes from the function, or end them if `whole_kernel` is set."""
         self.components.control.leave(self, whole_kernel)
 
     def trap(self, reason: str) -> None:
-        """Stop the kernel."""
+        """Stop the kernel with a message."""
         lane = int(np.flatnonzero(self.active())[0])
         raise Fault("emulator.trap", reason, lane)
 
     # Synchronisation --------------------------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Reconverge the lanes of a member mask."""
+        """Reconverge the lanes of each lane's member mask."""
         self.components.control.reconverge_members(self, members, anywhere)
 
     def gather_warp(self) -> None:
-        """Reconverge the live lanes of each warp, all of which must be active."""
+        """Reconverge the live lanes of each warp, and check that all of them are active."""
         self.components.control.reconverge_warps(self)
         self.components.control.check_aligned(self)
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier."""
+        """Arrive at a CTA barrier, and wait for its completion if `mode` is "sync"."""
         self.components.barriers.arrive(self, number, threads, mode == "sync")
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
-        """Arrive at a CTA barrier that reduces a predicate."""
+        """Synchronise at a CTA barrier that reduces a predicate."""
         self.components.barriers.reduce(self, number, threads, predicate, mode, result)
 
     def cluster_arrive(self) -> None:
@@ -234,25 +223,25 @@ class Warps(Batch):
         self.components.barriers.cluster_wait(self)
 
     def change_registers(self, count: int, take: bool) -> None:
-        """Take registers from the CTA's pool, or release some."""
+        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`."""
         self.components.pools.change(self, count, take)
 
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Act on mbarrier objects; return the state tokens before the action."""
+        """Apply an action to mbarrier objects, and return the state tokens before the action."""
         mbarriers = self.components.mbarriers
         return mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test whether a phase is complete."""
+        """Test the completion of a phase of mbarrier objects."""
         mbarriers = self.components.mbarriers
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
     def pending_count(self, states: Array) -> Array:
-        """Return the pending arrivals recorded in state tokens."""
+        """Return the pending arrivals that state tokens recorded."""
         return self.components.mbarriers.pending(states)
 
     # Asynchronous operations ------------------------------------------------------------------------------
@@ -260,19 +249,19 @@ class Warps(Batch):
     def defer(
         self, channel: str, action: Callable[[Any, Mapping[str, Array]], None], captured: Mapping[str, Array]
     ) -> None:
-        """Queue an action of the active lanes."""
+        """Queue an action of the active lanes on a channel of `AsyncOperations`."""
         self.components.asynchronous.defer(self, channel, action, captured)
 
     def commit(self, channel: str) -> None:
-        """Close the open group of a channel."""
+        """Close the open group of a channel for the active lanes."""
         self.components.asynchronous.commit(self, channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        """Complete all but the `pending` newest groups of a channel."""
+        """Complete all groups of a channel except the `pending` newest closed ones."""
         self.components.asynchronous.wait(self, channel, pending, read_only)
 
     def issue(self, record: CopyRecord) -> None:
-        """Issue one copy per active lane."""
+        """Issue the copies of a record, one for each active lane."""
         if isinstance(record, ThreadCopy):
             captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
             self.components.asynchronous.defer(self, "copy", partial(execute_thread_copy, record.size), captured)
@@ -280,27 +269,44 @@ class Warps(Batch):
             self.components.asynchronous.bulk(self, record)
 
     def prefetch(self, request: TensorCopy) -> None:
-        """Check one tensor copy per active lane."""
+        """Check the tensor copies of a record, one for each active lane."""
         self.components.asynchronous.executor.prefetch(self, request)
 
     # Arithmetic -------------------------------------------------------------------------------------------
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return the results of `work` for the items, computed by the workers."""
+        """Return the results of `work` for all items, in order. The workers share the items."""
         workers = self.components.workers
         if workers is None or len(items) < 2:
             return [work(item) for item in items]
         return list(workers.pool.map(work, items))
 
     def pool(self) -> Workers | None:
-        """Return the workers that arithmetic may use."""
+        """Return the workers for matrix arithmetic, or None."""
         return self.components.workers
 
     def count_macs(self, macs: int) -> None:
-        """Add multiply-accumulates to the statistics."""
+        """Add multiply-accumulate operations to the statistics."""
         self.state.counters.macs += macs
 
 
+def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
+    """Copy `size` bytes in each active lane. `captured` has the arrays of `records.ThreadCopy`."""
+    source, destination, amount = captured["source"], captured["destination"], captured["amount"]
+    if ((amount == 0) | (amount == size)).all():
+        element, count = _ELEMENTS[size]
+        values = warps.load("global", source, element, count, lanes=amount > 0)
+        warps.store("shared", destination, element, values)
+        return
+    loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
+    warps.store("shared", destination, "b8", np.concatenate(loaded))
+
+
+def _window_of(space: str) -> np.uint64:
+    """Return the generic address at which a state space is mapped, or 0."""
+    return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
+
+
 def _memory_of(space: str) -> str:
-    """Return the memory of a state-space word; parameters have generic addresses."""
+    """Return the address space of an access: "" (generic) for parameters, else the state space."""
     return "" if space.startswith("param") else space

@@ -1,6 +1,6 @@
-"""Compilation of the arithmetic with Numba: the decorators that compiled functions use."""
+"""Compilation with Numba: the decorators of compiled functions, and loops over arrays of numbers."""
 
-# Numba has no type information of its own.
+# Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def njit(function: Function) -> Function:
-    """Compile an array function to machine code on its first call, and keep its declared types.
+    """Compile a function of arrays on its first call, without changing its declared type.
 
-    The compiled code is cached beside the source (`__pycache__`) and releases the interpreter lock. It follows
-    IEEE 754: a division by zero gives infinity or NaN, and sums are not reordered.
+    The machine code is cached in `__pycache__` beside the source and releases the interpreter lock. It follows IEEE
+    754: a division by zero gives infinity or NaN, and sums are not reordered.
     """
     return cast("Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function that every compiled caller inlines."""
+    """Compile a function whose code is inlined in every compiled caller."""
     return cast("Function", numba.njit(cache=True, inline="always", error_model="numpy")(function))
 
 
 def specialized(
     template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
 ) -> Callable[..., None]:
-    """Return a compiled copy of a loop whose global name `scalar` is a function of numbers.
+    """Return a compiled copy of the loop `template` that calls `function` under the global name `scalar`.
 
-    The copy has the file and the name of the function: Numba caches compiled code under these, and compiles again when
-    the file is newer. `inline="always"` inlines the function before its types are known.
+    The copy takes its file and name from `function`, because Numba caches machine code under these and discards the
+    cache when the file changes. If `inline` is "always", the function is inlined before type inference.
     """
     code = template.__code__.replace(
         co_filename=function.__code__.co_filename,
@@ -52,7 +52,7 @@ def specialized(
 
 
 scalar: Any = None
-"""Function that the loops below call; `specialized` replaces it."""
+"""Function that the templates of `specialized` call. Each compiled copy replaces it."""
 
 
 def _loop1(x: Any, out: Any, *uniform: Any) -> None:
@@ -70,7 +70,7 @@ def _loop3(x: Any, y: Any, z: Any, out: Any, *uniform: Any) -> None:
         out[i] = scalar(x[i], y[i], z[i], *uniform)
 
 
-# Each step of a pair loop converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
+# Each step of a pair loop converts its result to 32 bits. Numba would widen it to 64 bits and halve the vector lanes.
 def _pairs2(x: Any, y: Any, out: Any) -> None:
     for i in range(out.size):
         low = scalar(np.uint32(x[i] & LOW), np.uint32(y[i] & LOW))
@@ -85,7 +85,7 @@ def _pairs3(x: Any, y: Any, z: Any, out: Any) -> None:
         out[i] = np.uint32(low | np.uint32(high << SHIFT))
 
 
-# A directed loop sets the rounding mode once; its last operand is a value of `intrinsics.ROUNDING`.
+# A directed loop sets the rounding mode once. `mode` is a value of `intrinsics.ROUNDING`.
 def _directed1(x: Any, out: Any, mode: int) -> None:
     set_rounding(mode)
     for i in range(out.size):
@@ -116,11 +116,12 @@ _DIRECTED_LOOPS = (_directed1, _directed2, _directed3)
 
 
 class Elementwise:
-    """Function of numbers that is applied to arrays element by element.
+    """Function of numbers that is compiled and applied to arrays element by element.
 
-    A NumPy ufunc would do the same, but Numba compiles the wrapper of each of its ufuncs again in every process.
+    A NumPy ufunc would do the same, but Numba recompiles the wrapper of a ufunc in every process. The last `uniform`
+    operands are numbers that all elements share.
 
-    Shapes: the array operands broadcast together; the last `uniform` operands are the same for all elements.
+    Shapes: the other operands are arrays and broadcast together.
     """
 
     def __init__(
@@ -136,12 +137,12 @@ class Elementwise:
         return specialized(self._template, self.function)
 
     def __call__(self, *operands: Any) -> NDArray[Any]:
-        """Return the results. Shapes: those of the operands, broadcast."""
+        """Return the results, in the broadcast shape of the array operands."""
         arrays = operands[: self.arrays]
         shape = arrays[0].shape
         for x in arrays:
             if x.shape != shape or not x.flags.carray:
-                # Contiguous, aligned and writable arrays only, so that one loop is compiled.
+                # All arrays are made contiguous, aligned and writable, so that Numba compiles only one loop.
                 shape = np.broadcast(*arrays).shape
                 arrays = [np.array(np.broadcast_to(x, shape)) for x in arrays]
                 break
@@ -151,15 +152,21 @@ class Elementwise:
 
 
 def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., Any]], Elementwise]:
-    """Make a function of numbers an `Elementwise` with results of type `result`."""
+    """Return a decorator that makes a function of numbers an `Elementwise` with results of this dtype."""
     return lambda function: Elementwise(function, result, uniform)
 
 
 def pairwise(function: Callable[..., Any]) -> Elementwise:
-    """Make a function of 16-bit patterns, each in 32 bits, one of pairs of them in 32 bits."""
+    """Turn a function of 16-bit patterns into an `Elementwise` over uint32 pairs of such patterns.
+
+    The function receives and returns each pattern as a uint32.
+    """
     return Elementwise(function, np.uint32, loops=_PAIR_LOOPS)
 
 
 def directed(function: Callable[..., Any]) -> Elementwise:
-    """Make a function of f64 numbers one of arrays and a rounding mode, a value of `intrinsics.ROUNDING`."""
+    """Turn a function of f64 numbers into an `Elementwise` whose last operand is a rounding mode.
+
+    The mode is a value of `intrinsics.ROUNDING`, in which the operations of the function round.
+    """
     return Elementwise(function, np.float64, loops=_DIRECTED_LOOPS)

@@ -1,9 +1,8 @@
-"""Approximate functions with the bits of an H200.
+"""Approximate functions (`.approx` and `.full`) with the bits of an H200.
 
-Each function evaluates the special function unit (`sfu`) and the scalings that ptxas (CUDA 13.0, sm_90) emits around
-it; `ftz` omits the scalings. f16 and bf16 are uint16 patterns, pairs of them uint32.
-
-Source: the approx and full forms of the PTX ISA.
+Each function evaluates the special function unit (`sfu`) and scales operands and results as the code does that ptxas
+(CUDA 13.0, sm_90) generates. With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns, pairs of
+them uint32 patterns.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ def _small(x: Array) -> Array:
 
 
 def _scaled_up(x: Array, small: Array) -> Array:
-    """Return x with subnormals multiplied by 2**24."""
+    """Return f32 numbers, multiplied by 2**24 where `small` is True."""
     return floats.mul(x, np.where(small, _SCALE, np.float32(1)))
 
 
 def _needs_scaling(magnitude: Array) -> Array:
-    """Return True for divisors that need scaling."""
+    """Return a mask of the divisors that must be scaled."""
     return ~((magnitude >= _TINY) & (magnitude <= _HUGE))
 
 
 def ex2(x: Array, ftz: bool = False) -> Array:
-    """Return 2 to the power of f32; below -126 the GPU squares the power of half the exponent."""
+    """Return 2**x of f32. For x below -126, the GPU squares 2**(x/2)."""
     if ftz:
         return sfu.ex2(x)
     low = quietly(np.less, x, np.float32(-126))
@@ -49,7 +48,7 @@ def ex2(x: Array, ftz: bool = False) -> Array:
 
 
 def lg2(x: Array, ftz: bool = False) -> Array:
-    """Return the binary logarithm of f32; subnormal operands are scaled unless `ftz` is set."""
+    """Return the binary logarithm of f32. Subnormal operands are scaled unless `ftz` is set."""
     if ftz:
         return sfu.lg2(x)
     small = _small(x)
@@ -58,22 +57,22 @@ def lg2(x: Array, ftz: bool = False) -> Array:
 
 
 def sin(x: Array, ftz: bool = False) -> Array:
-    """Return the sine of f32 radians; the sine of a subnormal is 0, with or without `ftz`."""
+    """Return the sine of f32 radians. The sine of a subnormal number is 0 even without `ftz`."""
     return sfu.sin(x)
 
 
 def cos(x: Array, ftz: bool = False) -> Array:
-    """Return the cosine of f32 radians; `ftz` has no effect."""
+    """Return the cosine of f32 radians. `ftz` does not change the result."""
     return sfu.cos(x)
 
 
 def tanh(x: Array) -> Array:
-    """Return the hyperbolic tangent of f32; subnormals are returned unchanged."""
+    """Return the hyperbolic tangent of f32. Subnormal numbers are returned unchanged."""
     return sfu.tanh(x)
 
 
 def rcp(x: Array, ftz: bool = False) -> Array:
-    """Return the reciprocal of f32; subnormal and very large operands are scaled unless `ftz` is set."""
+    """Return the reciprocal of f32. Subnormal and very large operands are scaled unless `ftz` is set."""
     if ftz:
         return sfu.rcp(x)
     magnitude = np.abs(x)
@@ -84,7 +83,7 @@ def rcp(x: Array, ftz: bool = False) -> Array:
 
 
 def sqrt(x: Array, ftz: bool = False) -> Array:
-    """Return the square root of f32; subnormal operands are scaled unless `ftz` is set."""
+    """Return the square root of f32. Subnormal operands are scaled unless `ftz` is set."""
     if ftz:
         return sfu.sqrt(x)
     small = _small(x)
@@ -95,7 +94,7 @@ def sqrt(x: Array, ftz: bool = False) -> Array:
 def rsqrt(x: Array, ftz: bool = False) -> Array:
     """Return the reciprocal square root of f32 or f64.
 
-    f64 with `ftz` reads the upper 32 bits of the operand; the lower 32 bits of the result are zero.
+    With `ftz`, the f64 form reads the upper 32 bits of the operand and returns a result whose lower 32 bits are zero.
     """
     if x.dtype.itemsize == 8:
         return _upper_word(sfu.rsqrt_upper, x) if ftz else _reciprocal_root(x)
@@ -107,10 +106,7 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def _reciprocal_root(x: Array) -> Array:
-    """Return the reciprocal root of f64 as ptxas expands it.
-
-    An approximate root is refined by one iteration of third order.
-    """
+    """Return the reciprocal root of f64 as ptxas expands it: an estimate and one third-order iteration."""
     small = quietly(np.less, np.abs(x), 2.0**-1022)
     scaled = floats.mul(x, np.where(small, 2.0**54, 1.0))
     estimate = _upper_word(sfu.rsqrt_upper, scaled)
@@ -124,20 +120,20 @@ def _reciprocal_root(x: Array) -> Array:
 
 
 def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
-    """Apply a function to the upper words of f64; lower words are ignored, and zero in the result."""
+    """Apply a function to the upper words of f64 numbers. The lower words of the results are zero."""
     upper = function((x.view(np.uint64) >> np.uint64(32)).astype(np.uint32))
     return (upper.astype(np.uint64) << np.uint64(32)).view(np.float64)
 
 
 def rcp64(x: Array) -> Array:
-    """Return the approximate reciprocal of f64, computed on upper words with subnormals flushed."""
+    """Return the approximate reciprocal of f64, from upper words, with subnormal numbers flushed to 0."""
     return _upper_word(sfu.rcp_upper, x)
 
 
 def div(a: Array, b: Array, ftz: bool = False) -> Array:
-    """Return the approx quotient of f32: the reciprocal of the divisor times the dividend.
+    """Return the `.approx` quotient of f32: the dividend times the reciprocal of the divisor.
 
-    The reciprocal of a divisor above 2**126 is flushed, so the quotient is 0, or NaN for an infinite dividend.
+    The reciprocal of a divisor above 2**126 is flushed to zero, so the quotient is 0, or NaN for an infinite dividend.
     """
     if ftz:
         return floats.mul(a, sfu.rcp(b), ftz=True)
@@ -146,7 +142,7 @@ def div(a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
-    """Return the full-range quotient of f32: that of `div`, with large divisors scaled too."""
+    """Return the `.full` quotient of f32, which differs from `div` in that it also scales large divisors."""
     magnitude = np.abs(b)
     if not quietly(_needs_scaling, magnitude).any():
         return floats.mul(sfu.rcp(b), a, ftz=ftz)
@@ -158,7 +154,7 @@ def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def _ex2_half(patterns: Array, fmt: Format) -> Array:
-    """Return the f32 result truncated to the format, infinity beyond its largest number."""
+    """Return 2**x of f16 or bf16: the f32 result truncated to the format, or infinity on overflow."""
     result = sfu.ex2(packed.float_from_half(patterns, fmt))
     cut = convert.half_from_float(result, fmt, "rz")
     return np.where(result > fmt.max_finite, np.uint16(fmt.inf_code), cut)
@@ -170,7 +166,7 @@ def _tanh_half(patterns: Array, fmt: Format) -> Array:
 
 @cache
 def _half_table(function: Callable[[Array, Format], Array], fmt: Format) -> Array:
-    """Return the result for every pattern."""
+    """Return the results of a function for all 65,536 patterns of a format."""
     with np.errstate(all="ignore"):
         return function(np.arange(1 << 16, dtype=np.uint16), fmt).astype(np.uint16)
 
@@ -183,11 +179,11 @@ def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, f
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return 2 to the power of f16, bf16 or pairs; `ftz`, always set for bf16, flushes subnormal results."""
+    """Return 2**x of f16 or bf16 numbers or pairs. `ftz` (always set for bf16) flushes subnormals."""
     result = _half_or_pair(_ex2_half, patterns, fmt)
     return packed.flush(result.astype(np.uint32), fmt).astype(result.dtype) if ftz else result
 
 
 def tanh_half(patterns: Array, fmt: Format) -> Array:
-    """Return the hyperbolic tangent of f16, bf16 or pairs of them; subnormals are kept."""
+    """Return the hyperbolic tangent of f16 or bf16 numbers or pairs. Subnormal numbers are kept."""
     return _half_or_pair(_tanh_half, patterns, fmt)

@@ -1,11 +1,9 @@
-"""Compiled read-modify-write operations, lane after lane.
+"""Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
 
-Each lane reads what the lanes before it wrote.
+`index` has the byte offset in `words` of each lane of `mask`. The old contents are written to `out`. The results equal
+those of the operations of the same name on arrays, which a test compares.
 
-`index` holds byte offsets into `words` for the lanes of `mask`. The old contents are written to `out`. The results are
-those of the operations of the same name on arrays; a test compares them.
-
-Shapes: index, mask, values, compares and out are (warps, 32).
+Shapes: index, mask, values, compares and out (warps, 32).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -15,50 +13,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warploom.numerics._compile import specialized
+from warploom.numerics._compile import scalar, specialized
 from warploom.numerics.float_kernels import canonical, flush, nan64
-from warploom.numerics.formats import Format
+from warploom.numerics.formats import Array, Format
 from warploom.numerics.half_kernels import extreme, sum_bf16, sum_f16
-
-Array = NDArray[Any]
 
 OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas")
 
 
-scalar: Any = None
-"""Function that the loop calls; `specialized` replaces it."""
-
-
-def _words(
+def _loop(
     words: Array, index: Array, mask: Array, values: Array, compares: Array, out: Array, op: int, option: Any
 ) -> None:
     warps, lanes = mask.shape
-    for w in range(warps):
-        for lane in range(lanes):
-            if mask[w, lane]:
-                at = index[w, lane] // words.itemsize
-                old = words[at]
-                out[w, lane] = old
-                words[at] = scalar(old, values[w, lane], compares[w, lane], op, option)
-
-
-def _pairs(words: Array, index: Array, mask: Array, values: Array, out: Array, op: int, option: Any) -> None:
-    warps, lanes = mask.shape
-    count = values.shape[1] // lanes
+    count = values.shape[1] // lanes  # words of a lane
     for w in range(warps):
         for lane in range(lanes):
             if mask[w, lane]:
                 for k in range(count):
-                    at = index[w, lane] // 2 + k
+                    at, column = index[w, lane] // words.itemsize + k, lane * count + k
                     old = words[at]
-                    out[w, lane * count + k] = old
-                    words[at] = scalar(old, values[w, lane * count + k], op, option)
+                    out[w, column] = old
+                    words[at] = scalar(old, values[w, column], compares[w, column], op, option)
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word; `sign` is the bit that orders signed numbers as unsigned ones, or 0."""
+    """Return the new word. `sign` is the sign bit for a signed comparison, and 0 for an unsigned one."""
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value
@@ -101,32 +81,26 @@ def _double(old, value, compare, op, option):
     return np.float64(nan64(b, a, a)).view(np.uint64)
 
 
-def _half(old, value, op, infinity):
+def _half(old, value, compare, op, infinity):
     a, b = np.uint32(old), np.uint32(value)
     if op == 0:
         return sum_f16(a, b) if infinity == 0x7C00 else sum_bf16(a, b)
     return extreme(a, b, np.uint32(infinity), op == 2)
 
 
-_KERNELS = {
-    function: specialized(_pairs if function is _half else _words, function, inline="always")
-    for function in (_integer, _single, _double, _half)
-}
+_KERNELS = {function: specialized(_loop, function, inline="always") for function in (_integer, _single, _double, _half)}
 
 
 def integers(
     words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
 ) -> None:
-    """Apply an operation of `OPERATIONS` to unsigned words.
-
-    cas stores `values` if a word equals `compares`.
-    """
+    """Apply an operation of `OPERATIONS` to unsigned words; "cas" stores where a word equals `compares`."""
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
 
 
 def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, out: Array) -> None:
-    """Add f32 or f64 patterns of 32 or 64 bits; `flush` replaces f32 subnormals by zeros."""
+    """Add f32 or f64 numbers, given as patterns. `flush` replaces subnormal f32 numbers by zeros."""
     if words.itemsize == 4:
         _KERNELS[_single](words, index, mask, values, values, out, 0, flush)
     else:
@@ -134,6 +108,6 @@ def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, ou
 
 
 def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
-    """Add 16-bit numbers or pairs of them, or take the smaller or larger. Shapes: words are of 16 bits."""
-    parts = values.view(np.uint16), out.view(np.uint16)
-    _KERNELS[_half](words, index, mask, *parts, OPERATIONS.index(op), fmt.inf_code)
+    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs of them. `words` has dtype uint16."""
+    parts = values.view(np.uint16)
+    _KERNELS[_half](words, index, mask, parts, parts, out.view(np.uint16), OPERATIONS.index(op), fmt.inf_code)

@@ -1,6 +1,6 @@
-"""Bit counting, fields, permutation, logic and shifts over arrays.
+"""Bit counts, bit fields, permutations, logic and shifts over arrays.
 
-Shapes: any of one or more dimensions, broadcast together. Operands without a sign in PTX are unsigned arrays.
+Shapes: at least one dimension, broadcast together. Operands that PTX treats as bits are unsigned arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warploom.numerics.formats import Array
 from warploom.numerics.integers import as_signed, as_unsigned
 from warploom.numerics.lazy_module import LazyModule
 
-bit_kernels = LazyModule("warploom.numerics.bit_kernels")
+permute = LazyModule("warploom.numerics.permute")
 Mode = Literal["wrap", "clamp"]
 
 _BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
@@ -25,12 +25,12 @@ def _bits(a: Array) -> int:
 
 
 def popc(a: Array) -> Array:
-    """Return the number of ones, as u32.  Source: popc."""
+    """Return the number of ones in each element, as u32.  Source: popc."""
     return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
 
 
 def _length(x: Array) -> Array:
-    """Return the position above the highest one, 0 if there is none, as int64."""
+    """Return the position of the highest one plus 1, or 0 if there is none, as int64."""
     if x.dtype.itemsize <= 4:
         return np.frexp(x.astype(np.float64))[1].astype(np.int64)
     high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
@@ -39,14 +39,15 @@ def _length(x: Array) -> Array:
 
 
 def clz(a: Array) -> Array:
-    """Return the number of leading zeros, as u32.  Source: clz."""
+    """Return the number of leading zeros of each element, as u32.  Source: clz."""
     return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Return the position of the highest bit that differs from the sign, as u32, or all ones.
+    """Return the position of the highest bit that differs from the sign, or all ones, as u32.
 
-    With `shiftamt`, return the left shift that moves this bit to the top instead.  Source: bfind.
+    If `shiftamt` is set, return instead the number of places by which a left shift moves this bit to the top. Source:
+    bfind.
     """
     x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
     position = _length(x) - 1
@@ -56,14 +57,14 @@ def bfind(a: Array, shiftamt: bool = False) -> Array:
 
 
 def brev(a: Array) -> Array:
-    """Return the bits in reverse order.  Source: brev."""
+    """Return the bits of each element in reverse order.  Source: brev."""
     octets = np.ascontiguousarray(as_unsigned(a)).reshape(a.shape)[..., None].view(np.uint8)
     reversed_octets = np.ascontiguousarray(_BYTE_REVERSED[octets][..., ::-1])
     return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
 
 
 def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
-    """Return masks of `count` low ones; a count above the width gives all ones."""
+    """Return masks with ones in the low `count` bits. A count above the width gives all ones."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
     masks: Array = (dtype.type(1) << kept) - dtype.type(1)
@@ -71,12 +72,12 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Return the position or length of a field: the low 8 bits for 32-bit data, all bits for 64-bit data."""
+    """Return a position or length operand: its low 8 bits for 32-bit data, and at most 64 for 64-bit data."""
     return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
 def bfe(a: Array, position: Array, length: Array) -> Array:
-    """Return a bit field of a, sign-extended if a is signed.  Source: bfe."""
+    """Return the bit field of a, sign-extended if a is signed.  Source: bfe."""
     width = _bits(a)
     x = as_unsigned(a)
     dtype = x.dtype
@@ -103,7 +104,7 @@ def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def bmsk(position: Array, width: Array, mode: Mode) -> Array:
-    """Return `width` ones from bit `position` up, as u32.  Source: bmsk."""
+    """Return a mask with `width` ones from bit `position` up, as u32.  Source: bmsk."""
     a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
     limit = 32
     start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
@@ -125,9 +126,10 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Return the position of the n-th one of `mask` from `base`; all ones if there is none.
+    """Return the position of a one bit of `mask`, counted from bit `base`, or all ones if there is none.
 
-    A base above 31 finds none; the most negative offset gives 0.  Source: fns.
+    A positive `offset` n selects the n-th one at or above `base`, a negative one the n-th one at or below it, and 0 the
+    bit `base` itself. A base above 31 finds nothing. The most negative offset gives 0.  Source: fns.
     """
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     start = base.astype(np.int64)
@@ -170,11 +172,11 @@ _TWO_INPUTS: tuple[Callable[[Array, Array], Any], ...] = (
     lambda b, c: b | c,
     lambda b, c: ~_zero(b, c),
 )
-"""Functions of two inputs: bit 2*b + c of the index is the value. Constants are scalars."""
+"""Bitwise functions of b and c. Bit 2*b + c of the index is the value of the function."""
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Return a bitwise function of three inputs; bit 4*a + 2*b + c of `lut` is its value.  Source: lop3."""
+    """Return a bitwise function of three inputs. Bit 4*a + 2*b + c of `lut` is its value.  Source: lop3."""
     low, high = lut & 15, (lut >> 4) & 15
     if_set, if_clear = _TWO_INPUTS[high](b, c), _TWO_INPUTS[low](b, c)
     if low == high:
@@ -189,13 +191,13 @@ def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
         result = a | if_clear
     else:
         result = if_clear ^ (a & (if_set ^ if_clear))
-    # A function of fewer inputs lacks the shape of the others.
+    # If the function ignores an input, the result may lack the shape of that input.
     shape = a.shape if a.shape == b.shape == c.shape else np.broadcast_shapes(a.shape, b.shape, c.shape)
     return result if np.shape(result) == shape else np.broadcast_to(result, shape)
 
 
 _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
-    # Source bytes of the result for each value of the selector, lowest byte first.
+    # Numbers of the source bytes for each value of the selector, the lowest byte of the result first.
     "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
     "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
     "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
@@ -206,34 +208,34 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """Return the selectors of the default mode that are equivalent to the four selectors of a mode."""
+    """Return the selectors of the default mode that have the same effect as the four of another mode."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 
 
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
-    """Return four bytes selected from the eight bytes of b and a.
+    """Return four bytes, each selected from the eight bytes of b and a.
 
-    `mode` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for the default mode, in which each nibble of the selector
-    selects one byte and its bit 3 replicates the sign of that byte.  Source: prmt.
+    In the default mode "", each nibble of the selector selects one byte, and bit 3 of the nibble replicates the sign of
+    that byte. The other modes are "f4e", "b4e", "rc8", "ecl", "ecr" and "rc16".  Source: prmt.
     """
     chosen = as_unsigned(selector)
     if mode:
         chosen = _selectors(mode)[chosen & np.uint32(3)]
     x, y = as_unsigned(a), as_unsigned(b)
     if chosen.size == 1:
-        # Broadcasting in NumPy is faster than in the kernel.
+        # NumPy broadcasts one selector faster than `permuted` does.
         chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
-    return bit_kernels.permuted(x, y, chosen)
+    return permute.permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:
-    """Return a shifted left; a count of the width or more gives 0.  Source: shl."""
+    """Return a shifted left. A count of at least the width gives 0.  Source: shl."""
     return _shifted(np.left_shift, a, count, a.dtype.type(0))
 
 
 def shr(a: Array, count: Array) -> Array:
-    """Return a shifted right, with copies of the sign if a is signed.  Source: shr."""
+    """Return a shifted right, filled with copies of the sign if a is signed.  Source: shr."""
     width = _bits(a)
     if a.dtype.kind == "i":
         return np.right_shift(a, np.minimum(as_unsigned(count), width - 1).astype(a.dtype))
@@ -251,10 +253,7 @@ def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.
 
 
 def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
-    """Return a half of the 64 shifted bits of `high` and `low`.
-
-    l returns the upper half, r the lower. Source: shf.
-    """
+    """Return the upper half of `high:low` shifted left, or its lower half shifted right.  Source: shf."""
     amount = as_unsigned(count).astype(np.uint64)
     amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
     both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))

@@ -1,4 +1,4 @@
-"""Matrix sums that are not fused steps: chains of multiply-adds, integer sums and bit counts."""
+"""Matrix arithmetic without fused steps: chains of multiply-adds, integer sums and bit counts."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.numerics._compile import NEAREST, njit
 from warploom.numerics.float_kernels import nan64
+from warploom.numerics.formats import Array
 from warploom.numerics.intrinsics import ROUNDING, directed_fma, fma, popcount, set_rounding
 
 Rounding = Literal["rn", "rz", "rm", "rp"]
@@ -40,8 +40,8 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
     set_rounding(NEAREST)
 
 
-def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[Any]:
-    """Return C + A B by multiply-adds in ascending k, in the type of the operands (f32 or f64).
+def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
+    """Return C + A B by fused multiply-adds in ascending k. All operands are f32, or all are f64.
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -56,7 +56,7 @@ def multiply_add(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Ro
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Compute the chains at `positions` with the NaN that each step returns."""
+    """Recompute the chains at `positions`, with the NaN that the GPU returns at each step."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
@@ -69,8 +69,11 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
     set_rounding(NEAREST)
 
 
-def double(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn") -> NDArray[np.float64]:
-    """Return the f64 sum; the NaN of a step is the first of b, the running sum and a, made quiet."""
+def double(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
+    """Return the f64 sum C + A B with the NaN of the GPU, in the shapes of `multiply_add`.
+
+    A step that has NaN operands returns the first of b, the running sum and a that is a NaN, made quiet.
+    """
     d = multiply_add(a, b, c, rounding)
     positions = np.argwhere(np.isnan(d))
     if len(positions):
@@ -117,10 +120,11 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
     return np.int32(wide)
 
 
-def integer(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], index: NDArray[Any] | None, satfinite: bool
-) -> NDArray[np.int32]:
-    """Return the sums of integer products and c, wrapped to 32 bits, or clamped if `satfinite`."""
+def integer(a: Array, b: Array, c: Array, index: Array | None, satfinite: bool) -> Array:
+    """Return C + A B of integers in 32 bits. The sums wrap, or are clamped if `satfinite` is set.
+
+    `index` has the k of each element of a sparse A. Shapes: those of `fused.multiply`.
+    """
     d = np.empty(c.shape, np.int32)
     left, right = np.ascontiguousarray(a, np.int16), np.ascontiguousarray(b, np.int16)
     addend = np.ascontiguousarray(c)
@@ -145,8 +149,11 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
                     d[g, m, n] += np.int32(popcount(combined))
 
 
-def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
-    """Return c plus the number of ones in a ^ b, or in a & b, over 32-bit words of K."""
+def bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
+    """Return c plus the number of ones in a ^ b or, unless `exclusive` is set, in a & b.
+
+    Shapes: those of `multiply_add`, with 32-bit words along K.
+    """
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

@@ -1,7 +1,6 @@
 """Comparisons over arrays of integers, f32, f64, and f16 or bf16 patterns.
 
-Shapes: any, broadcast together; results are boolean arrays.
-Source: setp, set.
+Shapes: any, broadcast together; results are boolean arrays. Source: setp, set.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
 
 
 def integers(comparison: str, a: Array, b: Array) -> Array:
-    """Compare integers by the signedness of their type; lo, ls, hi and hs compare as unsigned."""
+    """Compare integers by the sign of their dtype. "lo", "ls", "hi" and "hs" compare them as unsigned."""
     if comparison in _UNSIGNED:
         return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
     return _ORDERED[comparison](a, b)
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Return True for ordered and unequal numbers; the comparison != would be true for NaN."""
+    """Return a mask of ordered pairs of unequal numbers. The NumPy operator != is also true for a NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 
@@ -45,7 +44,7 @@ def _flush(x: Array) -> Array:
 
 
 def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
-    """Compare f32 or f64; if an operand is NaN, ordered comparisons are false and unordered ones true."""
+    """Compare f32 or f64. With a NaN operand, ordered comparisons are false and unordered ones true."""
     if ftz:
         a, b = _flush(a), _flush(b)
     match comparison:
@@ -67,7 +66,7 @@ def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Compare f16 or bf16 patterns (uint16)."""
+    """Compare f16 or bf16 numbers, given as uint16 patterns."""
     x, y = formats.decode(a, fmt), formats.decode(b, fmt)
     if ftz:
         tiny = 2.0**fmt.min_exponent
@@ -76,7 +75,7 @@ def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) 
 
 
 def pairs(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> tuple[Array, Array]:
-    """Compare the lower and the upper halves of f16x2 or bf16x2 patterns (uint32)."""
+    """Compare f16x2 or bf16x2 patterns (uint32). Return the results of the lower and of the upper halves."""
     shift = np.uint32(16)
     low = halves(comparison, a.astype(np.uint16), b.astype(np.uint16), fmt, ftz)
     high = halves(comparison, (a >> shift).astype(np.uint16), (b >> shift).astype(np.uint16), fmt, ftz)

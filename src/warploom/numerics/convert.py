@@ -1,10 +1,9 @@
 """Conversions among integers, f64, f32, f16, bf16, tf32 and the narrow formats.
 
-Types have their PTX names. Integers, f32 and f64 are arrays of the NumPy type; f16 and bf16 are uint16 patterns, tf32
-is a uint32 pattern, and a pair of f16 or bf16 numbers is a uint32 pattern.
+Types have their PTX names. Integers, f32 and f64 numbers are arrays of the NumPy type. f16 and bf16 numbers are uint16
+patterns, tf32 numbers and pairs of f16 or bf16 numbers uint32 patterns.
 
-Shapes: any, broadcast together.
-Source: the conversion instruction of the PTX ISA.
+Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def half_from_float(
     else:
         kernel = convert_kernels.f16_directed if fmt is F16 else convert_kernels.bf16_directed
         result = kernel(x, _MODES[rounding])
-    # A NaN is canonical here and has no sign, so relu replaces every pattern with a sign.
+    # A NaN is canonical here and has no sign bit, so relu may replace every pattern that has one.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
 
@@ -59,10 +58,10 @@ def pair_from_floats(
 
 
 def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False) -> Array:
-    """Return tf32 patterns (uint32, low 13 bits zero) of f32 values.
+    """Return tf32 patterns (uint32 with 13 low zero bits) of f32 values.
 
-    In the mode rna the GPU adds half a unit to the pattern of a finite number and truncates every pattern. A NaN whose
-    upper mantissa bits are zero therefore becomes infinity.
+    In the mode "rna" the GPU adds half a unit in the last place to the pattern of a finite number, and truncates all
+    patterns. A NaN whose upper mantissa bits are zero therefore becomes infinity.
     """
     if rounding != "rna":
         return formats.encode(x, TF32, rounding, satfinite, relu)
@@ -77,9 +76,9 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the saturated narrow pattern of every f16 or bf16 pattern.
+    """Return two tables of the saturated narrow pattern of every f16 or bf16 pattern.
 
-    The two results are those of the upper and the lower part of a pair.
+    The first table has the pattern in the upper element of a pair, the second in the lower element.
     """
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
@@ -89,7 +88,10 @@ def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tu
 
 
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
-    """Return pairs of narrow numbers from f32 values, with saturation: uint16, or uint8 for e2m1."""
+    """Return pairs of narrow numbers, converted with saturation from f32 values.
+
+    The pairs are uint16 patterns, or uint8 patterns for e2m1.
+    """
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
     index = convert_kernels.odd_bf16
     return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
@@ -98,13 +100,13 @@ def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn",
 def narrow_pair_from_halves(
     pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
 ) -> Array:
-    """Return pairs of narrow numbers from f16x2 or bf16x2 patterns, with saturation."""
+    """Return pairs of narrow numbers, converted with saturation from f16x2 or bf16x2 patterns."""
     upper, lower = _narrowed(source, fmt, rounding, relu)
     return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
-    """Return f16x2 or bf16x2 patterns from pairs of narrow numbers; the conversion is exact."""
+    """Return f16x2 or bf16x2 patterns, converted exactly from pairs of narrow numbers."""
     width = 4 if fmt is E2M1 else 8
     whole = patterns.astype(np.uint16)
     table = formats.translation(fmt, target)
@@ -122,9 +124,9 @@ def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
 
 
 def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: bool = False) -> Array:
-    """Return f32 or f64 numbers rounded to integers and clamped to the range of the target.
+    """Return f32 or f64 numbers rounded to integers and clamped to the range of the type `target`.
 
-    A NaN gives 0 if both types have fewer than 64 bits, otherwise an integer with only its highest bit set.
+    A NaN gives 0 if both types have fewer than 64 bits, else the integer that has only its highest bit set.
     """
     dtype = INTEGERS[target]
     if ftz:
@@ -134,14 +136,17 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
         return convert_kernels.unsigned_integer(x, mode)
     limits = np.iinfo(dtype)
     wide = x.dtype.itemsize == 8 or limits.bits == 64
-    # Truncated to the target, this is the integer with only its highest bit set.
+    # After truncation to the target type, this number has only its highest bit set.
     nan = -1 << (limits.bits - 1) if wide else 0
     whole = convert_kernels.integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
     return whole.astype(dtype, copy=False)
 
 
 def _odd_double(x: Array) -> Array:
-    """Return integers as f64, exact or rounded to odd at 42 bits or more: enough to round again to f32."""
+    """Return integers as f64 that can be rounded again to f32 without an error of double rounding.
+
+    Large 64-bit integers are rounded to odd, with at least 42 bits kept; others are exact.
+    """
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
     negative = x < 0
@@ -154,7 +159,7 @@ def _odd_double(x: Array) -> Array:
 
 
 def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Array:
-    """Return f16 or bf16 patterns, f32 or f64 numbers from integers, rounded once."""
+    """Return integers converted to f16 or bf16 patterns, or to f32 or f64 numbers, and rounded once."""
     match target:
         case "f32":
             return x.astype(np.float32) if rounding == "rn" else floats.narrow(_odd_double(x), rounding)
@@ -168,31 +173,28 @@ def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Arra
 
 
 def integral(x: Array, rounding: IntegralRounding) -> Array:
-    """Return f32 or f64 numbers rounded to integers of the same type; -0 stays."""
+    """Return f32 or f64 numbers rounded to integers, in the same type. -0 stays -0."""
     with np.errstate(all="ignore"):
         whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
     return floats.canonical(whole) if x.dtype.itemsize == 4 else whole
 
 
 def convert(
-    x: Array,
-    source: str,
-    target: str,
-    rounding: str = "",
-    ftz: bool = False,
-    sat: bool = False,
-    satfinite: bool = False,
-    relu: bool = False,
-) -> Array:
-    """Return numbers converted from one type to another; types and rounding have their PTX names.
+    x: Array, source: str, target: str, rounding: str = "",
+    ftz: bool = False, sat: bool = False, satfinite: bool = False, relu: bool = False,
+) -> Array:  # fmt: skip
+    """Return numbers converted between any two types, with the modifiers of the instruction.
 
-    Without a rounding, conversions to integers round toward zero and all others to nearest even.
+    Types and roundings have their PTX names. Without a rounding, conversions to integers round toward zero, and all
+    others to nearest even.
     """
     if source in INTEGERS:
         if target in INTEGERS:
             return integer_from_integer(x, target, sat)
         result = float_from_integer(x, target, cast(Rounding, rounding or "rn"))
-        return _saturated(result, target) if sat else result
+        if sat and target in ("f16", "bf16"):
+            return packed.saturate(result.astype(np.uint32), FORMATS[target]).astype(np.uint16)
+        return floats.saturate(result) if sat else result
     value = packed.float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
     if target in INTEGERS:
         return integer_from_float(value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32")
@@ -219,10 +221,7 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """Return f32 values or f16 or bf16 patterns from f64.
-
-    A NaN keeps its sign and the upper bits of its payload.
-    """
+    """Return f64 numbers in a narrower format. A NaN keeps its sign and the upper bits of its payload."""
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)
@@ -238,10 +237,7 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 
 
 def _widened_to_double(x: Array) -> Array:
-    """Return f64 values from f32 values or f16 patterns.
-
-    A NaN becomes quiet and keeps its sign and payload.
-    """
+    """Return f32 numbers or f16 patterns as f64. A NaN becomes quiet and keeps its sign and payload."""
     if x.dtype == np.uint16:
         result = formats.decode(x, F16)
         fraction, pattern = 10, x
@@ -256,10 +252,3 @@ def _widened_to_double(x: Array) -> Array:
     payload = (bits << np.uint64(52 - fraction)) & np.uint64((1 << 52) - 1)
     kept = (sign | payload | np.uint64(0x7FF8 << 48)).view(np.float64)
     return np.where(nan, kept, result)
-
-
-def _saturated(x: Array, target: str) -> Array:
-    if target in ("f16", "bf16"):
-        fmt = FORMATS[target]
-        return packed.saturate(x.astype(np.uint32), fmt).astype(np.uint16)
-    return floats.saturate(x)

@@ -1,6 +1,6 @@
-"""Compiled conversions.
+"""Compiled conversions. Only functions import this module, because it imports Numba.
 
-`mode` is 0 for rn, 1 for rz, 2 for rm and 3 for rp. This module imports Numba: only functions import it.
+`mode` is a rounding mode: 0 is rn, 1 is rz, 2 is rm and 3 is rp.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -25,7 +25,7 @@ def _to_integer(x, mode):
 
 @elementwise(np.int64, uniform=4)
 def integer(x, mode, low, high, nan):
-    """Return an int64 between two limits, `nan` for a NaN."""
+    """Return x rounded to an int64 and clamped to [low, high], or `nan` for a NaN."""
     whole = _to_integer(np.float64(x), mode)
     if whole != whole:
         return nan
@@ -36,7 +36,7 @@ def integer(x, mode, low, high, nan):
 
 @elementwise(np.uint64, uniform=1)
 def unsigned_integer(x, mode):
-    """Return a uint64; a NaN gives its highest bit."""
+    """Return x rounded to a uint64 and clamped. A NaN gives the integer that has only its highest bit set."""
     whole = _to_integer(np.float64(x), mode)
     if whole != whole:
         return np.uint64(1 << 63)
@@ -47,7 +47,7 @@ def unsigned_integer(x, mode):
 
 @inlined
 def _directed(code, back, x, mode):
-    """Return the pattern in the direction of the mode, given the nearest pattern and its value `back`."""
+    """Return the pattern of x in a directed mode, given the nearest pattern `code` and its value `back`."""
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)
@@ -70,6 +70,9 @@ def bf16_directed(x, mode):
 
 @elementwise(np.int64)
 def odd_bf16(bits):
-    """Return the bf16 pattern of an f32 pattern, rounded to odd: enough to round again to a narrow format."""
+    """Return the bf16 pattern of an f32 pattern, rounded to odd.
+
+    The result can be rounded again to a narrow format without an error of double rounding.
+    """
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)
     return np.int64(bits >> np.uint32(16)) | sticky

@@ -1,13 +1,12 @@
-"""Compiled f32 and f64 arithmetic.
+"""Compiled f32 and f64 arithmetic. Only functions import this module, because it imports Numba.
 
-This module imports Numba: only functions import it, never another module's top level.
-
-A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is a NaN operand made quiet, b before c before a (in a division a
-before b), or 0xFFF8000000000000 if no operand is a NaN, so that every host returns the same bits.
+A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is the first NaN operand in the order b, c, a (in a division a,
+b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefore return the same bits.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportCallIssue=false
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportCallIssue=false
 
 from __future__ import annotations
 
@@ -26,13 +25,13 @@ _QUIET64 = np.uint64(0x0008000000000000)
 
 @inlined
 def canonical(x):
-    """Return f32 x with every NaN replaced by 0x7FFFFFFF."""
+    """Return an f32 number, with 0x7FFFFFFF for every NaN."""
     return x if x == x else NAN32
 
 
 @inlined
 def flush(x):
-    """Return f32 x with subnormals replaced by zeros of their sign."""
+    """Return an f32 number, with a zero of the same sign for a subnormal number."""
     return np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x
 
 
@@ -43,7 +42,7 @@ def quiet64(x):
 
 @njit
 def nan64(a, b, c):
-    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000."""
+    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000 if there is none."""
     if a != a:
         return quiet64(a)
     if b != b:
@@ -53,184 +52,38 @@ def nan64(a, b, c):
     return NAN64
 
 
-@elementwise(np.float32)
-def canonical32(x):
-    return canonical(x)
+@inlined
+def _or_nan64(result, a, b, c):
+    """Return an f64 result that is not a NaN, else the NaN of the operands in the given order."""
+    return result if result == result else nan64(a, b, c)
 
 
-@elementwise(np.float32)
-def flush32(x):
-    return flush(x)
-
-
-@elementwise(np.float32)
-def saturate32(x):
-    low = x if x > np.float32(0.0) else np.float32(0.0)
-    return low if low < np.float32(1.0) else np.float32(1.0)
-
-
-@elementwise(np.float32)
-def add32(a, b):
-    return canonical(a + b)
-
-
-@elementwise(np.float32)
-def add32_ftz(a, b):
-    return canonical(flush(flush(a) + flush(b)))
-
-
-@elementwise(np.float32)
-def sub32(a, b):
-    return canonical(a - b)
-
-
-@elementwise(np.float32)
-def sub32_ftz(a, b):
-    return canonical(flush(flush(a) - flush(b)))
-
-
-@elementwise(np.float32)
-def mul32(a, b):
-    return canonical(a * b)
-
-
-@elementwise(np.float32)
-def mul32_ftz(a, b):
-    a, b = flush(a), flush(b)
-    # The result is flushed if it is subnormal once rounded to 24 bits. Scaling first keeps all 24 bits.
-    is_tiny = abs((a * _SCALE) * b) < _SCALED_TINY
-    return canonical(np.copysign(np.float32(0.0), a * b) if is_tiny else a * b)
-
-
-@elementwise(np.float32)
-def fma32(a, b, c):
-    return canonical(fma(a, b, c))
-
-
-@elementwise(np.float32)
-def fma32_ftz(a, b, c):
-    a, b, c = flush(a), flush(b), flush(c)
-    r = fma(a, b, c)
-    is_tiny = abs(fma(a * _SCALE, b, c * _SCALE)) < _SCALED_TINY
-    return canonical(np.copysign(np.float32(0.0), r) if is_tiny else r)
-
-
-@elementwise(np.float64)
-def add64(a, b):
-    r = a + b
-    return r if r == r else nan64(b, a, a)
-
-
-@elementwise(np.float64)
-def sub64(a, b):
-    r = a - b
-    return r if r == r else nan64(b, a, a)
-
-
-@elementwise(np.float64)
-def mul64(a, b):
-    r = a * b
-    return r if r == r else nan64(b, a, a)
-
-
-@elementwise(np.float64)
-def fma64(a, b, c):
-    r = fma(a, b, c)
-    return r if r == r else nan64(b, c, a)
-
-
-@elementwise(np.float64)
-def div64(a, b):
-    r = a / b
-    return r if r == r else nan64(a, b, b)
-
-
-@elementwise(np.float64)
-def sqrt64(a):
-    r = np.sqrt(a)
-    return r if r == r else nan64(a, a, a)
-
-
-@directed
-def fma64_directed(a, b, c):
-    r = directed_fma(a, b, c)
-    return r if r == r else nan64(b, c, a)
-
-
-@directed
-def mul64_directed(a, b):
-    # Adding a zero of the product's sign does not change the product.
-    r = directed_fma(a, b, -0.0 if np.signbit(a) != np.signbit(b) else 0.0)
-    return r if r == r else nan64(b, a, a)
-
-
-@directed
-def div64_directed(a, b):
-    r = directed_div(a, b)
-    return r if r == r else nan64(a, b, b)
-
-
-@directed
-def sqrt64_directed(a):
-    r = directed_sqrt(a)
-    return r if r == r else nan64(a, a, a)
-
-
-@elementwise(np.float64)
-def abs64(a):
-    return abs(a) if a == a else quiet64(a)
-
-
-@elementwise(np.float64)
-def neg64(a):
-    return -a if a == a else quiet64(a)
+@inlined
+def _number(a, b, chosen):
+    """Return `chosen` if a and b are numbers, else the operand that may be one."""
+    return b if a != a else (a if b != b else chosen)
 
 
 @inlined
 def ordered32(x):
-    """Return an integer with the order of the f32 numbers, -0 below +0."""
+    """Return an integer that orders f32 numbers by value, with -0 below +0."""
     u = np.float32(x).view(np.int32)
     return u ^ ((u >> 31) & 0x7FFFFFFF)
 
 
 @inlined
 def ordered64(x):
-    """Return an integer with the order of the f64 numbers, -0 below +0."""
+    """Return an integer that orders f64 numbers by value, with -0 below +0."""
     u = np.float64(x).view(np.int64)
     return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
 
 
-@elementwise(np.float32)
-def max32(a, b):
-    larger = a if ordered32(a) > ordered32(b) else b
-    return canonical(b if a != a else (a if b != b else larger))
-
-
-@elementwise(np.float32)
-def min32(a, b):
-    smaller = a if ordered32(a) < ordered32(b) else b
-    return canonical(b if a != a else (a if b != b else smaller))
-
-
-@elementwise(np.float64)
-def max64(a, b):
-    larger = a if ordered64(a) > ordered64(b) else b
-    r = b if a != a else (a if b != b else larger)
-    return r if r == r else nan64(b, a, a)
-
-
-@elementwise(np.float64)
-def min64(a, b):
-    smaller = a if ordered64(a) < ordered64(b) else b
-    r = b if a != a else (a if b != b else smaller)
-    return r if r == r else nan64(b, a, a)
-
-
 @inlined
 def odd_sum(p, c):
-    """Return p + c of two f64, rounded to odd: an inexact sum takes the neighbour whose last bit is set.
+    """Return the f64 sum p + c, rounded to odd.
 
-    Rounding the result again, to a format at least two bits narrower, gives the exact sum rounded once.
+    An inexact sum becomes the neighbour whose last bit is set. If the result is rounded again to a format at least two
+    bits narrower, it equals the exact sum rounded once.
     """
     s = p + c
     p_part = s - c
@@ -243,7 +96,64 @@ def odd_sum(p, c):
     return np.int64(bits).view(np.float64)
 
 
-@elementwise(np.float64)
+_single, _double = elementwise(np.float32), elementwise(np.float64)
+
+canonical32 = _single(lambda x: x if x == x else NAN32)
+flush32 = _single(lambda x: np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x)
+add32 = _single(lambda a, b: canonical(a + b))
+add32_ftz = _single(lambda a, b: canonical(flush(flush(a) + flush(b))))
+sub32 = _single(lambda a, b: canonical(a - b))
+sub32_ftz = _single(lambda a, b: canonical(flush(flush(a) - flush(b))))
+mul32 = _single(lambda a, b: canonical(a * b))
+fma32 = _single(lambda a, b, c: canonical(fma(a, b, c)))
+max32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) > ordered32(b) else b)))
+min32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) < ordered32(b) else b)))
+
+add64 = _double(lambda a, b: _or_nan64(a + b, b, a, a))
+sub64 = _double(lambda a, b: _or_nan64(a - b, b, a, a))
+mul64 = _double(lambda a, b: _or_nan64(a * b, b, a, a))
+fma64 = _double(lambda a, b, c: _or_nan64(fma(a, b, c), b, c, a))
+div64 = _double(lambda a, b: _or_nan64(a / b, a, b, b))
+sqrt64 = _double(lambda a: _or_nan64(np.sqrt(a), a, a, a))
+abs64 = _double(lambda a: abs(a) if a == a else quiet64(a))
+neg64 = _double(lambda a: -a if a == a else quiet64(a))
+max64 = _double(lambda a, b: _or_nan64(_number(a, b, a if ordered64(a) > ordered64(b) else b), b, a, a))
+min64 = _double(lambda a, b: _or_nan64(_number(a, b, a if ordered64(a) < ordered64(b) else b), b, a, a))
+
+fma64_directed = directed(lambda a, b, c: _or_nan64(directed_fma(a, b, c), b, c, a))
+div64_directed = directed(lambda a, b: _or_nan64(directed_div(a, b), a, b, b))
+sqrt64_directed = directed(lambda a: _or_nan64(directed_sqrt(a), a, a, a))
+
+
+@directed
+def mul64_directed(a, b):
+    # Adding a zero of the product's sign does not change the product.
+    return _or_nan64(directed_fma(a, b, -0.0 if np.signbit(a) != np.signbit(b) else 0.0), b, a, a)
+
+
+@_single
+def saturate32(x):
+    low = x if x > np.float32(0.0) else np.float32(0.0)
+    return low if low < np.float32(1.0) else np.float32(1.0)
+
+
+@_single
+def mul32_ftz(a, b):
+    a, b = flush(a), flush(b)
+    # The result is flushed if it is subnormal after rounding to 24 bits. The scaled product keeps all 24 bits.
+    is_tiny = abs((a * _SCALE) * b) < _SCALED_TINY
+    return canonical(np.copysign(np.float32(0.0), a * b) if is_tiny else a * b)
+
+
+@_single
+def fma32_ftz(a, b, c):
+    a, b, c = flush(a), flush(b), flush(c)
+    r = fma(a, b, c)
+    is_tiny = abs(fma(a * _SCALE, b, c * _SCALE)) < _SCALED_TINY
+    return canonical(np.copysign(np.float32(0.0), r) if is_tiny else r)
+
+
+@_double
 def fma_odd(a, b, c):
-    """Return the exact a * b + c of f32 operands, rounded to odd in f64."""
+    """Return a * b + c of f32 operands as f64, rounded once to odd."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

@@ -1,12 +1,12 @@
-"""f32 and f64 PTX arithmetic over arrays, in every rounding mode.
+"""f32 and f64 arithmetic of PTX over arrays, in every rounding mode.
 
 Shapes: any, broadcast together; all operands of one call have one type.
 
-NaN: an f32 result is 0x7FFFFFFF. An f64 result is a NaN operand made quiet, b before c before a (in a division a before
-b), or 0xFFF8000000000000 if the operation itself is invalid.
+NaN: an f32 result is 0x7FFFFFFF. An f64 result is the first NaN operand in the order b, c, a (in a division a, b), made
+quiet, or 0xFFF8000000000000 if no operand is a NaN.
 
 Modifiers: `ftz` (f32 only) replaces subnormal operands and results by zeros of their sign; a result is subnormal if it
-is below the normal range once rounded to 24 bits. `sat` clamps to [0, 1], NaN to +0.
+is below the normal range after rounding to 24 bits. `sat` clamps to [0, 1] and replaces NaN by +0.
 
 Source: floating-point instructions of the PTX ISA.
 """
@@ -22,15 +22,10 @@ from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
 float_kernels = LazyModule("warploom.numerics.float_kernels")
+intrinsics = LazyModule("warploom.numerics.intrinsics")
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _ONE: Array = np.array(1, dtype=np.float32)
 _ONE64: Array = np.array(1, dtype=np.float64)
-
-
-def _mode(rounding: Rounding) -> int:
-    from warploom.numerics.intrinsics import ROUNDING
-
-    return ROUNDING[rounding]
 
 
 def _is_double(a: Array) -> bool:
@@ -38,24 +33,24 @@ def _is_double(a: Array) -> bool:
 
 
 def canonical(x: Array) -> Array:
-    """Return f32 values with every NaN replaced by 0x7FFFFFFF."""
+    """Return f32 numbers, with 0x7FFFFFFF for every NaN."""
     return float_kernels.canonical32(x)
 
 
 def flush(x: Array) -> Array:
-    """Return f32 values with subnormals replaced by zeros of their sign."""
+    """Return f32 numbers, with zeros of the same sign for subnormal numbers."""
     return float_kernels.flush32(x)
 
 
 def saturate(x: Array) -> Array:
-    """Return values clamped to [0, 1]; NaN and -0 become +0.  Source: the sat modifier."""
+    """Return numbers clamped to [0, 1]. NaN and -0 become +0.  Source: the modifier `.sat`."""
     if x.dtype.itemsize == 4:
         return float_kernels.saturate32(x)
     return np.where(x > 0, np.minimum(x, 1.0), 0.0)
 
 
 def narrow(x: Array, rounding: Rounding) -> Array:
-    """Return f64 values rounded to f32, with canonical NaN."""
+    """Return f64 numbers rounded to f32, with a canonical NaN."""
     with np.errstate(all="ignore"):
         y = x.astype(np.float32)
         if rounding != "rn":
@@ -70,9 +65,9 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """Return f64 values with signed zeros for those that are subnormal in f32.
+    """Return f64 numbers, with signed zeros for those that are subnormal as f32 numbers.
 
-    The test applies after rounding to 24 bits.
+    A number is subnormal if it is below the normal range of f32 after rounding to 24 bits.
     """
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
@@ -90,7 +85,7 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool,
     if ftz:
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
-        # Rounding down is rounding the negation up. An exact cancellation then gives -0.
+        # To round down, round the negation up and negate. An exact cancellation then gives -0.
         result = canonical(-_finish(float_kernels.fma_odd(-a, b, -c), "rp", ftz, False))
         return saturate(result) if sat else result
     return _finish(float_kernels.fma_odd(a, b, c), rounding, ftz, sat)
@@ -101,7 +96,7 @@ def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.add64(a, b)
-        return float_kernels.fma64_directed(a, _ONE64, b, _mode(rounding))
+        return float_kernels.fma64_directed(a, _ONE64, b, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.add32_ftz if ftz else float_kernels.add32)(a, b)
         return saturate(result) if sat else result
@@ -123,7 +118,7 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.mul64(a, b)
-        return float_kernels.mul64_directed(a, b, _mode(rounding))
+        return float_kernels.mul64_directed(a, b, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.mul32_ftz if ftz else float_kernels.mul32)(a, b)
         return saturate(result) if sat else result
@@ -138,7 +133,7 @@ def fma(a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = Fal
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.fma64(a, b, c)
-        return float_kernels.fma64_directed(a, b, c, _mode(rounding))
+        return float_kernels.fma64_directed(a, b, c, intrinsics.ROUNDING[rounding])
     if rounding == "rn":
         result = (float_kernels.fma32_ftz if ftz else float_kernels.fma32)(a, b, c)
         return saturate(result) if sat else result
@@ -150,10 +145,10 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.div64(a, b)
-        return float_kernels.div64_directed(a, b, _mode(rounding))
+        return float_kernels.div64_directed(a, b, intrinsics.ROUNDING[rounding])
     if ftz:
         a, b = flush(a), flush(b)
-    # A quotient of 24-bit significands that is not an f32 or a midpoint is at least 2**-53 away from one.
+    # A quotient that is neither an f32 number nor halfway between two differs from both by at least 2**-53.
     return _finish(quietly(np.divide, a, b, dtype=np.float64), rounding, ftz, False)
 
 
@@ -163,14 +158,14 @@ def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
 
 
 def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Return the square root, rounded once.  Source: sqrt (IEEE forms)."""
+    """Return the square root of a, rounded once.  Source: sqrt (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
             return float_kernels.sqrt64(a)
-        return float_kernels.sqrt64_directed(a, _mode(rounding))
+        return float_kernels.sqrt64_directed(a, intrinsics.ROUNDING[rounding])
     if ftz:
         a = flush(a)
-    # A root that is not an f32 or a midpoint is at least 2**-51 away from one.
+    # A root that is neither an f32 number nor halfway between two differs from both by at least 2**-51.
     return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
 
 
@@ -191,9 +186,10 @@ def _extreme(kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bo
 
 
 def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """Return the smaller operand; -0 is below +0. A NaN gives the other operand, or NaN if `nan` is set.
+    """Return the smaller operand, where -0 is below +0.
 
-    The form with three operands is two calls.  Source: min (floating point).
+    A NaN gives the other operand, or NaN if `nan` is set. The form with three operands is two calls.  Source: min
+    (floating point).
     """
     return _extreme("min", a, b, ftz, nan, xorsign_abs)
 
@@ -204,7 +200,7 @@ def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_ab
 
 
 def absolute(a: Array, ftz: bool = False) -> Array:
-    """Return the magnitude.  Source: abs (floating point).
+    """Return the magnitude of a.  Source: abs (floating point).
 
     An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU adds to zero.
     """
@@ -215,7 +211,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
 
 
 def negate(a: Array, ftz: bool = False) -> Array:
-    """Return the negation; a NaN is treated as by `absolute`.  Source: neg (floating point)."""
+    """Return the negation of a. A NaN is treated as in `absolute`.  Source: neg (floating point)."""
     if _is_double(a):
         return float_kernels.neg64(a)
     result = np.negative(a)
@@ -228,7 +224,7 @@ def copysign(a: Array, b: Array) -> Array:
 
 
 def testp(property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array) -> Array:
-    """Return True for numbers with a property; zeros are normal.  Source: testp."""
+    """Return a mask of the numbers that have a property. Zeros count as normal.  Source: testp."""
     if property == "finite":
         return np.isfinite(a)
     if property == "infinite":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -10,25 +11,25 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Array: TypeAlias = NDArray[Any]
-"""Array whose NumPy type gives the width and the signedness of its numbers."""
+"""Array whose dtype gives the width and the sign of its numbers."""
 
 Rounding = Literal["rn", "rz", "rm", "rp", "rna"]
 """Rounding modes: nearest even, toward zero, down, up, and nearest with ties away from zero."""
 
 Specials = Literal["ieee", "nan", "none"]
-"""Special codes of a format.
+"""Special values that a format encodes.
 
-``ieee``: infinity, and NaN above it. ``nan``: one NaN, the magnitude of all ones. ``none``: neither.
+"ieee" has infinity and NaN. "nan" has one NaN, whose magnitude bits are all ones. "none" has neither.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Binary floating-point format: sign, exponent and mantissa fields, from the most significant bit.
+    """Binary floating-point format with sign, exponent and mantissa fields, from the most significant bit.
 
-    A *code* is the number formed by these fields. A *pattern* is the stored word: the code, shifted left by
-    ``padding`` unused bits (tf32 occupies the upper 19 bits of 32). ``nan_code`` is the pattern that PTX
-    instructions return for a NaN, -1 if the format has none.
+    A *code* is the number that these fields form. A *pattern* is the stored word: the code, shifted left by `padding`
+    unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code` is the pattern that PTX instructions
+    return for a NaN, or -1 if the format has no NaN.
     """
 
     name: str
@@ -42,37 +43,37 @@ class Format:
 
     @property
     def bias(self) -> int:
-        """Offset of the stored exponent."""
+        """Difference between the stored and the true exponent."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property
     def min_exponent(self) -> int:
-        """Exponent of the smallest normal number, which subnormals share.
+        """Exponent of the smallest normal number, and of all subnormal numbers.
 
-        A format without mantissa bits has no subnormals; its normal numbers start at exponent field 0.
+        A format without mantissa bits has no subnormal numbers. Its normal numbers start at the stored exponent 0.
         """
         return (1 if self.mantissa_bits else 0) - self.bias
 
     @property
     def magnitude_mask(self) -> int:
-        """Code bits of the exponent and the mantissa."""
+        """Mask of the exponent and the mantissa in a code."""
         return (1 << (self.exponent_bits + self.mantissa_bits)) - 1
 
     @property
     def sign_bit(self) -> int:
-        """Code bit of the sign, 0 for an unsigned format."""
+        """Mask of the sign in a code, 0 for an unsigned format."""
         return (self.magnitude_mask + 1) if self.signed else 0
 
     @property
     def inf_code(self) -> int:
-        """Code of infinity, -1 if the format has none."""
+        """Code of infinity, or -1 if the format has no infinity."""
         if self.specials != "ieee":
             return -1
         return (self.magnitude_mask >> self.mantissa_bits) << self.mantissa_bits
 
     @property
     def max_code(self) -> int:
-        """Code of the largest finite number; greater magnitudes are infinity or NaN."""
+        """Code of the largest finite number. Greater codes without the sign bit are infinity or NaN."""
         if self.specials == "ieee":
             return self.inf_code - 1
         return self.magnitude_mask - (1 if self.specials == "nan" else 0)
@@ -84,7 +85,7 @@ class Format:
 
     @property
     def pattern_dtype(self) -> type[np.unsignedinteger[Any]]:
-        """NumPy type of a pattern."""
+        """NumPy type of a pattern: the narrowest unsigned type that holds it."""
         return next(t for t in (np.uint8, np.uint16, np.uint32, np.uint64) if self.bits <= 8 * t().itemsize)
 
 
@@ -92,7 +93,7 @@ F64 = Format("f64", 64, 11, 52, nan_code=0xFFF8 << 48)
 F32 = Format("f32", 32, 8, 23, nan_code=0x7FFFFFFF)
 TF32 = Format("tf32", 32, 8, 10, nan_code=0x7FFFE000, padding=13)
 E8M13 = Format("e8m13", 32, 8, 13, nan_code=0x7FFFFFFF, padding=10)
-"""Accumulator of the fp8 sums of Ada and Hopper: f32 with 13 mantissa bits."""
+"""Format of f32 results with 13 mantissa bits, to which Ada and Hopper round sums of fp8 products."""
 F16 = Format("f16", 16, 5, 10, nan_code=0x7FFF)
 BF16 = Format("bf16", 16, 8, 7, nan_code=0x7FFF)
 E5M2 = Format("e5m2", 8, 5, 2, nan_code=0x7F)
@@ -109,10 +110,7 @@ FORMATS: dict[str, Format] = {f.name: f for f in (F32, TF32, F16, BF16, E5M2, E4
 FP8 = frozenset({"e4m3", "e5m2"})
 F8F6F4 = FP8 | {"e3m2", "e2m3", "e2m1"}
 INTEGERS: dict[str, DTypeLike] = {"s8": np.int8, "u8": np.uint8, "s4": np.int8, "u4": np.uint8}
-"""Integer element types of matrices, and the NumPy type of one element.
-
-4-bit elements are extended to 8 bits.
-"""
+"""NumPy type of an integer matrix element, by PTX type. 4-bit elements are extended to 8 bits."""
 
 STORAGE: dict[str, np.dtype[Any]] = {
     **{name: np.dtype(fmt.pattern_dtype) for name, fmt in FORMATS.items()},
@@ -121,11 +119,11 @@ STORAGE: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "s32": np.dtype(np.int32),
 }
-"""NumPy type of a matrix operand, by its element type."""
+"""NumPy type of a matrix operand, by its PTX element type."""
 
 
 def element_format(type_word: str) -> Format:
-    """Return the format of a number, or of each number of a pair, by its PTX type."""
+    """Return the format of the numbers of a PTX type, or of the elements of a pair type such as f16x2."""
     return FORMATS[type_word.removesuffix("x2")]
 
 
@@ -151,7 +149,7 @@ def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def _table(fmt: Format) -> NDArray[np.float64]:
-    """Return the value of every 8-bit or 16-bit word; bits above the width of the format are ignored."""
+    """Return the value of every 8-bit or 16-bit word. Bits above the width of the format are ignored."""
     container = 1 << (8 if fmt.bits <= 8 else 16)
     table = _decode_codes(np.arange(container), fmt)
     table.setflags(write=False)
@@ -159,7 +157,7 @@ def _table(fmt: Format) -> NDArray[np.float64]:
 
 
 def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
-    """Return the exact values of bit patterns; bits outside the format are ignored."""
+    """Return the exact values of patterns as f64. Bits outside the format are ignored."""
     if fmt.bits <= 16:
         return _table(fmt)[patterns]
     return _decode_codes(patterns, fmt)
@@ -167,35 +165,27 @@ def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def translation(fmt: Format, target: Format) -> Array:
-    """Return the pattern in `target` of every pattern of a format of at most 16 bits.
-
-    Rounding is to nearest even.
-    """
+    """Return a table of the nearest pattern in `target` for every pattern of a format of 16 bits or fewer."""
     return encode(_table(fmt), target)
+
+
+_WHOLE: dict[str, Callable[..., Array]] = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
 
 
 def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray[np.float64]:
     """Round float64 values to integers."""
-    match rounding:
-        case "rn":
-            return np.rint(values)
-        case "rz":
-            return np.trunc(values)
-        case "rm":
-            return np.floor(values)
-        case "rp":
-            return np.ceil(values)
-        case "rna":
-            whole = np.trunc(values)
-            return whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
+    if rounding in _WHOLE:
+        return _WHOLE[rounding](values)
+    whole = np.trunc(values)
+    return whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
 
 
 def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False) -> Array:
-    """Return the bit patterns of float32 or float64 values, rounded once.
+    """Return the patterns of f32 or f64 values, rounded once.
 
-    ``saturate`` replaces overflow and infinity by the largest finite number; a format without infinity always
-    saturates. ``relu`` replaces negative values by +0. NaN becomes ``nan_code``, or the largest finite number
-    if the format has no NaN. An unsigned format encodes the magnitude.
+    `saturate` replaces overflow and infinity by the largest finite number; a format without infinity always saturates.
+    `relu` replaces negative values by +0. A NaN becomes `nan_code`, or the largest finite number if the format has no
+    NaN. An unsigned format encodes the magnitude.
     """
     with np.errstate(all="ignore"):
         x = np.asarray(values, dtype=np.float64)
@@ -209,7 +199,7 @@ def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool
     infinite = np.isinf(x)
     finite = np.where(nan | infinite, 0.0, x)
     exponent = np.where(finite == 0, fmt.min_exponent, np.maximum(np.frexp(finite)[1] - 1, fmt.min_exponent))
-    # After scaling, 1 is the distance of neighbours at this magnitude. The scaling is exact: tiny values only grow.
+    # After scaling, neighbouring numbers of the format differ by 1. The scaling is exact because tiny values only grow.
     scaled = np.ldexp(np.abs(finite), fmt.mantissa_bits - exponent)
     if rounding in ("rm", "rp"):
         up = negative if rounding == "rm" else ~negative

@@ -1,7 +1,8 @@
-"""Matrix multiplication with the bits of the matrix units, for batches of instructions of one kind.
+"""Matrix multiplication with the bits of the GPU's matrix units, for batches of equal instructions.
 
-`multiply` takes the operands of G independent instructions of one shape and one `models.Model`. `spec` defines the
-result. `fused_fast` computes most floating-point sums; `fused_exact` computes the outputs that `fused_fast` flags.
+`multiply` takes the operands of G independent instructions of one shape and their `models.Model`. `spec` defines the
+results. `fused_fast` computes most floating-point sums, and `fused_exact` the elements of D that `fused_fast` cannot
+compute.
 """
 
 from __future__ import annotations
@@ -13,29 +14,26 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.numerics import chains, fused_exact, fused_fast
 from warploom.numerics.chains import Rounding
-from warploom.numerics.formats import F16, FORMATS, STORAGE, translation
+from warploom.numerics.formats import F16, FORMATS, STORAGE, Array, translation
 from warploom.numerics.models import Model, Sum
 
-Array = NDArray[Any]
-
 _PRODUCTS_PER_THREAD = 1 << 18
-"""Number of products below which a thread costs more than it saves."""
+"""Number of products from which on a further thread saves time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Thread pool and the number of its threads that one call uses. Results do not depend on them."""
+    """Thread pool, and the number of its threads that one call may use. Results do not depend on it."""
 
     pool: Executor
     count: int
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Return ranges of the groups, one for each thread that the number of products justifies."""
+    """Divide `groups` groups into ranges, one for each thread that a number of products can occupy."""
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
@@ -43,7 +41,7 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _Operands:
-    """Operands of one call, or of the part of it that one thread computes."""
+    """Operands of one call, or of the part that one thread computes. `d` is the array for the result."""
 
     a: Array
     b: Array
@@ -51,16 +49,15 @@ class _Operands:
     index: Array | None
     scale_a: Array | None
     scale_b: Array | None
-    d: Array | None  # array for the result
+    d: Array | None
 
     def part(self, groups: slice, rows: slice) -> _Operands:
         def of_a(array: Array | None) -> Array | None:
             return None if array is None else array[groups, rows]
 
         scale_b = None if self.scale_b is None else self.scale_b[groups]
-        a, c, index, scale_a, d = (of_a(each) for each in (self.a, self.c, self.index, self.scale_a, self.d))
-        assert a is not None
-        return _Operands(a, self.b[groups], c, index, scale_a, scale_b, d)
+        c, index, scale_a, d = (of_a(each) for each in (self.c, self.index, self.scale_a, self.d))
+        return _Operands(self.a[groups, rows], self.b[groups], c, index, scale_a, scale_b, d)
 
     def addend(self, model: Model) -> Array:
         if self.c is not None:
@@ -77,32 +74,24 @@ class _Options:
 
 
 def multiply(
-    a: Array,
-    b: Array,
-    c: Array | None,
-    model: Model,
+    a: Array, b: Array, c: Array | None, model: Model,
     *,
     index: Array | None = None,
-    negate_a: bool = False,
-    negate_b: bool = False,
-    satfinite: bool = False,
-    rounding: Rounding = "rn",
-    scale_a: Array | None = None,
-    scale_b: Array | None = None,
-    out: Array | None = None,
-    workers: Workers | None = None,
-) -> Array:
+    negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
+    scale_a: Array | None = None, scale_b: Array | None = None,
+    out: Array | None = None, workers: Workers | None = None,
+) -> Array:  # fmt: skip
     """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
-    Operands hold the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (b1: 32).
-    c None stands for zeros. For a sparse A, `a` holds the stored elements and `index` the k of each. `negate_a` and
-    `negate_b` flip the signs of float elements, `satfinite` clamps integer sums, and `rounding` applies to f64. Scales
-    are block scales, one for each K/S elements of a row. The result is written to `out` if it is given; `out` may be c.
-    K may cover several instructions, each of which adds to the result of the one before.
+    Operands have the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1, 32
+    bits per entry). If `c` is None, C is zero. For a sparse A, `a` has the stored elements and `index` the k of each.
+    `negate_a` and `negate_b` flip the signs of floating-point elements, `satfinite` clamps integer sums, and `rounding`
+    applies to f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a row. The result is written
+    to `out` if it is given; `out` may be `c`. If K covers several instructions, each of them adds to the result of the
+    previous one.
 
-    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) with `index` (G, M, K); c, `out` and the result (G, M, N);
-        scale_a (G, M, S); scale_b (G, N, S).
-    Errors: ValueError for other shapes or dtypes.
+    Shapes: a (G, M, K); b (G, N, K), or wider with `index` (G, M, K); c, out and the result (G, M, N); scale_a (G, M,
+    S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
     """
     operands = _Operands(a, b, c, index, scale_a, scale_b, out)
     _check(operands, model)
@@ -157,7 +146,7 @@ def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
-    """Return the parts for the threads: ranges of groups or, if there are few groups, of rows."""
+    """Return the ranges of groups and rows that each thread computes."""
     groups, rows, depth = operands.a.shape
     products = groups * rows * operands.b.shape[1] * depth
     count = 1 if workers is None else min(workers.count, products // _PRODUCTS_PER_THREAD)
@@ -200,7 +189,7 @@ def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
-    """Return A and B with the sign flips of the options applied."""
+    """Return A and B after the sign flips of `negate_a` and `negate_b`."""
     a, b = operands.a, operands.b
     if options.negate_a:
         a = a ^ a.dtype.type(_sign(model.a_type))
@@ -214,7 +203,7 @@ def _sign(name: str) -> int:
 
 
 def _padded(operands: _Operands, model: Model) -> _Operands:
-    """Return contiguous operands, padded with zeros to the sizes that the vector kernels take."""
+    """Return contiguous operands, padded with zeros to the multiples that `fused_fast.run` requires."""
     groups, rows, depth = operands.a.shape
     columns, b_depth = operands.b.shape[1:]
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
@@ -244,7 +233,7 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum with an f16 addend widened before, or an f16 result rounded after, the sum in f32."""
+    """Return the sum in f32, with an f16 addend widened before it or an f16 result rounded after it."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
@@ -261,7 +250,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum of fp8 elements as two chained f16 steps from zero, plus the addend."""
+    """Return the sum T_FDPA_SPLIT: two chained f16 steps over fp8 elements, plus the addend."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
@@ -275,7 +264,7 @@ def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
-    """Return the IEEE sum in the type of D, with canonical NaN."""
+    """Return products + c in the type of D, by IEEE 754 addition with a canonical NaN."""
     kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
     addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -302,28 +291,16 @@ def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
     return _rounded_to_f16(addend)
 
 
-def _double(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
-
-
-def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.integer(operands.a, operands.b, operands.addend(model), operands.index, options.satfinite)
-
-
-def _bits(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.bits(operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR)
-
-
 _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.T_FDPA: _fused,
     Sum.T_FDPA_SCALED: _scaled,
     Sum.T_FDPA_GROUPED: _scaled,
     Sum.T_FDPA_CONVERTED: _converted,
     Sum.T_FDPA_SPLIT: _halves,
-    Sum.FMA_CHAIN: _double,
+    Sum.FMA_CHAIN: lambda x, model, options: chains.double(x.a, x.b, x.addend(model), options.rounding),
     Sum.FMA_CHAIN_PLUS_ADDEND: _multiply_add,
     Sum.PAIRED: _pairs,
-    Sum.INTEGER: _integer,
-    Sum.XOR: _bits,
-    Sum.AND: _bits,
+    Sum.INTEGER: lambda x, model, options: chains.integer(x.a, x.b, x.addend(model), x.index, options.satfinite),
+    Sum.XOR: lambda x, model, options: chains.bits(x.a, x.b, x.addend(model), True),
+    Sum.AND: lambda x, model, options: chains.bits(x.a, x.b, x.addend(model), False),
 }

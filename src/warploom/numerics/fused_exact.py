@@ -1,7 +1,7 @@
-"""T-FDPA sums of any operands, one dot product at a time, in 64-bit integers.
+"""T-FDPA sums of arbitrary operands, computed in 64-bit integers, one dot product at a time.
 
-This module computes the outputs that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
-block-scaled sums. Operand words are unsigned 32-bit numbers, so that one compilation serves all types.
+This module computes the elements of D that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
+block-scaled sums. Operand words are converted to uint32, so that Numba compiles the code once for all types.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.numerics.formats import E8M13, FORMATS
+from warploom.numerics.formats import E8M13, FORMATS, Array
 from warploom.numerics.models import Model, Sum
 
 Words = NDArray[np.uint32]
@@ -25,7 +25,7 @@ _NO_EXPONENT = -(1 << 30)
 
 
 class Layout(NamedTuple):
-    """Fields of a format as the kernels use them; masks and codes are shifted by `padding`."""
+    """Fields of a format as numbers for compiled code. Masks and codes are shifted left by `padding`."""
 
     mantissa_bits: int
     bias: int
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 
 @cache
 def layout(name: str) -> Layout:
-    """Return the layout of a format."""
+    """Return the layout of the format with a PTX type name, or of "e8m13"."""
     fmt = E8M13 if name == "e8m13" else FORMATS[name]
     magnitude, sign, special = (code << fmt.padding for code in (fmt.magnitude_mask, fmt.sign_bit, fmt.max_code + 1))
     infinity = fmt.specials == "ieee"
@@ -47,7 +47,7 @@ def layout(name: str) -> Layout:
 
 @njit
 def _decode(word: Any, layout: Layout) -> tuple[int, int, int, bool]:
-    """Return the kind, the significand, the exponent and the sign of one element."""
+    """Return four properties of one element: number, infinity or NaN; significand; exponent; and sign."""
     magnitude = word & layout.magnitude_mask
     negative = word & layout.sign != 0
     if magnitude >= layout.first_special:
@@ -73,7 +73,7 @@ def _truncated(magnitude: int, shift: int) -> int:
 
 @njit
 def _rounded(total: int, lowest: int, layout: Layout, nearest: bool) -> int:
-    """Return the bits of `total` * 2**`lowest`, rounded to nearest even or toward zero."""
+    """Return the pattern of `total` * 2**`lowest`, rounded to nearest even or toward zero."""
     if total == 0:
         return 0
     magnitude = abs(total)
@@ -105,7 +105,7 @@ def _step(
     values: Numbers, lowest: Numbers, exponents: Numbers, count: int,
     fraction: int, emin: int, layout: Layout, nearest: bool,
 ) -> int:  # fmt: skip
-    """Return the bits of one fused step over `count` finite terms values * 2**lowest."""
+    """Return the pattern of one fused step, which adds `count` finite terms values * 2**lowest."""
     top = _NO_EXPONENT
     for i in range(count):
         if values[i] and exponents[i] > top:
@@ -168,7 +168,7 @@ def _dots(
                     low += x_exponent + y_exponent - 2 * scale_layout.mantissa_bits
                     exponent = x_exponent + y_exponent + (0 if grouped else exponent)
                 if grouped:
-                    # The 16 products of a group share their scales. Their exact sum, in quarters, is one term.
+                    # The 16 products of a group share their scales. One term is their exact sum, in units of 1/4.
                     base = exponent - 2 * scale_layout.mantissa_bits - 2
                     value <<= low - base
                     low = base
@@ -194,34 +194,17 @@ def _dots(
 _CHUNK = 1 << 20
 
 
-def dots(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], model: Model,
-    a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
-) -> Words:  # fmt: skip
-    """Return the bits of D for dot products laid out row by row.
-
-    Shapes: a and b (P, K), c (P,), scales (P, S), result (P,).
-    """
-    none = np.zeros((len(a), 0), np.uint32)
-    return _dots(
-        a.astype(np.uint32), b.astype(np.uint32), c.astype(np.uint32),
-        none if a_scales is None else a_scales.astype(np.uint32),
-        none if b_scales is None else b_scales.astype(np.uint32),
-        layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result),
-        layout(model.scale_type or "ue8m0"), model.length, model.fraction,
-        _NO_EXPONENT if model.emin is None else model.emin,
-        model.sum is Sum.T_FDPA_GROUPED, model.result == "f16",
-    )  # fmt: skip
-
-
 def outputs(
-    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None,
-    model: Model, index: NDArray[Any] | None = None,
-    a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
+    positions: Numbers, d: Array, a: Array, b: Array, c: Array | None, model: Model, index: Array | None = None,
+    a_scales: Array | None = None, b_scales: Array | None = None,
 ) -> None:  # fmt: skip
-    """Compute the outputs at flat `positions` of d (G, M, N) in place."""
+    """Compute the elements of `d` at flat `positions` in place. Shapes: those of `fused.multiply`."""
     _, rows, columns = d.shape
     flat = d.reshape(-1)
+    formats = layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result)
+    scale_format = layout(model.scale_type or "ue8m0")
+    emin = _NO_EXPONENT if model.emin is None else model.emin
+    grouped, nearest = model.sum is Sum.T_FDPA_GROUPED, model.result == "f16"
     step = max(1, _CHUNK // a.shape[2])
     for first in range(0, len(positions), step):
         chunk = positions[first : first + step]
@@ -229,6 +212,12 @@ def outputs(
         m, n = np.divmod(rest, columns)
         right = b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
         addend = np.zeros(len(chunk), np.uint32) if c is None else c[g, m, n]
-        left_scales = None if a_scales is None else a_scales[g, m]
-        right_scales = None if b_scales is None else b_scales[g, n]
-        flat[chunk] = dots(a[g, m], right, addend, model, left_scales, right_scales)
+        none = np.zeros((len(chunk), 0), np.uint32)
+        scales = none if a_scales is None else a_scales[g, m], none if b_scales is None else b_scales[g, n]
+        left, right, addend, left_scales, right_scales = (
+            each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)
+        )
+        flat[chunk] = _dots(
+            left, right, addend, left_scales, right_scales, *formats, scale_format, model.length, model.fraction,
+            emin, grouped, nearest,
+        )  # fmt: skip

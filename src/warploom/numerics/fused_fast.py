@@ -1,11 +1,12 @@
-"""T-FDPA sums of finite numbers of moderate size, computed in vectors of outputs.
+"""T-FDPA sums of finite numbers with moderate exponents, computed in vectors of elements of D.
 
-A tile is four rows of A by one strip of 8, 16 or 32 columns of B. Each step makes two passes, as `spec.fused_step`
-defines it: the largest exponent E of each output (16-bit lanes), then each exact f32 product times 2**(F - E),
-truncated by the conversion to an integer. Outputs with |E| > 100, which include NaN and infinity, are flagged and left
-to `fused_exact`.
+A tile is four rows of A by one strip of 8, 16 or 32 columns of B. As `spec.fused_step` defines, each step makes two
+passes. The first finds the largest exponent E for each element of D, in 16-bit vector lanes. The second multiplies each
+exact f32 product by 2**(F - E) and truncates it by a conversion to an integer. Elements of D with |E| > 100, which
+include NaN and infinity, are flagged, and `fused_exact` computes them.
 
-The tile is generated as LLVM vector code, so its speed does not depend on LLVM's automatic vectorisation.
+The code of a tile is generated as LLVM vector instructions, so that its speed does not depend on LLVM's automatic
+vectorisation.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -31,7 +32,7 @@ Words = NDArray[Any]
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Value = Any
-"""LLVM value; llvmlite has no types for the results of its builder."""
+"""LLVM value. llvmlite does not annotate the results of its builder."""
 
 ROWS = 4
 _UNROLL = 4
@@ -48,9 +49,9 @@ _F32, _F64 = ir.FloatType(), ir.DoubleType()
 
 
 class _Lanes:
-    """LLVM operations on vectors of `count` lanes.
+    """Builder of LLVM operations on vectors of `count` lanes.
 
-    A strip is as wide as one vector of 16-bit exponents, which is one or two vectors of f32.
+    A strip of columns is as wide as one vector of 16-bit exponents. Its f32 values take one vector or two.
     """
 
     def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
@@ -73,7 +74,7 @@ class _Lanes:
         return self.builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
     def load(self, kind: Any, base: Value, offset: Value, align: int = 0) -> Value:
-        """Load the vector or scalar at element `offset` of the array at address `base`."""
+        """Load a vector or scalar of type `kind` from element `offset` of the array at address `base`."""
         return self.builder.load(self.pointer(kind, base, offset), align=align or _size(_element(kind)))
 
     def store(self, value: Value, base: Value, offset: Value) -> None:
@@ -85,14 +86,14 @@ class _Lanes:
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
 
     def joined(self, parts: list[Value]) -> Value:
-        """Return the vectors of a strip as one vector."""
+        """Return the vectors of a strip, joined to one vector."""
         if len(parts) == 1:
             return parts[0]
         lanes = ir.Constant(ir.VectorType(_I32, self.strip), list(range(self.strip)))
         return self.builder.shuffle_vector(parts[0], parts[1], lanes)
 
     def part(self, value: Value, h: int) -> Value:
-        """Return vector `h` of a strip."""
+        """Return vector number `h` of the vectors of a strip."""
         first = h * self.count
         lanes = ir.Constant(ir.VectorType(_I32, self.count), list(range(first, first + self.count)))
         return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
@@ -120,7 +121,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """Return the exponents of f32 values as i32, at least `emin`, with codes for zero and special values."""
+    """Return the exponents of f32 values, at least `emin`, with codes for zero and special values."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -132,13 +133,13 @@ def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
 
 
 def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
-    """Round exact f64 sums toward zero to f32 values with the mantissa bits of `mask`."""
+    """Round exact f64 sums toward zero to f32. `mask` selects the mantissa bits to keep."""
     b = v.builder
     return b.fptrunc(b.bitcast(b.and_(b.bitcast(value, v.i64), mask), v.f64), v.f32)
 
 
 def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
-    """Round exact f64 sums to f16, in f32 lanes, and return a mask of the sums beyond the range of f16."""
+    """Round exact f64 sums to f16 in f32 lanes. Also return a mask of the sums that overflow f16."""
     b = v.builder
     # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
     power = b.bitcast(b.and_(b.bitcast(value, v.i64), v.constant(v.i64, 0x7FF << 52)), v.f64)
@@ -154,7 +155,7 @@ def _tile(
     context, index, flags, index_at, flags_at, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ):  # fmt: skip
-    """Compute one tile. The type of `flags` gives the number of lanes; `index` is None for a dense A."""
+    """Compute one tile. The type of `flags` gives the number of columns; `index` is None for a dense A."""
 
     def generate(context, builder, signature, arguments):
         v = _Lanes(builder, signature.args[1].dtype.bitwidth)
@@ -168,10 +169,10 @@ def _emit(
     v: _Lanes, sparse: bool, index, flags, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ) -> None:  # fmt: skip
-    """Generate the code of a tile.
+    """Generate the code of one tile.
 
-    `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` apart; `b` and `eb` those of
-    the strip of B.
+    `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` elements apart. `b` and `eb`
+    are those of the strip of B.
     """
     build = v.builder
     rows = range(ROWS)
@@ -261,7 +262,7 @@ def _emit(
                 part = build.sitofp(build.load(sums[at]), v.f64)
                 build.store(build.fadd(build.load(wide[at]), part), wide[at])
         for at in vectors:
-            # 2**(E - F) from the bits of 2**(F - E).
+            # Compute 2**(E - F) from the bits of 2**(F - E).
             power = build.lshr(build.bitcast(scales[at], v.i32), v.constant(v.i32, 23))
             power = build.sub(v.constant(v.i32, 1023 + 127), power)
             power = build.shl(build.zext(power, v.i64), v.constant(v.i64, 52))
@@ -273,7 +274,7 @@ def _emit(
                     build.store(build.or_(build.load(flagged[at]), beyond), flagged[at])
                 with toward_zero:
                     build.store(_toward_zero(v, value, mask), accumulators[at])
-    # Flagged outputs keep their addend, because d may be the array of c.
+    # Flagged elements keep their addend, because d may be the array of c.
     addends = build.select(present, c, d)
     for at in vectors:
         kept = v.load(v.f32, addends, offset[at])
@@ -286,7 +287,7 @@ def _emit(
 
 @intrinsic
 def _as_float(context, bits):
-    """Return the f32 with these 32 bits."""
+    """Return the f32 number that has the given 32 bits."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _F32)
@@ -296,7 +297,7 @@ def _as_float(context, bits):
 
 @intrinsic
 def _as_bits(context, value):
-    """Return the 32 bits of an f32."""
+    """Return the 32 bits of an f32 number."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _I32)
@@ -343,9 +344,9 @@ def _decode(words: Words, values: Floats, fields: Numbers) -> None:
 
 @njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """Write the exponents of `values` with the codes of the tile, times `factor`.
+    """Write the exponents of `values`, times `factor`, with the codes that the tile uses.
 
-    The factor 0x10001 fills both halves.
+    The factor 0x10001 writes a 16-bit exponent to both halves of a 32-bit word.
     """
     for i in range(len(values)):
         bits = np.int32(_as_bits(values[i]) & 0x7FFFFFFF)
@@ -362,7 +363,7 @@ def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """Compute all tiles, and return the number of tile rows with a flagged output."""
+    """Compute all tiles. Return the number of rows of tiles that contain a flagged element."""
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -403,7 +404,7 @@ def _run(
 
 @njit
 def _halve(values: Floats, bits: Any) -> None:
-    """Convert f32 values that are f16 numbers to f16 bits; greater magnitudes become infinity."""
+    """Convert f32 values that are f16 numbers to f16 patterns. Greater magnitudes become infinity."""
     for i in range(len(values)):
         word = np.int64(_as_bits(values[i]))
         magnitude = word & 0x7FFFFFFF
@@ -423,21 +424,21 @@ def _choose(words: Any, order: Any, chosen: Any) -> None:
 
 
 def chosen(words: NDArray[Any], order: Numbers) -> NDArray[Any]:
-    """Return the columns of C-contiguous `words` (..., K) in the given order."""
+    """Return the columns of `words` in the given order. Shapes: words (..., K), C-contiguous."""
     result = np.empty((*words.shape[:-1], len(order)), words.dtype)
     _choose(words.reshape(-1, words.shape[-1]), order, result.reshape(-1, len(order)))
     return result
 
 
 def widened(halves: NDArray[Any]) -> Floats:
-    """Convert C-contiguous f16 bits to f32 values; NaN becomes infinity."""
+    """Convert f16 patterns to f32 values. A NaN becomes infinity. The array must be C-contiguous."""
     values = np.empty(halves.shape, np.float32)
     _decode(halves.reshape(-1), values.reshape(-1), layout("f16", False))
     return values
 
 
 def halved(values: Floats) -> NDArray[np.uint16]:
-    """Convert C-contiguous f32 values that are f16 numbers to f16 bits."""
+    """Convert f32 values that are f16 numbers to f16 patterns. The array must be C-contiguous."""
     bits = np.empty(values.shape, np.uint16)
     _halve(values.reshape(-1), bits.reshape(-1))
     return bits
@@ -464,10 +465,7 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Return the widths of strips, the fastest first.
-
-    A vector of 512 bits holds the exponents of 32 columns.
-    """
+    """Return the possible widths of a strip. A vector of 512 bits holds the exponents of 32 columns."""
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 
@@ -479,14 +477,12 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Fill d with f32 values, and return the positions that `fused_exact` must compute.
+    """Fill d with f32 values, and return the flat indices of the elements that `fused_exact` must compute.
 
-    The positions are flat indices of outputs.
+    `d` may be the array `c`; the elements that are not computed then keep their addends.
 
-    c may be d itself; the outputs at these positions then keep their addends.
-
-    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, N of 8, K of 4 and, if
-        greater than L, of L.
+    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, N of 8, and K of 4 and,
+    if it exceeds L, of L.
     """
     groups, rows, columns = d.shape
     lanes = next(width for width in _strips() if columns % width == 0)

@@ -1,16 +1,16 @@
 """Compiled arithmetic on f16 and bf16 patterns, and on pairs of them in 32 bits.
 
-f16: a product is exact in f32. A sum rounded to f32 and then to f16 is the exact sum rounded once, for
-24 >= 2 * 11 + 2 bits. A multiply-add rounds to odd in f32.
+f16: a product is exact in f32. A sum that is rounded to f32 and then to f16 equals the exact sum rounded once, because
+24 >= 2 * 11 + 2 bits. A multiply-add is rounded to odd in f32.
 
-bf16: a product is exact in f64. The sum is rounded to odd in f64, then to odd in f32, then to nearest. After rounding
-to odd with two or more extra bits, the last rounding gives the exact value rounded once.
+bf16: a product is exact in f64. A sum is rounded to odd in f64, then to odd in f32, then to nearest. Rounding to odd
+with at least two extra bits makes the last rounding equal to a single rounding of the exact value.
 
-This module imports Numba: only functions import it.
+Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _ONE = np.float32(1.0)
 _MINUS_ZERO = np.float32(-0.0)
 
 
-# Each step converts to 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
+# Each step converts its result to 32 bits. Numba would widen it to 64 bits and halve the vector lanes.
 @inlined
 def from_f16(h):
-    """Return the f32 value of an f16 pattern."""
+    """Return the f32 number of an f16 pattern."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
-    # A product moves the exponent, which also normalises subnormals.
+    # The multiplication adjusts the exponent and also normalises subnormal numbers.
     moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
     special = np.uint32(0x7F800000) if magnitude >= _INF_F16 else np.uint32(0)
     sign = np.uint32(np.uint32(h & np.uint32(0x8000)) << np.uint32(16))
@@ -43,14 +43,14 @@ def from_f16(h):
 
 @inlined
 def to_f16(x):
-    """Return the f16 pattern nearest to an f32 value."""
+    """Return the f16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
     sign = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(0x8000))
     magnitude = np.uint32(bits & np.uint32(0x7FFFFFFF))
     odd = np.uint32(np.uint32(magnitude >> np.uint32(13)) & np.uint32(1))
-    # 0xFFF rounds; the rest is the difference of the biases.
+    # 0xFFF + odd rounds to nearest even; 0xC8000000 subtracts the difference of the biases.
     normal = np.uint32(np.uint32(magnitude + np.uint32(0xC8000FFF) + odd) >> np.uint32(13))
-    # The neighbours of 0.5 are as far apart as f16 subnormals, so the addition rounds to f16.
+    # Neighbours of 0.5 in f32 are as far apart as subnormal f16 numbers, so the addition rounds to f16.
     raised = np.float32(magnitude.view(np.float32) + _HALF)
     small = np.uint32(raised.view(np.uint32) - np.uint32(0x3F000000))
     code = small if magnitude < np.uint32(0x38800000) else normal
@@ -60,19 +60,19 @@ def to_f16(x):
 
 @inlined
 def _to_normal_f16(x):
-    """Return the f16 pattern nearest to an f32 value, zero if it is subnormal once rounded to 11 bits."""
+    """Return the nearest f16 pattern, or zero if the number is subnormal once rounded to 11 bits."""
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 
 @inlined
 def from_bf16(h):
-    """Return the f32 value of a bf16 pattern."""
+    """Return the f32 number of a bf16 pattern."""
     return np.uint32(h << np.uint32(16)).view(np.float32)
 
 
 @inlined
 def to_bf16(x):
-    """Return the bf16 pattern nearest to an f32 value."""
+    """Return the bf16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
     odd = (bits >> np.uint32(16)) & np.uint32(1)
     code = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
@@ -81,7 +81,7 @@ def to_bf16(x):
 
 @inlined
 def _odd_f32(x):
-    """Return an f64 value rounded to odd in f32."""
+    """Return an f64 number rounded to odd in f32."""
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
@@ -92,7 +92,7 @@ def _odd_f32(x):
 
 @inlined
 def _odd_sum32(p, c):
-    """Return p + c of two f32 of moderate size, rounded to odd."""
+    """Return the f32 sum p + c, rounded to odd, for operands of moderate size."""
     s = p + c
     p_part = s - c
     error = (p - p_part) + (c - (s - p_part))
@@ -111,66 +111,29 @@ def _multiply_add_bf16(a, b, c):
 
 @inlined
 def sum_f16(a, b):
-    """Return the sum of two f16 patterns."""
+    """Return the sum of two f16 patterns as a pattern."""
     return to_f16(from_f16(a) + from_f16(b))
 
 
 @inlined
 def sum_bf16(a, b):
-    """Return the sum of two bf16 patterns."""
+    """Return the sum of two bf16 patterns as a pattern."""
     return _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b))
-
-
-@pairwise
-def add_f16x2(a, b):
-    return sum_f16(a, b)
-
-
-@pairwise
-def mul_f16x2(a, b):
-    return to_f16(from_f16(a) * from_f16(b))
-
-
-@pairwise
-def fma_f16x2(a, b, c):
-    return to_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c)))
-
-
-@pairwise
-def mul_f16x2_ftz(a, b):
-    return _to_normal_f16(from_f16(a) * from_f16(b))
-
-
-@pairwise
-def fma_f16x2_ftz(a, b, c):
-    return _to_normal_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c)))
-
-
-@pairwise
-def add_bf16x2(a, b):
-    return sum_bf16(a, b)
-
-
-@pairwise
-def mul_bf16x2(a, b):
-    return _multiply_add_bf16(from_bf16(a), from_bf16(b), _MINUS_ZERO)
-
-
-@pairwise
-def fma_bf16x2(a, b, c):
-    return _multiply_add_bf16(from_bf16(a), from_bf16(b), from_bf16(c))
 
 
 @inlined
 def _ordered(h):
-    """Return an integer with the order of the 16-bit numbers, -0 below +0."""
+    """Return an integer that orders 16-bit patterns by value, with -0 below +0."""
     pattern = np.int32(h << np.uint32(16))
     return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
 
 
 @inlined
 def extreme(a, b, infinity, larger):
-    """Return the larger or the smaller of two patterns; a NaN gives the other operand, two give 0x7FFF."""
+    """Return the larger of two patterns if `larger` is set, else the smaller.
+
+    `infinity` is the pattern of infinity. If one operand is a NaN, return the other; if both are, return 0x7FFF.
+    """
     a_nan = (a & np.uint32(0x7FFF)) > infinity
     b_nan = (b & np.uint32(0x7FFF)) > infinity
     number = a if (_ordered(a) > _ordered(b)) == larger else b
@@ -178,41 +141,20 @@ def extreme(a, b, infinity, larger):
     return _NAN if a_nan and b_nan else result
 
 
-@pairwise
-def max_f16x2(a, b):
-    return extreme(a, b, _INF_F16, True)
+add_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) + from_f16(b)))
+mul_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) * from_f16(b)))
+fma_f16x2 = pairwise(lambda a, b, c: to_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c))))
+mul_f16x2_ftz = pairwise(lambda a, b: _to_normal_f16(from_f16(a) * from_f16(b)))
+fma_f16x2_ftz = pairwise(lambda a, b, c: _to_normal_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c))))
+max_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, True))
+min_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, False))
+pack_f16x2 = elementwise(np.uint32)(lambda high, low: to_f16(low) | np.uint32(to_f16(high) << np.uint32(16)))
+f16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_f16(x)))
 
-
-@pairwise
-def max_bf16x2(a, b):
-    return extreme(a, b, _INF_BF16, True)
-
-
-@pairwise
-def min_f16x2(a, b):
-    return extreme(a, b, _INF_F16, False)
-
-
-@pairwise
-def min_bf16x2(a, b):
-    return extreme(a, b, _INF_BF16, False)
-
-
-@elementwise(np.uint32)
-def pack_f16x2(high, low):
-    return to_f16(low) | np.uint32(to_f16(high) << np.uint32(16))
-
-
-@elementwise(np.uint32)
-def pack_bf16x2(high, low):
-    return to_bf16(low) | np.uint32(to_bf16(high) << np.uint32(16))
-
-
-@elementwise(np.uint16)
-def f16_from_f32(x):
-    return np.uint16(to_f16(x))
-
-
-@elementwise(np.uint16)
-def bf16_from_f32(x):
-    return np.uint16(to_bf16(x))
+add_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b)))
+mul_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), from_bf16(b), _MINUS_ZERO))
+fma_bf16x2 = pairwise(lambda a, b, c: _multiply_add_bf16(from_bf16(a), from_bf16(b), from_bf16(c)))
+max_bf16x2 = pairwise(lambda a, b: extreme(a, b, _INF_BF16, True))
+min_bf16x2 = pairwise(lambda a, b: extreme(a, b, _INF_BF16, False))
+pack_bf16x2 = elementwise(np.uint32)(lambda high, low: to_bf16(low) | np.uint32(to_bf16(high) << np.uint32(16)))
+bf16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_bf16(x)))

@@ -1,6 +1,6 @@
-"""Integer PTX arithmetic over arrays, whose NumPy type gives the width and the signedness.
+"""Integer arithmetic of PTX over arrays, whose dtype gives the width and the sign of the numbers.
 
-Shapes: any of one or more dimensions, broadcast together. Results wrap unless stated otherwise.
+Shapes: at least one dimension, broadcast together. Results wrap unless a docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -12,13 +12,8 @@ import numpy as np
 
 from warploom.numerics.formats import Array
 
-_WIDER: dict[np.dtype[Any], type[np.generic]] = {
-    np.dtype(np.int8): np.int16,
-    np.dtype(np.uint8): np.uint16,
-    np.dtype(np.int16): np.int32,
-    np.dtype(np.uint16): np.uint32,
-    np.dtype(np.int32): np.int64,
-    np.dtype(np.uint32): np.uint64,
+_WIDER: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(f"{kind}{size}"): np.dtype(f"{kind}{2 * size}") for kind in "iu" for size in (1, 2, 4)
 }
 
 
@@ -41,9 +36,8 @@ def as_signed(a: Array) -> Array:
 
 
 def mul_wide(a: Array, b: Array) -> Array:
-    """Return the whole product, in the type twice as wide.  Source: mul (wide)."""
-    wide = _WIDER[a.dtype]
-    return np.multiply(a, b, dtype=wide)
+    """Return the whole product of a and b, in the type twice as wide.  Source: mul (wide)."""
+    return np.multiply(a, b, dtype=_WIDER[a.dtype])
 
 
 def _mul_hi_u64(a: Array, b: Array) -> Array:
@@ -55,35 +49,35 @@ def _mul_hi_u64(a: Array, b: Array) -> Array:
 
 
 def mul_hi(a: Array, b: Array) -> Array:
-    """Return the upper half of the product.  Source: mul (hi)."""
+    """Return the upper half of the product of a and b.  Source: mul (hi)."""
     if a.dtype.itemsize < 8:
         return (mul_wide(a, b) >> _bits(a)).astype(a.dtype)
     high = _mul_hi_u64(as_unsigned(a), as_unsigned(b))
     if _is_signed(a):
-        # A negative operand interpreted as unsigned is 2**64 too large.
+        # An unsigned view of a negative operand is 2**64 too large.
         high = high.view(np.int64) - np.where(a < 0, b, 0) - np.where(b < 0, a, 0)
     return high
 
 
 def mul_lo(a: Array, b: Array) -> Array:
-    """Return the lower half of the product.  Source: mul (lo)."""
+    """Return the lower half of the product of a and b.  Source: mul (lo)."""
     return np.multiply(a, b)
 
 
 def _low24(a: Array) -> Array:
-    """Return the low 24 bits, extended to 64 bits by the signedness of the type."""
+    """Return the low 24 bits, extended to 64 bits by the sign of the dtype."""
     shift = 8
     return ((a << shift) >> shift).astype(np.int64 if _is_signed(a) else np.uint64)
 
 
 def mul24(a: Array, b: Array, half: Literal["lo", "hi"] = "lo") -> Array:
-    """Return the low or high 32 bits of the 48-bit product of the low 24 bits.  Source: mul24."""
+    """Return the low or high 32 bits of the product of the low 24 bits of a and b.  Source: mul24."""
     product = _low24(a) * _low24(b)
     return (product >> (16 if half == "hi" else 0)).astype(a.dtype)
 
 
 def mad24(a: Array, b: Array, c: Array, half: Literal["lo", "hi"] = "lo", sat: bool = False) -> Array:
-    """Return `mul24` plus c, clamped to s32 if `sat` is set.  Source: mad24."""
+    """Return `mul24(a, b, half)` + c, clamped to s32 if `sat` is set.  Source: mad24."""
     product = mul24(a, b, half)
     return add_sat(product, c) if sat else np.add(product, c)
 
@@ -93,17 +87,17 @@ def _clamp_s32(wide: Array) -> Array:
 
 
 def add_sat(a: Array, b: Array) -> Array:
-    """Return the s32 sum, clamped to the range of s32.  Source: add (sat)."""
+    """Return a + b of s32, clamped to the range of s32.  Source: add (sat)."""
     return _clamp_s32(np.add(a, b, dtype=np.int64))
 
 
 def sub_sat(a: Array, b: Array) -> Array:
-    """Return the s32 difference, clamped to the range of s32.  Source: sub (sat)."""
+    """Return a - b of s32, clamped to the range of s32.  Source: sub (sat)."""
     return _clamp_s32(np.subtract(a, b, dtype=np.int64))
 
 
 def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Return the sum, with an optional carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
+    """Return a + b + an optional carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.add(x, y)
     out = total < x
@@ -115,10 +109,7 @@ def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Ar
 
 
 def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, Array]:
-    """Return the difference, with an optional borrow-in, and the borrow-out (boolean).
-
-    Source: PTX ISA 9.7.2.
-    """
+    """Return a - b - an optional borrow-in, and the borrow-out (boolean).  Source: PTX ISA 9.7.2."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.subtract(x, y)
     out = x < y
@@ -132,20 +123,20 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return one half of the product plus c and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
+    """Return half of a * b, plus c and a carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
 def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the quotient, rounded toward zero, and the remainder, with the sign of the dividend.
+    """Return the quotient, rounded toward zero, and the remainder, which has the sign of the dividend.
 
-    Both are all ones if the divisor is 0: the GPU's division sequence ends in `NOT b`, signed or not.
+    Both are all ones if the divisor is 0, because the GPU's division sequence ends in `NOT b`, signed or not.
     """
     zero = b == 0
     quotient: Array
     divisor: Array = np.where(zero, b.dtype.type(1), b)
     if _is_signed(a):
-        # A division by -1 is a negation: the quotient of the most negative number wraps to itself.
+        # A division by -1 is a negation, for which the most negative number wraps to itself.
         minus = b == -1
         divisor = np.where(minus, b.dtype.type(1), divisor)
         quotient = np.floor_divide(a, divisor)
@@ -165,22 +156,22 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def div(a: Array, b: Array) -> Array:
-    """Return the quotient, rounded toward zero.  Source: div (integer)."""
+    """Return a / b, rounded toward zero.  Source: div (integer)."""
     return _divmod(a, b)[0]
 
 
 def rem(a: Array, b: Array) -> Array:
-    """Return the remainder, with the sign of the dividend.  Source: rem."""
+    """Return the remainder of a / b, with the sign of a.  Source: rem."""
     return _divmod(a, b)[1]
 
 
 def absolute(a: Array) -> Array:
-    """Return the magnitude; the most negative number is returned unchanged.  Source: abs."""
+    """Return the magnitude of a. The most negative number is returned unchanged.  Source: abs."""
     return np.abs(a)
 
 
 def negate(a: Array) -> Array:
-    """Return the negation.  Source: neg."""
+    """Return the negation of a.  Source: neg."""
     return np.negative(a)
 
 
@@ -189,13 +180,13 @@ def _relu(a: Array) -> Array:
 
 
 def minimum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Return the smaller operand, at least 0 if `relu` is set.  Source: min."""
+    """Return the smaller operand, or 0 if `relu` is set and it is negative.  Source: min."""
     result = np.minimum(a, b)
     return _relu(result) if relu else result
 
 
 def maximum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Return the larger operand, at least 0 if `relu` is set.  Source: max."""
+    """Return the larger operand, or 0 if `relu` is set and it is negative.  Source: max."""
     result = np.maximum(a, b)
     return _relu(result) if relu else result
 
@@ -222,22 +213,21 @@ _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _parts(a: Array, width: int, signed: bool) -> Array:
-    """Return the parts of 32-bit words, low part first, along a new last axis."""
+    """Return the bytes or halves of 32-bit words along a new last axis, the lowest first."""
     dtype = f"{'i' if signed else 'u'}{width // 8}"
     return np.ascontiguousarray(a).view(dtype).reshape(*a.shape, 32 // width)
 
 
 def _words(parts: Array) -> Array:
-    """Return the 32-bit words of parts along the last axis."""
+    """Return the 32-bit words whose bytes or halves are along the last axis."""
     return parts.view(np.uint32)[..., 0]
 
 
 def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply an operation to the bytes of 32-bit words, exactly.
+    """Apply an operation to the bytes of 32-bit words.
 
-    The results are clamped (`sat`) or truncated to bytes.
-
-    The bytes of a and b have the signedness of their dtypes; `signed` is that of the result.
+    Results are clamped if `sat` is set, else truncated. The signs of the dtypes of a and b apply to their bytes, and
+    `signed` to the bytes of the result.
 
     Source: PTX ISA 9.7.18.2.
     """
@@ -249,7 +239,7 @@ def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
 
 
 def sum_quarters(a: Array, signed: bool) -> Array:
-    """Return the sum of the four bytes of each word, as uint32."""
+    """Return the sum of the four bytes of each 32-bit word, as uint32."""
     return _parts(a, 8, signed).sum(axis=-1, dtype=np.int32).astype(np.uint32)
 
 
@@ -260,7 +250,7 @@ def sad(a: Array, b: Array, c: Array) -> Array:
 
 
 def _dot(a: Array, b: Array, c: Array, signed: bool) -> Array:
-    """Return c plus the sum of products along the last axis, in 32 bits."""
+    """Return c plus the sum of the products of a and b along the last axis, in 32 bits."""
     total = c.astype(np.int64)
     for i in range(a.shape[-1]):
         total = total + np.multiply(a[..., i], b[..., i], dtype=np.int64)
@@ -268,12 +258,12 @@ def _dot(a: Array, b: Array, c: Array, signed: bool) -> Array:
 
 
 def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the four products of the bytes of a and b.  Source: dp4a."""
+    """Return c plus the sum of the four products of the bytes of a and b.  Source: dp4a."""
     return _dot(_parts(a, 8, a_signed), _parts(b, 8, b_signed), c, a_signed or b_signed)
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the two products of the 16-bit halves of a and two bytes of b.  Source: dp2a."""
+    """Return c plus the products of a's two halves with b's two low or high bytes.  Source: dp2a."""
     first = 2 if half == "hi" else 0
     chosen = _parts(b, 8, b_signed)[..., first : first + 2]
     return _dot(_parts(a, 16, a_signed), chosen, c, a_signed or b_signed)

@@ -1,6 +1,6 @@
-"""Instructions of the host processor that compiled functions call.
+"""Host instructions that compiled functions call.
 
-This module imports Numba: only functions import it.
+Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -18,13 +18,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
-"""Operand of llvm.set.rounding for each rounding mode."""
+"""Operand of `llvm.set.rounding` for each rounding mode of PTX."""
 
 _F64, _METADATA = ir.DoubleType(), ir.MetaDataType()
 
 
 def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Make a typing function an intrinsic, whose type is unknown to type checkers."""
+    """Turn a typing function into a Numba intrinsic, whose type is unknown to type checkers."""
     return intrinsic(function)
 
 
@@ -40,7 +40,7 @@ def fma(context, a, b, c):
 
 @_intrinsic
 def set_rounding(context, mode):
-    """Set the rounding mode of this thread to a value of `ROUNDING`; callers restore "rn" afterwards."""
+    """Set the rounding mode of this thread to a value of `ROUNDING`. Callers restore "rn" afterwards."""
 
     def generate(context, builder, signature, arguments):
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)])
@@ -52,7 +52,7 @@ def set_rounding(context, mode):
 
 
 def _directed(name: str) -> Any:
-    """Return the code generator of an operation on f64 that rounds in the mode that `set_rounding` chose."""
+    """Return the code generator of an f64 operation that rounds in the mode of `set_rounding`."""
 
     def generate(context, builder, signature, arguments):
         kind = ir.FunctionType(_F64, [_F64] * len(arguments) + [_METADATA] * 2)
@@ -66,25 +66,25 @@ def _directed(name: str) -> Any:
 
 @_intrinsic
 def directed_fma(context, a, b, c):
-    """Return a * b + c of f64, rounded in the mode that `set_rounding` chose."""
+    """Return a * b + c of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64, types.float64, types.float64), _directed("fma")
 
 
 @_intrinsic
 def directed_div(context, a, b):
-    """Return a / b of f64, rounded in the mode that `set_rounding` chose."""
+    """Return a / b of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64, types.float64), _directed("fdiv")
 
 
 @_intrinsic
 def directed_sqrt(context, a):
-    """Return the square root of f64, rounded in the mode that `set_rounding` chose."""
+    """Return the square root of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64), _directed("sqrt")
 
 
 @_intrinsic
 def popcount(context, word):
-    """Return the number of ones among 32 bits."""
+    """Return the number of ones in a 32-bit word."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])

@@ -1,7 +1,7 @@
-"""Primitives on lane values that operators of Python do not express.
+"""Primitives on lane values that Python operators cannot express.
 
-Lane-wise semantics use operators and these functions, so that an interpreter over arrays and a compiler can both
-evaluate them.
+Lane-wise semantics consist of operators and of these functions. An interpreter evaluates them over arrays, and a
+compiler can trace them.
 """
 
 from __future__ import annotations
@@ -12,33 +12,30 @@ from typing import Any
 import numpy as np
 
 Lane = Any
-"""Value of an operand in every lane.
-
-It is an array of shape (warps, 32), or of shape (1, 1) if all lanes agree.
-"""
+"""Value of an operand in all lanes: an array (warps, 32), or (1, 1) if all lanes agree."""
 
 BITWISE: Mapping[str, Callable[[Lane, Lane], Lane]] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-"""Bitwise operations by their PTX word."""
+"""Bitwise operations by the word of the PTX opcode."""
 
 _where: Callable[[Lane, Lane, Lane], Lane] = np.where
 
 
 def select(condition: Lane, a: Lane, b: Lane) -> Lane:
-    """Return a where the condition holds, else b."""
+    """Return a where the condition is true, else b."""
     return _where(condition, a, b)
 
 
 def constant(value: int, dtype: np.dtype[Any]) -> Lane:
-    """Return a constant of a type. Integers wrap around."""
+    """Return a constant of a dtype. An integer beyond its range wraps around."""
     return np.array(value).astype(dtype)
 
 
 def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
-    """Return the unsigned integer of `bits` bits that has the parts as its bit fields, the first lowest."""
+    """Return the unsigned integer of `bits` bits that consists of equal bit fields, the first part lowest."""
     dtype = np.dtype(f"u{bits // 8}").type
     width = dtype(bits // len(parts))
     value = parts[-1].astype(dtype)
@@ -48,12 +45,12 @@ def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
 
 
 def split(value: Lane, bits: int, count: int) -> Lane:
-    """Return `count` bit fields of equal width of an unsigned integer of `bits` bits, the lowest first."""
+    """Return the `count` equal bit fields of an unsigned integer of `bits` bits, the lowest first."""
     width = bits // count
     shifts = np.arange(0, bits, width, dtype=value.dtype)
     return (value >> shifts[:, None, None]).astype(f"u{width // 8}")
 
 
 def clamp(value: Lane, low: int, high: int) -> Lane:
-    """Return the value, or the nearer bound if it is outside of [low, high]."""
+    """Return the value, or the nearer bound if the value is outside [low, high]."""
     return np.clip(value, low, high)

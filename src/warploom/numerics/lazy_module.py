@@ -1,4 +1,4 @@
-"""Import on first use, for modules that import Numba, which takes most of a second."""
+"""Import on first use, for modules that import Numba (which takes most of a second)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Module that is imported when one of its names is first used."""
+    """Module that is imported when one of its attributes is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,7 +1,8 @@
-"""Table of the matrix units of every architecture, and the arithmetic of each matrix instruction.
+"""Table of the matrix units of all architectures, and the arithmetic of each matrix instruction.
 
-`select` returns the `Model` of an instruction. A model names its definition, a function of `spec`, together with the
-arguments that differ between units: L (products in one fused step), F (fraction bits kept), and the result's format.
+`select` returns the `Model` of an instruction. A model names a function of `spec` that defines the result, and the
+arguments that differ between matrix units: L (products in one fused step), F (fraction bits kept), and the format of
+the result.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from typing import Literal
 from warploom.numerics.formats import F8F6F4, FP8, INTEGERS
 
 UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]
-"""Kind of matrix instruction.
+"""Executor of a matrix instruction.
 
-It is executed by a warp, by a warp on tiles of undefined layout, by a warpgroup, or in tensor memory.
+It is a warp, a warp on tiles of undefined layout (wmma), a warpgroup, or the tensor-memory unit (tcgen05).
 """
 Scale = Literal["ue8m0", "ue4m3"]
 Accumulator = Literal["f32", "e8m13"]
 
 
 class Sum(Enum):
-    """Method by which an instruction adds its products; the value is the name of the function in `spec`."""
+    """Method by which an instruction adds its products. The value is the name of a function of `spec`."""
 
     T_FDPA = "t_fdpa"
     T_FDPA_CONVERTED = "t_fdpa_converted"
@@ -39,7 +40,7 @@ class Sum(Enum):
 
 
 class Evidence(Enum):
-    """Source on which a model rests; the value is its letter in `docs/arithmetic.md`."""
+    """Source of a model. The value is its letter in `docs/arithmetic.md`."""
 
     CAMPAIGN = "C"
     """Campaign of 5,566 experiments on an H200 (`tests/evidence/campaign/`)."""
@@ -52,7 +53,7 @@ class Evidence(Enum):
     PUBLISHED_MODEL = "P"
     """Published model that no measurement of this project confirms."""
     INFERENCE = "I"
-    """Measured on another generation only, and assumed to be the same on this one."""
+    """Measurement on another generation, whose result is assumed for this one."""
 
 
 _C, _S, _V, _M, _P, _I = Evidence
@@ -72,10 +73,10 @@ _ROUNDING = {
 class Model:
     """Arithmetic of one matrix instruction.
 
-    `length` is L, the number of products in one fused step, and `fraction` is F, the number of bits kept below the
-    largest exponent of a step; both are 0 if `sum` has no fused steps. `accumulator` is the format of f32 results:
-    f32, or E8M13 where the unit keeps 13 mantissa bits. `emin` is the least exponent to which terms are aligned, None
-    if no bound has been measured. `scale_type` is the type of the block scales, None if the instruction has none.
+    `length` is L, the number of products in one fused step. `fraction` is F, the number of bits kept below the largest
+    exponent of a step. Both are 0 if `sum` has no fused steps. `accumulator` is the format of f32 results: "f32", or
+    "e8m13" if the unit keeps 13 mantissa bits. `emin` is the least exponent to which terms are aligned, None if no
+    bound was measured. `scale_type` is the type of the block scales, None if the instruction has none.
     """
 
     a_type: str
@@ -92,12 +93,12 @@ class Model:
 
     @property
     def result(self) -> str:
-        """Format to which each fused step rounds: "f32", "f16" or "e8m13"."""
+        """Name of the format to which each fused step rounds: "f32", "f16" or "e8m13"."""
         return self.accumulator if self.d_type == "f32" else self.d_type
 
     @property
     def rounding(self) -> str:
-        """Rounding of the sum, in words."""
+        """Description of how the sum is rounded."""
         if self.sum in _ROUNDING:
             return _ROUNDING[self.sum]
         step = "to nearest even" if self.d_type == "f16" else "toward zero"
@@ -106,7 +107,7 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, int | str]:
-        """Keyword arguments of the definition in `spec`; those with the default value are left out."""
+        """Keyword arguments for the function of `spec`, without those that have their default value."""
         if not self.length:
             return {}
         found: dict[str, int | str] = {"length": self.length, "fraction": self.fraction}
@@ -117,9 +118,9 @@ class Model:
         return found
 
     def formula(self) -> str:
-        """Return the definition as one line of Python over `spec`.
+        """Return the definition of the result as one line of Python over `spec`.
 
-        The line is valid for the stored elements of a sparse A and the elements of B that the metadata select.
+        For a sparse A, the line applies to the stored elements and to the elements of B that the metadata select.
         """
         operands = "a, b, c" if self.scale_type is None else "a, b, c, scale_a, scale_b"
         arguments = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
@@ -127,7 +128,7 @@ class Model:
 
 
 class NoModelError(LookupError):
-    """No arithmetic is known for a combination of architecture, engine and types."""
+    """Absence of a known arithmetic for a combination of architecture, kind of instruction and types."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -135,12 +136,12 @@ class NoModelError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Matrix unit of one generation.
+    """Matrix unit of one generation of GPUs.
 
-    `f16`, `bf16` and `tf32` are L for these element types, 0 if the unit lacks the type; `fraction` is F.
-    `fp8` is (L, F, accumulator), "f16" if fp8 elements are converted to f16, or None.
-    `narrow` lists the element types of 8 bits and fewer. `emins` are the least exponents of f16, bf16 and tf32 sums
-    with f32 and with f16 results, None if they have not been measured.
+    `f16`, `bf16` and `tf32` are L for these element types, 0 if the unit lacks the type; `fraction` is F. `fp8` is (L,
+    F, accumulator), or "f16" if the unit converts fp8 elements to f16, or None if it lacks fp8. `narrow` has the
+    element types of 8 bits and fewer. `emins` has the least exponents of f16, bf16 and tf32 sums with f32 results and
+    with f16 results, None where they were not measured.
     """
 
     name: str
@@ -154,7 +155,7 @@ class Unit:
     emins: tuple[int | None, int | None] = (None, None)
 
     def emin(self, d_type: str) -> int | None:
-        """Return the least exponent of a sum with results of `d_type`."""
+        """Return the least exponent to which a sum with results of type `d_type` aligns its terms."""
         return self.emins[d_type == "f16"]
 
     @property
@@ -188,10 +189,7 @@ _SPECIAL_UNITS = {
     "warpgroup": ("Hopper", "Hopper warpgroup", "sm_90a"),
     "tensor memory": ("Blackwell", "Blackwell tensor memory", "sm_100a"),
 }
-"""Kinds with a unit in one generation only.
-
-The values are the generation, the name of the unit, and an architecture that has it.
-"""
+"""Generation, name of the unit, and an example architecture, for kinds that one generation has."""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",
@@ -214,7 +212,7 @@ def generation(arch: str) -> str:
 
 
 def unit(arch: str, kind: UnitKind) -> Unit:
-    """Return the matrix unit that executes a kind of instruction on `arch`.
+    """Return the matrix unit of `arch` that executes instructions of a kind.
 
     Errors: NoModelError if the architecture has no such unit.
     """
@@ -228,22 +226,15 @@ def unit(arch: str, kind: UnitKind) -> Unit:
 
 
 def select(
-    arch: str,
-    kind: UnitKind,
-    a_type: str,
-    b_type: str,
-    d_type: str,
+    arch: str, kind: UnitKind, a_type: str, b_type: str, d_type: str,
     *,
-    c_type: str | None = None,
-    k: int = 0,
-    scale_type: Scale | None = None,
-    operation: Literal["xor", "and"] = "xor",
-) -> Model:
+    c_type: str | None = None, k: int = 0, scale_type: Scale | None = None, operation: Literal["xor", "and"] = "xor",
+) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
-    `k` is the K of the instruction, which decides for shapes with arithmetic of their own (f16 with K = 4).
-    `scale_type` is the type of the block scales; `operation` is that of b1 elements. A sparse instruction has the
-    model of the dense one; L counts stored elements.
+    `k` is the K of the instruction: f16 instructions with K = 4 have an arithmetic of their own. `scale_type` is the
+    type of the block scales, and `operation` combines b1 elements. A sparse instruction has the model of the dense one,
+    whose L counts stored elements.
 
     Errors: NoModelError, which lists the types that the unit multiplies.
     """

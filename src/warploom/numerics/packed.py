@@ -1,12 +1,12 @@
-"""Arithmetic of f16, bf16 and f32x2 on bit patterns.
+"""Arithmetic on patterns of f16, bf16 and f32x2.
 
-Patterns of f16 and bf16 are uint16 for a number and uint32 for a pair; those of f32x2 are uint64.
+f16 and bf16 numbers are uint16 patterns, pairs of them uint32 patterns, and f32x2 pairs uint64 patterns.
 
-Shapes: any, broadcast together; the NumPy type of the first operand decides between numbers and pairs.
+Shapes: any, broadcast together. The dtype of the first operand decides between numbers and pairs.
 
 A NaN result is 0x7FFF. `ftz` (f16 only) replaces subnormal operands and results by zeros of their sign; a result is
-subnormal if it is below the normal range once rounded to 11 bits. `sat` clamps to [0, 1], NaN to +0; `relu` replaces
-negative results by +0 and keeps NaN.
+subnormal if it is below the normal range after rounding to 11 bits. `sat` clamps to [0, 1] and replaces NaN by +0.
+`relu` replaces negative results by +0 and keeps NaN.
 
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
@@ -28,41 +28,41 @@ _SHIFT = np.uint32(16)
 
 
 def float_from_half(patterns: Array, fmt: Format) -> Array:
-    """Return the f32 values of f16 or bf16 patterns; a bf16 NaN keeps its bits, because the GPU shifts it."""
+    """Return the f32 numbers of f16 or bf16 patterns. The GPU keeps all bits of a bf16 NaN."""
     if fmt is BF16:
         return (patterns.astype(np.uint32) << _SHIFT).view(np.float32)
     return translation(fmt, F32)[patterns].view(np.float32)
 
 
 def pair(low: Array, high: Array) -> Array:
-    """Return uint32 patterns from two uint16 patterns."""
+    """Return uint32 pairs of two uint16 patterns."""
     return low.astype(np.uint32) | (high.astype(np.uint32) << _SHIFT)
 
 
 def _half_mask(mask: Array) -> Array:
-    """Return all ones in each half whose lowest bit is set."""
+    """Return masks with all ones in each half whose lowest bit is set."""
     return (mask & _BOTH) * np.uint32(0xFFFF)
 
 
 def _above(x: Array, limit: int) -> Array:
-    """Return all ones in each half whose magnitude exceeds `limit`."""
-    # A magnitude is at most 0x7FFF, so the sum of a half carries no further than its sign bit.
+    """Return masks with all ones in each half whose magnitude exceeds `limit`."""
+    # A magnitude is at most 0x7FFF, so the addition never carries out of a half.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
     return _half_mask(total >> np.uint32(15))
 
 
 def flush(x: Array, fmt: Format) -> Array:
-    """Return pairs with subnormals replaced by zeros of their sign."""
+    """Return pairs, with zeros of the same sign for subnormal numbers."""
     return x & (_above(x, (1 << fmt.mantissa_bits) - 1) | _SIGNS)
 
 
 def rectify(x: Array) -> Array:
-    """Return pairs with negative numbers replaced by +0; NaN must be canonical."""
+    """Return pairs, with +0 for negative numbers. A NaN must be canonical."""
     return x & ~_half_mask(x >> np.uint32(15))
 
 
 def saturate(x: Array, fmt: Format) -> Array:
-    """Return pairs clamped to [0, 1]; NaN, which must be canonical, becomes +0."""
+    """Return pairs clamped to [0, 1], with +0 for a NaN, which must be canonical."""
     one = fmt.bias << fmt.mantissa_bits
     x = rectify(x) & ~_above(x, fmt.inf_code)
     large = _above(x, one)
@@ -70,37 +70,30 @@ def saturate(x: Array, fmt: Format) -> Array:
 
 
 def canonical(x: Array, fmt: Format) -> Array:
-    """Return pairs with every NaN replaced by 0x7FFF."""
+    """Return pairs, with 0x7FFF for every NaN."""
     nan = _above(x, fmt.inf_code)
     return (x & ~nan) | (nan & ~_SIGNS)
 
 
-def _finish(x: Array, fmt: Format, ftz: bool, sat: bool, relu: bool) -> Array:
-    if ftz:
-        x = flush(x, fmt)
-    if relu:
-        x = rectify(x)
-    return saturate(x, fmt) if sat else x
+def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
+    """Apply a function of pairs to pairs or, in their lower half, to single numbers."""
+    if operands[0].dtype.itemsize == 4:
+        return function(*operands)
+    return function(*(x.astype(np.uint32) for x in operands)).astype(np.uint16)
 
 
 def _apply(
-    kernel: Callable[..., Array],
-    operands: tuple[Array, ...],
-    fmt: Format,
-    ftz: bool = False,
-    sat: bool = False,
-    relu: bool = False,
+    kernel: Callable[..., Array], operands: tuple[Array, ...], fmt: Format, ftz: bool, sat: bool, relu: bool = False
 ) -> Array:
-    """Run a kernel for pairs; single numbers are computed in the lower half."""
-    single = operands[0].dtype.itemsize == 2
-    if single:
-        operands = tuple(x.astype(np.uint32) for x in operands)
-    if ftz:
-        operands = tuple(flush(x, fmt) for x in operands)
-    result = kernel(*operands)
-    if ftz or sat or relu:
-        result = _finish(result, fmt, ftz, sat, relu)
-    return result.astype(np.uint16) if single else result
+    """Apply a compiled function of pairs, and the modifiers of the instruction."""
+
+    def modified(*pairs: Array) -> Array:
+        result = flush(kernel(*(flush(x, fmt) for x in pairs)), fmt) if ftz else kernel(*pairs)
+        if relu:
+            result = rectify(result)
+        return saturate(result, fmt) if sat else result
+
+    return _on_pairs(modified, *operands)
 
 
 def add(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
@@ -129,25 +122,25 @@ def fma(a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool 
 def _extreme(
     kernel: Callable[..., Array], a: Array, b: Array, fmt: Format, ftz: bool, nan: bool, xorsign_abs: bool
 ) -> Array:
-    single = a.dtype.itemsize == 2
-    if single:
-        a, b = a.astype(np.uint32), b.astype(np.uint32)
-    if ftz:
-        a, b = flush(a, fmt), flush(b, fmt)
-    either = _above(a, fmt.inf_code) | _above(b, fmt.inf_code)
-    sign = (a ^ b) & _SIGNS
-    if xorsign_abs:
-        a, b = a & ~_SIGNS, b & ~_SIGNS
-    result = kernel(a, b)
-    if xorsign_abs:
-        result = result | (sign & ~_above(result, fmt.inf_code))
-    if nan:
-        result = (result & ~either) | (either & ~_SIGNS)
-    return result.astype(np.uint16) if single else result
+    def modified(a: Array, b: Array) -> Array:
+        if ftz:
+            a, b = flush(a, fmt), flush(b, fmt)
+        either = _above(a, fmt.inf_code) | _above(b, fmt.inf_code)
+        sign = (a ^ b) & _SIGNS
+        if xorsign_abs:
+            a, b = a & ~_SIGNS, b & ~_SIGNS
+        result = kernel(a, b)
+        if xorsign_abs:
+            result = result | (sign & ~_above(result, fmt.inf_code))
+        return (result & ~either) | (either & ~_SIGNS) if nan else result
+
+    return _on_pairs(modified, a, b)
 
 
 def minimum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """Return the smaller operand; -0 is below +0. A NaN gives the other operand, or NaN if `nan` is set.
+    """Return the smaller operand, where -0 is below +0.
+
+    A NaN gives the other operand, or NaN if `nan` is set.
 
     Source: min.
     """
@@ -162,40 +155,32 @@ def maximum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = Fals
 
 
 def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -> Array:
-    single = x.dtype.itemsize == 2
-    result = canonical(change(x.astype(np.uint32) if single else x), fmt)
-    if ftz:
-        result = flush(result, fmt)
-    return result.astype(np.uint16) if single else result
+    def changed(pairs: Array) -> Array:
+        result = canonical(change(pairs), fmt)
+        return flush(result, fmt) if ftz else result
+
+    return _on_pairs(changed, x)
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return the negation; a NaN becomes canonical, because the GPU subtracts from zero.  Source: neg."""
+    """Return the negation of a. A NaN becomes canonical: the GPU subtracts from zero.  Source: neg."""
     return _unary(a, lambda x: x ^ _SIGNS, fmt, ftz)
 
 
 def absolute(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return the magnitude; a NaN becomes canonical.  Source: abs (half precision)."""
+    """Return the magnitude of a. A NaN becomes canonical.  Source: abs (half precision)."""
     return _unary(a, lambda x: x & ~_SIGNS, fmt, ftz)
 
 
-def _f32_pair(x: Array) -> tuple[Array, Array]:
-    low = x.astype(np.uint32).view(np.float32)
-    high = (x >> np.uint64(32)).astype(np.uint32).view(np.float32)
-    return low, high
-
-
 def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Apply an operation of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
-    parts = [_f32_pair(x) for x in operands]
-    low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
-    high = operation(*(p[1] for p in parts), rounding=rounding, ftz=ftz)
+    """Apply a function of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
+    low, high = (
+        operation(*((x >> shift).astype(np.uint32).view(np.float32) for x in operands), rounding=rounding, ftz=ftz)
+        for shift in (np.uint64(0), np.uint64(32))
+    )
     return low.view(np.uint32).astype(np.uint64) | (high.view(np.uint32).astype(np.uint64) << np.uint64(32))
 
 
 def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
-    """Return a * b + c with f16 or bf16 factors and f32 addend.
-
-    Source: fma with types f32.f16 and f32.bf16.
-    """
+    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma of f32.f16 and f32.bf16."""
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

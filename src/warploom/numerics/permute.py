@@ -1,9 +1,11 @@
-"""Compiled copies between registers of warps and matrices.
+"""Compiled copies of elements between the registers of warps and matrices, and byte permutation.
 
-A few warps are copied at a time, so that both sides stay in cache.
-
-Indices are unsigned. For signed indices Numba tests for negative values, which costs as much as the copy.
+A few warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba
+tests signed indices for negative values, which takes as long as the copy.
 """
+
+# pyright: reportUnknownVariableType=false, reportUnknownParameterType=false, reportMissingParameterType=false
+# pyright: reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.numerics._compile import njit
+from warploom.numerics._compile import elementwise, inlined, njit
 
 Units = NDArray[Any]
 Numbers = NDArray[Any]
@@ -22,10 +24,10 @@ _BLOCK = 16
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Copy unit p of register r of each warp to unit target[r, p] of the matrix of the warp.
+    """Copy unit p of register r of each warp to unit target[r, p] of the warp's matrix.
 
-    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices
-    (warps, registers * units). All C-contiguous and writeable; registers and target uint64, warps int64.
+    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices (warps,
+    registers * units). All are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
@@ -39,7 +41,7 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    """Copy unit target[r, p] of the matrix of each warp to unit p of register r: the inverse of `gather`."""
+    """Copy unit target[r, p] of each warp's matrix to unit p of register r: the inverse of `gather`."""
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):
@@ -48,3 +50,20 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
                 at = (registers[r] * count + np.uint64(warps[g])) * units
                 for p in range(units):
                     flat[at + p] = matrices[g, target[r, p]]
+
+
+@inlined
+def _selected(a, b, selector):
+    """Return the byte that bits 0-2 of a selector name. Bit 3 replaces it by copies of its sign bit."""
+    word = b if selector & np.uint32(4) else a
+    byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
+    sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)
+    return sign if selector & np.uint32(8) else byte
+
+
+@elementwise(np.uint32)
+def permuted(a, b, selectors):
+    """Return four bytes of a and b, one for each of the low four nibbles of `selectors`."""
+    low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
+    high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
+    return np.uint32(low | (high << np.uint32(16)))

@@ -1,7 +1,7 @@
 """Calls of array functions without NumPy's floating-point warnings, at the cost of a plain call.
 
 PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary result. Entering `np.errstate` takes
-longer than adding a batch of warps, so a context variable holds the setting and calls run in this context.
+longer than an addition over a batch of warps. Calls therefore run in a `contextvars` context that holds this setting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class _Quiet(threading.local):
-    """Context of one thread; only one thread at a time can enter a context."""
+    """Context of one thread, because only one thread at a time can enter a context."""
 
     def __init__(self) -> None:
         self.context = copy_context()
@@ -28,5 +28,5 @@ R = TypeVar("R")
 
 
 def quietly(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a NumPy or Numba function without warnings; the function must not call `quietly`."""
+    """Call a NumPy or Numba function without floating-point warnings. It must not call `quietly` itself."""
     return _quiet.context.run(function, *args, **kwargs)

@@ -1,12 +1,12 @@
 """Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
 
-The domain of a function is divided into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51). With
-the offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. Its
-square keeps the partial products of 17 bits that weigh 2**19 or more, 15 bits in all. Subnormal operands and results
-are flushed, except by the tangent.
+The domain of a function is divided into 64 intervals (128 for the reciprocal, 51 for the hyperbolic tangent). From the
+offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. `square(t)`
+keeps only the partial products of the 17-bit `t` that weigh 2**19 or more, which gives 15 bits. Subnormal operands and
+results are flushed to zero, except by the hyperbolic tangent.
 
 The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over whole binades.
-`tests/evidence/approximate` describes how, and what was compared.
+`tests/evidence/approximate` describes the method and the comparisons with the GPU.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def _table(name: str) -> Array:
 
 @cache
 def _squares() -> Array:
-    """Return the truncated square of every offset; the weight of its last bit is 1."""
+    """Return the truncated square of every offset, in units of 2**19."""
     x = np.arange(1 << _BITS, dtype=np.uint64)
     total = np.zeros_like(x)
     one = np.uint64(1)
     for i in range(_BITS):
         bit = (x >> np.uint64(i)) & one
-        # The square of bit i, and twice its products with the lower bits that weigh enough.
+        # Add the square of bit i, and twice its products with the lower bits that weigh at least 2**_CUT.
         lower = x & np.uint64((1 << i) - 1 & -(1 << max(_CUT - i - 1, 0)))
         total += bit * (lower << np.uint64(i + 1))
         if 2 * i >= _CUT:
@@ -48,7 +48,10 @@ def _squares() -> Array:
 
 
 def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], Array]:
-    """Return a function of arrays: a compiled one with its table, and with a number or a second table."""
+    """Return a function of arrays that calls a compiled function with its table.
+
+    `more` is one further argument: a number, or the name of a second table.
+    """
 
     def evaluate(x: Array) -> Array:
         bits = np.ascontiguousarray(x).view(np.uint32)
@@ -75,8 +78,8 @@ sin = _function("sine", "sin", 0)
 cos = _function("sine", "sin", 1)
 """Cosine of f32 radians."""
 tanh = _function("tanh", "tanh", "tanh_rows")
-"""Hyperbolic tangent of f32 numbers; operands below 2**-8 are returned unchanged."""
+"""Hyperbolic tangent of f32 numbers. Operands below 2**-8 are returned unchanged."""
 rcp_upper = _function("rcp_upper", "rcp")
-"""Upper word (uint32) of an f64 reciprocal, from the upper word of the operand."""
+"""Upper word (uint32) of the reciprocal of an f64 number with the given upper word."""
 rsqrt_upper = _function("rsqrt_upper", "rsqrt")
-"""Upper word (uint32) of an f64 reciprocal square root, from the upper word of the operand."""
+"""Upper word (uint32) of the reciprocal square root of an f64 number with the given upper word."""

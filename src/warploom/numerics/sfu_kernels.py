@@ -1,13 +1,13 @@
-"""Compiled functions of the special function unit; `sfu` describes the model.
+"""Compiled functions of the special function unit, whose model `sfu` describes.
 
-Each takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and `squares` the
-truncated square of every offset into an interval; sine and tanh have one more operand.
+Each function takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and
+`squares` has the truncated square of every offset into an interval. The last operand is used by sine and tanh only.
 
-This module imports Numba: only functions import it.
+Only functions import this module, because it imports Numba.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -16,27 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from warploom.numerics._compile import inlined, specialized
+from warploom.numerics._compile import inlined, scalar, specialized
 
 _NAN = np.uint32(0x7FFFFFFF)
 _INF = np.uint32(0x7F800000)
-_INF64 = np.uint32(0x7FF00000)
 _MINUS = np.uint32(0x80000000)
 _ONE = np.uint32(0x3F800000)
 _ZERO = np.uint32(0)
 _FRACTION = np.int64(0x7FFFFF)
 _EXTRA_BITS = np.int64(18)
-"""Number of bits of a sum below the last bit of an f32 pattern."""
+"""Number of bits of an interpolated sum below the last bit of an f32 pattern."""
 _UNIT = np.int64(1) << np.int64(40)
-"""Fixed-point 1 of logarithms and sines."""
+"""Number 1 in the fixed-point format of logarithms and sines."""
 _INVERSE_TURN = np.int64(0xA2F983)
-"""Significand of the f32 nearest to 1 / (2 pi); the weight of its last bit is 2**-26."""
+"""Significand of the f32 number nearest to 1 / (2 pi), in units of 2**-26."""
 _LAST = np.int64(~15)
-"""Mask of the bits of a logarithm, which ends 36 bits below the point."""
-
-
-scalar: Any = None
-"""Function that the loop calls; `specialized` replaces it."""
+"""Mask of the bits that a logarithm keeps: those down to 2**-36."""
 
 
 def _loop(x: Any, out: Any, table: Any, squares: Any, more: Any) -> None:
@@ -55,13 +50,13 @@ def _sum(table, squares, row, offset):
 
 @inlined
 def _at(table, squares, fraction):
-    """Return the interpolated value for a 23-bit fraction, whose top 6 bits select the interval."""
+    """Return the interpolated sum for a 23-bit fraction, whose top 6 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
 
 
 @inlined
 def _float(magnitude, sign):
-    """Return the f32 pattern of a fixed-point number, truncated."""
+    """Return the f32 pattern of a fixed-point number (40 bits below the point), truncated."""
     if magnitude == np.int64(0):
         return sign
     length = np.int64(64)
@@ -75,44 +70,56 @@ def _float(magnitude, sign):
 
 @inlined
 def _reciprocal_sum(table, squares, fraction):
-    """Return the sum for a fraction of 23 bits, of which 7 select the interval."""
+    """Return the interpolated sum for a 23-bit fraction, whose top 7 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
 
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the sum of a root; the rows from 64 on belong to exponents that are not multiples of 2."""
+    """Return the interpolated sum of a root. An odd exponent (`odd` is 1) uses the rows from 64 on."""
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
-@_function
-def rcp(bits, table, squares, _):
+@inlined
+def _reciprocal(bits, table, squares, mantissa, bias):
+    """Return the reciprocal of a number with these mantissa bits and exponent bias."""
+    infinity = np.int64((2 * bias + 1) << mantissa)
     sign = bits & _MINUS
     magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(23)
+    field = magnitude >> mantissa
     if field == 0:
-        return sign | _INF
-    if field == 255:
-        return sign if magnitude == np.int64(_INF) else _NAN
-    code = _reciprocal_sum(table, squares, magnitude & _FRACTION) >> _EXTRA_BITS
-    code -= (field - 127) << np.int64(23)
-    return sign | np.uint32(code) if code >= 0x800000 else sign
+        return sign | np.uint32(infinity)
+    if magnitude >= infinity:
+        return sign if magnitude == infinity else _NAN
+    fraction = (magnitude << (23 - mantissa)) & _FRACTION
+    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + 23 - mantissa)
+    # The sum has the exponent bias of f32.
+    code += (2 * bias - 127 - field) << mantissa
+    return sign | np.uint32(code) if code >= 1 << mantissa else sign
 
 
-@_function
-def rsqrt(bits, table, squares, _):
+@inlined
+def _reciprocal_root(bits, table, squares, mantissa, bias):
+    """Return the reciprocal square root of a number with these mantissa bits and exponent bias."""
+    infinity = np.int64((2 * bias + 1) << mantissa)
     magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(23)
+    field = magnitude >> mantissa
     if field == 0:
-        return (bits & _MINUS) | _INF
-    if bits == _INF:
+        return (bits & _MINUS) | np.uint32(infinity)
+    if bits == infinity:
         return _ZERO
-    if field == 255 or bits & _MINUS:
+    if magnitude > infinity or bits & _MINUS:
         return _NAN
-    fraction, odd = magnitude & _FRACTION, (field + 1) & 1
-    code = _root_sum(table, squares, fraction, odd) >> _EXTRA_BITS
-    code = code if fraction or odd else np.int64(_ONE)
-    return np.uint32(code - (((field - 127) >> 1) << np.int64(23)))
+    fraction, odd = (magnitude << (23 - mantissa)) & _FRACTION, (field + 1) & 1
+    code = _root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + 23 - mantissa)
+    code = code if fraction or odd else np.int64(127 << mantissa)
+    return np.uint32(code + ((bias - 127 - ((field - bias) >> 1)) << mantissa))
+
+
+rcp = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 23, 127))
+rcp_upper = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 20, 1023))
+rsqrt = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 23, 127))
+rsqrt_upper = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 20, 1023))
 
 
 @_function
@@ -139,7 +146,7 @@ def ex2(bits, table, squares, _):
         return _ZERO if bits & _MINUS else _INF
     if shift < -23:
         return _ONE
-    # The argument in fixed point with 23 bits. A negative argument is complemented unless it is an integer.
+    # Fixed-point argument with 23 bits below the point. A negative one is complemented unless it is an integer.
     fixed = (magnitude & _FRACTION) | np.int64(0x800000)
     fixed = fixed << shift if shift >= 0 else fixed >> -shift
     if bits & _MINUS:
@@ -171,9 +178,9 @@ def lg2(bits, table, squares, _):
 
 @_function
 def sine(bits, table, squares, quarter):
-    """Return the sine of radians, or the cosine if `quarter` is 1.
+    """Return the sine of an angle in radians, or its cosine if `quarter` is 1.
 
-    The argument in turns is truncated to the 24 bits of f32 and then to 25 bits after the point.
+    The angle in turns is truncated to the 24 bits of an f32 significand, and then to 25 bits after the point.
     """
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
@@ -201,7 +208,8 @@ def sine(bits, table, squares, quarter):
 def tanh(bits, table, squares, rows):
     """Return the hyperbolic tangent.
 
-    Shapes: `rows` has, for each exponent from -8 to 2, the first row of `table` and the number of bits that select one.
+    Shapes: `rows` has a row for each exponent from -8 to 2: the first row of `table`, and the number of bits that
+    select a row from there.
     """
     magnitude = np.int64(bits & ~_MINUS)
     exponent = (magnitude >> np.int64(23)) - 127
@@ -215,37 +223,6 @@ def tanh(bits, table, squares, rows):
     selecting = rows[exponent + 8, 1]
     row = rows[exponent + 8, 0] + (fraction >> (23 - selecting))
     offset = (fraction >> (6 - selecting)) & np.int64(0x1FFFF)
-    # Results below 1 are in units of their own exponent.
+    # Table values of an exponent below 0 are relative to that exponent.
     scale = np.uint32((exponent if exponent < 0 else 0) << 23)
     return _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
-
-
-@_function
-def rcp_upper(bits, table, squares, _):
-    sign = bits & _MINUS
-    magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(20)
-    if field == 0:
-        return sign | _INF64
-    if field == 2047:
-        return sign if magnitude == np.int64(_INF64) else _NAN
-    fraction = (magnitude & np.int64(0xFFFFF)) << np.int64(3)
-    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + np.int64(3))
-    code += np.int64(896 << 20) - ((field - 1023) << np.int64(20))
-    return sign | np.uint32(code) if code >= 0x100000 else sign
-
-
-@_function
-def rsqrt_upper(bits, table, squares, _):
-    magnitude = np.int64(bits & ~_MINUS)
-    field = magnitude >> np.int64(20)
-    if field == 0:
-        return (bits & _MINUS) | _INF64
-    if bits == _INF64:
-        return _ZERO
-    if field == 2047 or bits & _MINUS:
-        return _NAN
-    fraction, odd = (magnitude & np.int64(0xFFFFF)) << np.int64(3), (field + 1) & 1
-    code = (_root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + np.int64(3))) + np.int64(896 << 20)
-    code = code if fraction or odd else np.int64(0x3FF00000)
-    return np.uint32(code - (((field - 1023) >> 1) << np.int64(20)))

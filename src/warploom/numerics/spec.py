@@ -38,7 +38,7 @@ _FORMATS: dict[str, Format] = {**FORMATS, "f64": F64, "e8m13": E8M13}
 
 
 class Float(NamedTuple):
-    """Floating-point number: its bits, and the name of its format."""
+    """Floating-point number: its pattern, and the name of its format."""
 
     bits: int
     type: str
@@ -47,8 +47,8 @@ class Float(NamedTuple):
 class Term(NamedTuple):
     """Term of an exact sum: (-1)**negative * magnitude * 2**lowest, or the special value "nan" or "inf".
 
-    `exponent` is the exponent by which T-FDPA aligns the term. The exponent of a product is the sum of the exponents
-    of its factors, so it may be one less than that of the normalised product.
+    `exponent` is the exponent by which T-FDPA aligns the term. For a product it is the sum of the exponents of the
+    factors, which may be one less than the exponent of the normalised product.
     """
 
     negative: bool
@@ -59,7 +59,7 @@ class Term(NamedTuple):
 
     @property
     def value(self) -> int:
-        """Signed multiple of 2**lowest."""
+        """Signed magnitude, in units of 2**lowest."""
         return -self.magnitude if self.negative else self.magnitude
 
 
@@ -68,7 +68,7 @@ class Term(NamedTuple):
 
 @lru_cache(1 << 16)
 def unpack(x: Float) -> Term:
-    """Return the term of a number: (-1)**sign * significand * 2**(exponent - mantissa_bits)."""
+    """Return a number as a term: (-1)**sign * significand * 2**(exponent - mantissa_bits)."""
     fmt = _FORMATS[x.type]
     code = x.bits >> fmt.padding
     negative, magnitude = bool(code & fmt.sign_bit), code & fmt.magnitude_mask
@@ -83,7 +83,7 @@ def unpack(x: Float) -> Term:
 
 
 def product(x: Term, y: Term) -> Term:
-    """Return the exact product x * y; its exponent is the sum of the exponents, without normalisation."""
+    """Return the exact product x * y. Its exponent is the sum of the exponents, without normalisation."""
     negative = x.negative != y.negative
     if x.special or y.special:
         zero_times_infinity = any(not t.special and t.magnitude == 0 for t in (x, y))
@@ -93,14 +93,14 @@ def product(x: Term, y: Term) -> Term:
 
 
 def truncated(term: Term, quantum: int) -> int:
-    """Return the term as a multiple of 2**quantum, truncated toward zero."""
+    """Return the term in units of 2**quantum, truncated toward zero to an integer."""
     shift = term.lowest - quantum
     magnitude = term.magnitude << shift if shift >= 0 else term.magnitude >> -shift
     return -magnitude if term.negative else magnitude
 
 
 def special_sum(terms: Sequence[Term], result: str) -> Float | None:
-    """Return the NaN or the infinity that special terms give, None if every term is a number."""
+    """Return the NaN or infinity that a sum with special terms has, or None if all terms are finite."""
     fmt = _FORMATS[result]
     signs = {term.negative for term in terms if term.special == "inf"}
     if len(signs) == 2 or any(term.special == "nan" for term in terms):
@@ -111,12 +111,12 @@ def special_sum(terms: Sequence[Term], result: str) -> Float | None:
 
 
 def rounded(negative: bool, magnitude: int, lowest: int, result: str, rounding: Rounding) -> Float:
-    """Return +-magnitude * 2**lowest, rounded once; infinity beyond the largest finite number."""
+    """Return (-1)**negative * magnitude * 2**lowest, rounded once. Overflow gives infinity."""
     fmt = _FORMATS[result]
     if magnitude == 0:
         return _signed(negative, 0, result)
     exponent = max(magnitude.bit_length() - 1 + lowest, fmt.min_exponent)
-    shift = exponent - fmt.mantissa_bits - lowest  # bits of the magnitude below the last place of the result
+    shift = exponent - fmt.mantissa_bits - lowest  # number of magnitude bits below the last place of the result
     kept, lost = divmod(magnitude, 1 << shift) if shift > 0 else (magnitude << -shift, 0)
     if rounding == "rn":
         away = 2 * lost + (kept & 1) > 1 << max(shift, 0)
@@ -138,9 +138,8 @@ def _signed(negative: bool, code: int, type: str) -> Float:
 def fused_step(terms: Sequence[Term], fraction: int, result: str, emin: int | None) -> Float:
     """Return d = round(sum(truncated(term, E - F)) * 2**(E - F)).
 
-    E is the largest exponent of a nonzero term.
-
-    E is at least `emin`. The truncated terms are added exactly. A zero result is +0.
+    E is the largest exponent of a nonzero term, or `emin` if that is larger. The truncated terms are added exactly. A
+    zero result is +0.
     """
     if (special := special_sum(terms, result)) is not None:
         return special
@@ -160,8 +159,8 @@ def t_fdpa(
 ) -> Float:  # fmt: skip
     """Return d = fused_step(d, a[k]*b[k], ..., a[k+L-1]*b[k+L-1]) for k = 0, L, 2L, ..., from d = c.
 
-    T-FDPA(L, F), the truncated fused dot product add: steps of L products in ascending k, each of which adds its
-    products and the result of the step before.
+    T-FDPA(L, F) is the truncated fused dot product add. Each step adds L products, in ascending k, to the result of the
+    previous step.
     """
     return _chained(_products(a, b), c, length, fraction, result, emin)
 
@@ -170,9 +169,9 @@ def t_fdpa_converted(
     a: Sequence[Float], b: Sequence[Float], c: Float,
     *, length: int, fraction: int, result: str = "f32", emin: int | None = None,
 ) -> Float:  # fmt: skip
-    """Return d = convert(t_fdpa(a, b, convert(c, "f32")), result): c and d have different formats.
+    """Return d = convert(t_fdpa(a, b, convert(c, "f32")), result), for c and d of different formats.
 
-    An f16 addend is widened first; the steps round to f32; an f16 result is rounded to nearest even at the end.
+    An f16 addend is widened first. All steps round to f32. An f16 result is rounded to nearest even at the end.
     """
     d = t_fdpa(a, b, convert(c, "f32"), length=length, fraction=fraction, emin=emin)
     return convert(d, result)
@@ -182,10 +181,11 @@ def t_fdpa_split(
     a: Sequence[Float], b: Sequence[Float], c: Float,
     *, length: int, fraction: int, result: str = "f32", emin: int | None = None,
 ) -> Float:  # fmt: skip
-    """Return d = t_fdpa(a2, b2, t_fdpa(a1, b1, +0)) + c: index 1 selects k % 4 < 2, index 2 the others.
+    """Return d = t_fdpa(a2, b2, t_fdpa(a1, b1, +0)) + c.
 
-    fp8 instructions of a unit without fp8. Elements are converted to f16, exactly. A step adds at most half of the K
-    products, and c is added last, as IEEE 754 adds, in the format of the result.
+    Index 1 selects the elements with k % 4 < 2, and index 2 the others. This is the sum of fp8 instructions on a unit
+    without fp8. Elements are converted to f16, exactly. A step adds at most half of the K products. c is added last, in
+    the format of the result, as IEEE 754 adds.
     """
     order = sorted(range(len(a)), key=lambda k: k % 4 // 2)
     left, right = ([convert(x[k], "f16") for k in order] for x in (a, b))
@@ -200,7 +200,7 @@ def t_fdpa_scaled(
 ) -> Float:  # fmt: skip
     """Return d = t_fdpa(a[k] * scale_a[s], b[k] * scale_b[s], c), where s = k * S // K for S scales.
 
-    The scales are powers of two (ue8m0), so their exponents are added to that of each product.
+    The scales are powers of two (ue8m0), so their exponents are added to the exponent of each product.
     """
     block = len(a) // len(scale_a)
     factors = _products(scale_a, scale_b)
@@ -212,9 +212,10 @@ def t_fdpa_grouped(
     a: Sequence[Float], b: Sequence[Float], c: Float, scale_a: Sequence[Float], scale_b: Sequence[Float],
     *, length: int, fraction: int, result: str = "f32",
 ) -> Float:  # fmt: skip
-    """Return d = fused_step(c, g[0]*s[0], ..., g[L/16-1]*s[L/16-1]): g[i] is an exact sum of 16 products.
+    """Return d = fused_step(c, g[0]*s[0], ..., g[L/16-1]*s[L/16-1]).
 
-    s[i] is the product of the two scales of group i. The exponent of a group's term is that of s[i].
+    g[i] is the exact sum of 16 products, and s[i] the product of the two scales of that group. The exponent of a term
+    is that of s[i].
     """
     factors, products = _products(scale_a, scale_b), _products(a, b)
     terms: list[Term] = []
@@ -243,10 +244,10 @@ def _chained(terms: Sequence[Term], c: Float, length: int, fraction: int, result
 
 
 def fma(a: Float, b: Float, c: Float, *, result: str, rounding: Rounding = "rn") -> Float:
-    """Return round(a*b + c): the fused multiply-add of IEEE 754, rounded once.
+    """Return round(a*b + c), the fused multiply-add of IEEE 754.
 
-    An exact zero is -0 if both terms are -0, or if the signs differ and `rounding` is "rm". A NaN result of f64 is the
-    first NaN of b, c and a, made quiet, or 0xFFF8000000000000 if none of them is a NaN.
+    An exact zero is -0 if both terms are -0, or if their signs differ and `rounding` is "rm". A NaN result of f64 is
+    the first NaN of b, c and a, made quiet, or 0xFFF8000000000000 if none of them is a NaN.
     """
     term, addend = product(unpack(a), unpack(b)), unpack(c)
     if (special := special_sum([term, addend], result)) is not None:
@@ -270,12 +271,12 @@ def _nan64(*operands: Float) -> Float:
 
 
 def add(x: Float, y: Float, *, result: str) -> Float:
-    """Return round(x + y): the addition of IEEE 754, to nearest even."""
+    """Return round(x + y), the addition of IEEE 754, to nearest even."""
     return fma(x, Float(0x3C00, "f16"), y, result=result)
 
 
 def convert(x: Float, result: str) -> Float:
-    """Return x in another format, rounded to nearest even; a NaN becomes the canonical one."""
+    """Return x in another format, rounded to nearest even. A NaN becomes the canonical NaN."""
     value = formats.decode(np.array([x.bits]), _FORMATS[x.type])
     return Float(int(formats.encode(value, _FORMATS[result])[0]), result)
 
@@ -286,7 +287,7 @@ def convert(x: Float, result: str) -> Float:
 def fma_chain(
     a: Sequence[Float], b: Sequence[Float], c: Float, *, result: str = "f64", rounding: Rounding = "rn"
 ) -> Float:
-    """Return d = fma(a[k], b[k], d) for ascending k, from d = c; each step is rounded by `rounding`."""
+    """Return d = fma(a[k], b[k], d) for ascending k, starting with d = c. Each step rounds by `rounding`."""
     d = c
     for x, y in zip(a, b, strict=True):
         d = fma(x, y, d, result=result, rounding=rounding)
@@ -294,14 +295,14 @@ def fma_chain(
 
 
 def fma_chain_plus_addend(a: Sequence[Float], b: Sequence[Float], c: Float) -> Float:
-    """Return d = fma_chain(a, b, +0) + c, in f32; every operation rounds to nearest even."""
+    """Return d = fma_chain(a, b, +0) + c in f32. Every operation rounds to nearest even."""
     return add(fma_chain(a, b, Float(0, "f32"), result="f32"), c, result="f32")
 
 
 def paired_sum(a: Sequence[Float], b: Sequence[Float], c: Float) -> Float:
-    """Return d = f16((c + (a[0]*b[0] + a[1]*b[1])) + (a[2]*b[2] + a[3]*b[3])), every operation in f32.
+    """Return d = f16((c + (a[0]*b[0] + a[1]*b[1])) + (a[2]*b[2] + a[3]*b[3])), computed in f32.
 
-    A pair is a product and one fused multiply-add. Zeros keep their signs.
+    A pair is computed by one product and one fused multiply-add. Zeros keep their signs.
     """
     d = convert(c, "f32")
     for k in range(0, len(a), 2):
@@ -311,10 +312,7 @@ def paired_sum(a: Sequence[Float], b: Sequence[Float], c: Float) -> Float:
 
 
 def integer_dot(a: Sequence[int], b: Sequence[int], c: int, *, satfinite: bool = False) -> int:
-    """Return d = c + a[0]*b[0] + ... + a[K-1]*b[K-1], exact.
-
-    The result is wrapped, or clamped if `satfinite`, to s32.
-    """
+    """Return d = c + a[0]*b[0] + ... + a[K-1]*b[K-1], wrapped to s32, or clamped if `satfinite` is set."""
     total = c + sum(x * y for x, y in zip(a, b, strict=True))
     if satfinite:
         return max(-(1 << 31), min((1 << 31) - 1, total))
@@ -322,12 +320,12 @@ def integer_dot(a: Sequence[int], b: Sequence[int], c: int, *, satfinite: bool =
 
 
 def xor_popcount(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """Return d = c + popcount(a ^ b), over words of 32 bits."""
+    """Return d = c + popcount(a ^ b), added over 32-bit words."""
     return c + sum((x ^ y).bit_count() for x, y in zip(a, b, strict=True))
 
 
 def and_popcount(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """Return d = c + popcount(a & b), over words of 32 bits."""
+    """Return d = c + popcount(a & b), added over 32-bit words."""
     return c + sum((x & y).bit_count() for x, y in zip(a, b, strict=True))
 
 
@@ -341,12 +339,12 @@ def multiply(
     negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
     scale_a: Bits | None = None, scale_b: Bits | None = None,
 ) -> Bits:  # fmt: skip
-    """Return D = A B + C, each output by the definition that `model.formula()` names.
+    """Return D = A B + C, with each element computed by the function that `model.formula()` names.
 
-    The operands are those of `fused.multiply`. `negate_a` and `negate_b` flip signs before anything else.
+    The operands are those of `fused.multiply`. `negate_a` and `negate_b` flip signs before all other operations.
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N). `index` (G, M, K) selects the elements of b for a
-        sparse a. Scales are (G, M, S) and (G, N, S).
+    sparse a. Scales are (G, M, S) and (G, N, S).
     """
     define = globals()[model.sum.value]
     options: dict[str, Any] = dict(model.parameters)
@@ -370,7 +368,7 @@ def multiply(
 
 
 def numbers(array: Bits, type: str, negate: bool = False) -> Any:
-    """Return the elements of an array as nested lists of `Float`, or of integers."""
+    """Return the elements of an array as nested lists: integers for integer and bit types, else `Float`."""
     if array.ndim > 1:
         return [numbers(row, type, negate) for row in array]
     if type not in _FORMATS:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
+from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
-from warploom.emulator.execute import STEP_BUDGET, Request, execute, reserve
+from warploom.emulator.execute import Request, execute, reserve
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from warploom.emulator.arena import Arena
-from warploom.emulator.communication import inter_cta_communication
-from warploom.emulator.execute import Request, Stats, Waves, execute
+from warploom.emulator.execute import Request, Stats, Waves, execute, inter_cta_communication
 from warploom.emulator.faults import Deadlock, Trap
 
 _CLUSTERS = 4  # of the second sample: the difference to one cluster is the cost of each further cluster

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.communication import inter_cta_communication
 from warploom.emulator.events import Access, CopyAccess, Launch, Observer
+from warploom.emulator.execute import inter_cta_communication
 from warploom.integrations.dask import _byte_flags
 from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
 from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction

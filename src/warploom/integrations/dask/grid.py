@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, waves
+from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, initialise, waves
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.estimate import estimate
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication

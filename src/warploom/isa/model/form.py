@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 from warploom.display import Displayed
 from warploom.isa.model.effects import (
@@ -122,7 +122,7 @@ class Form(Displayed):
         self.orders = (self.syntax.words, *others)
         self.operands = dict(operands)
         self.effects = effects
-        self._effects_by_type: dict[type[Effect], tuple[Effect, ...]] = {
+        self._effects_by_type: dict[type[Any], tuple[Any, ...]] = {
             type(each): tuple(other for other in effects if type(other) is type(each)) for each in effects
         }
         self.vocabulary = {
@@ -202,12 +202,12 @@ class Form(Displayed):
 
     def effect(self, kind: type[EffectType]) -> EffectType | None:
         """Return the first declared effect of a class such as `Wait`, or None."""
-        found = self.effects_of(kind)
+        found = self._effects_by_type.get(kind)
         return found[0] if found else None
 
     def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
         """Return all declared effects of a class such as `Access`."""
-        return cast("tuple[EffectType, ...]", self._effects_by_type.get(kind, ()))
+        return self._effects_by_type.get(kind, ())
 
     @cached_property
     def flow(self) -> Flow:

@@ -6,8 +6,8 @@ The emulator executes the record. Observers read the operands from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -119,7 +119,7 @@ class BlockScales:
     vectors: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Multiplication:
     """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
 
@@ -141,13 +141,14 @@ class Multiplication:
     negate_b: bool = False
     satfinite: bool = False
     rounding: Rounding = "rn"
+    _models: dict[str, Model] = field(default_factory=dict[str, Model], init=False, repr=False)
 
-    @property
+    @cached_property
     def k(self) -> int:
         """Number of products in the sum of each element of D, including the zeros of a sparse A."""
         return k_of(self.slots["shape"])
 
-    @property
+    @cached_property
     def shared(self) -> tuple[SharedMatrix, ...]:
         """Operands A and B that are in shared memory."""
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
@@ -157,7 +158,19 @@ class Multiplication:
 
         Errors: NoModelError if the arithmetic is not known.
         """
-        return select_model(self.unit, arch, self.slots)
+        if arch not in self._models:
+            self._models[arch] = select_model(self.unit, arch, self.slots)
+        return self._models[arch]
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of `fused.multiply` that the modifiers of the instruction determine."""
+        return {
+            "negate_a": self.negate_a,
+            "negate_b": self.negate_b,
+            "satfinite": self.satfinite,
+            "rounding": self.rounding,
+        }
 
     def continues(self, before: Multiplication) -> bool:
         """Return True if the emulator can fuse this multiplication with the multiplication `before`.
@@ -169,9 +182,10 @@ class Multiplication:
             and isinstance(self.a, SharedMatrix)
             and self.metadata is None
             and not self.satfinite
-            and self._terms() == before._terms()
+            and self._terms == before._terms
         )
 
+    @cached_property
     def _terms(self) -> tuple[object, ...]:
         """Return the properties that determine the sum, except the values of the operands."""
         majors = tuple(each.major for each in self.shared)

@@ -40,13 +40,10 @@ class OrderedAccesses:
     def __init__(self, launch: Launch) -> None:
         self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
-        fences = any(
-            fence.kind == "memory"
-            for step in launch.program.steps
-            for fence in step.binding.form.effects_of(effects.Fence)
-        )
+        forms = {step.binding.form for step in launch.program.steps}
+        fences = any(fence.kind == "memory" for form in forms for fence in form.effects_of(effects.Fence))
         orders = any(each is not None and each[0] | each[1] for each in self._declared)
-        accesses = any(step.binding.form.effect(effects.Access) for step in launch.program.steps)
+        accesses = any(form.effect(effects.Access) for form in forms)
         self.orders_clusters = accesses and (fences or orders)
         self._earlier: set[tuple[str, int]] = set()  # locations that accesses of earlier waves have released to
         self._waves = 0

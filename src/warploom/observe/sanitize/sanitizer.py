@@ -69,14 +69,17 @@ class Sanitizer(events.Observer):
     def attach(self, launch: events.Launch) -> None:
         """Analyse the program of a launch, and set the handlers of events."""
         self.launch = launch
-        forms = [step.binding.form for step in launch.program.steps]
+        steps = launch.program.steps
+        forms = {step.binding.form for step in steps}
         copies = any(_is_bulk_copy(form.effects) for form in forms)
         issues = [form.effect(effects.Issue) for form in forms]
         self._asynchronous = copies or any(each and each.group == "multiplication" for each in issues)
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
-        self._synchronisation = [_synchronisation(step.binding) for step in launch.program.steps]
+        self._synchronisation = {
+            pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
+        }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
         self.multiplications = Multiplications(launch)
@@ -84,7 +87,7 @@ class Sanitizer(events.Observer):
         self.unwritten = UnwrittenRegisters(launch)
         self.ordered = OrderedAccesses(launch)
         self.instructions = {
-            pc: handler for pc in range(len(forms)) if (handler := self._instruction_handler(pc)) is not None
+            pc: handler for pc in range(len(steps)) if (handler := self._instruction_handler(pc)) is not None
         }
         self.guards = self.unwritten.guard_handlers()
         self.handlers = {

@@ -338,6 +338,8 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
     """
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots
+    if form.is_lanewise:
+        return None
     issue, accesses = form.effect(effects.Issue), form.effects_of(effects.Access)
     arrival = form.effect(effects.Arrive)
 
