@@ -1,4 +1,4 @@
-"""One NVIDIA GPU: its assembler, its memory and launches on it.
+"""NVIDIA GPUs: assembly of PTX, device memory, launches and their timing.
 
     with Gpu() as gpu:
         kernel = gpu.kernel(text, "scale")

@@ -1,7 +1,7 @@
-"""Arrays of other libraries: their location and device, so that a kernel uses them in place.
+"""Addresses and devices of arrays of PyTorch, CuPy and JAX, so that a kernel uses them in place.
 
-Any object with `__dlpack__` or `__cuda_array_interface__` is an array. cuda-core's view of an array has its address.
-An array in the host's memory is used as a NumPy array.
+Any object with `__dlpack__` or `__cuda_array_interface__` is an array. The address of an array on a GPU comes from
+cuda-core's view of it. An array in host memory becomes a NumPy array over the same memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warploom.layout import strided
 _HOST_KINDS = (1, 3, 11)  # DLPack: host memory, host memory pinned by CUDA or by ROCm
 _GPU_KINDS = (2, 13)  # DLPack: memory of a GPU, managed memory
 UNORDERED = -1
-"""Stream argument of an array view that orders no stream after the array's producer."""
+"""Stream argument of DLPack that requests no synchronization with the stream that produced the array."""
 
 
 @cache
@@ -41,9 +41,9 @@ def is_torch_type(kind: type[object]) -> bool:
 
 
 def signature(array: Any) -> tuple[Any, ...]:
-    """Return the shape, strides, element type and GPU of an array in its library's terms.
+    """Return the shape, strides, element type and GPU number of an array, as its library represents them.
 
-    PyTorch numbers the host -1.
+    The strides are in elements for PyTorch and in bytes for other libraries. The element type is the library's own.
     """
     if is_torch_type(array.__class__):
         return array.shape, array.stride(), array.dtype, array.get_device()
@@ -92,9 +92,9 @@ class Locator:
     def __call__(self, value: Any, stream: int = UNORDERED) -> int:
         """Return the address of an array's first element.
 
-        Later work on `stream` is ordered after the array's producer.
+        Later work on `stream` waits for the work that produces the array, unless `stream` is UNORDERED.
 
-        Errors: UsageError gpu.array if it cannot be used in place, gpu.device if it is on another GPU.
+        Errors: UsageError gpu.array if the array cannot be used in place, gpu.device if it is on another GPU.
         """
         # PyTorch returns the address in 0.1 µs; a view of a tensor takes 10 µs.
         if is_torch_type(value.__class__) and value.get_device() == self.number:
@@ -128,7 +128,7 @@ def number_of(value: Any) -> int:
 
 
 def type_name(value: object) -> str:
-    """Return an array's library and type, for messages."""
+    """Return the library and the type name of an array, such as `torch Tensor`, for messages."""
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     return f"{library} {kind.__name__}" if library not in ("builtins", "__main__") else kind.__name__

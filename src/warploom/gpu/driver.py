@@ -1,4 +1,4 @@
-"""Statuses of the CUDA driver as messages and errors."""
+"""Errors and messages for the status codes of the CUDA driver."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class DeviceFault(WarploomError):
 
     @classmethod
     def of(cls, message: str, hint: str = "") -> DeviceFault:
-        """Return a fault with this message."""
+        """Return a fault with one message and a hint."""
         return cls([Diagnostic("gpu.fault", Severity.ERROR, message, hint=hint)])
 
 
 def status_text(driver: Any, status: Any) -> str:
-    """Return the driver's description of a status."""
+    """Return the driver's description of a status code."""
     _, text = driver.cuGetErrorString(status)
     return text.decode() if text else str(status)
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """Return the value of a driver call that must succeed. Errors: DeviceFault gpu.fault."""
+    """Return the value in a driver call's `answer`, whose status must be success. Errors: DeviceFault gpu.fault."""
     status, *values = answer
     if status:
         raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")
@@ -31,6 +31,6 @@ def must(driver: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """Return the first sentence of an error, without the paragraphs that NVIDIA's packages append."""
+    """Return the first sentence of an error's message, without the paragraphs that NVIDIA's packages append."""
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__

@@ -11,7 +11,7 @@ _OLDEST_CORE = (1, 2)  # first release with the cache and the array views that t
 
 
 def package(name: str) -> Any:
-    """Return a module of NVIDIA's packages. Errors: UsageError gpu.packages if it is missing or broken."""
+    """Import a module of NVIDIA's packages. Errors: UsageError gpu.packages if it is missing or broken."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
@@ -27,7 +27,7 @@ def package(name: str) -> Any:
 
 
 def core() -> Any:
-    """Return the module cuda.core. Errors: UsageError gpu.packages if it is missing or too old."""
+    """Import the module cuda.core. Errors: UsageError gpu.packages if it is missing or too old."""
     found = package("cuda.core")
     if tuple(map(int, found.__version__.split(".")[:2])) < _OLDEST_CORE:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Handles of streams, and the current stream of an array's library."""
+"""Handles of CUDA streams, and the current streams of PyTorch and CuPy."""
 
 # Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
@@ -13,7 +13,7 @@ from typing import Any
 from warploom.diagnostics import UsageError
 
 LEGACY = 1
-"""Handle of the default stream that differs from a null handle."""
+"""Handle of the legacy default stream (CU_STREAM_LEGACY). Unlike the handle 0, it is not null."""
 
 
 def handle_of(stream: object) -> int:
@@ -55,5 +55,5 @@ _CURRENT: dict[str, Callable[[Any], int]] = {"torch": _torch, "cupy": _cupy}
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """Return the function that gets the current stream of an array type's library, or None if it has none."""
+    """Return a function from an array of a type to its library's current stream, or None if it has none."""
     return _CURRENT.get(kind.__module__.partition(".")[0])

@@ -1,4 +1,7 @@
-"""Positions of matrix elements: fragments, descriptors, swizzles, tensor maps and sparse metadata."""
+"""Positions of matrix elements in registers, shared memory and tensor memory, and of tensor copies.
+
+The package has fragment maps, descriptors, swizzles, tensor maps, sparse metadata and scale factors.
+"""
 
 from __future__ import annotations
 

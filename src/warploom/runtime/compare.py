@@ -14,7 +14,7 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Element outside its bound."""
+    """Element of a result whose error exceeds its bound. `found` and `expected` are its values."""
 
     index: tuple[int, ...]
     found: float
@@ -24,10 +24,11 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Comparison of a result: the largest error, its bound, and the elements outside their bounds.
+    """Comparison of the result `name` with its expected values.
 
-    Units: `largest_error` and `bound_there` are absolute. `largest_share` is the largest ratio of an error to its
-    bound, or None if only equality is allowed.
+    `largest_error` is the largest absolute error, and `bound_there` the bound at the element with that error.
+    `largest_share` is the largest ratio of an error to its bound, or None if every bound is 0. `mismatches` counts the
+    elements whose errors exceed their bounds, and `first` describes the first of them.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Comparison:
 
 
 def compare(name: str, result: Array, expected: Expected) -> Comparison:
-    """Compare a result with the expected values in float64. NaN equals NaN."""
+    """Compare the result `name` of a kernel with its expected values in float64. NaN equals NaN."""
     found: Float = np.asarray(result, np.float64)
     same = (found == expected.values) | (np.isnan(found) & np.isnan(expected.values))
     with np.errstate(invalid="ignore"):

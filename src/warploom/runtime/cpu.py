@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory.
 
-    The first `outputs` segments of the arena are the buffers of the arguments.
+    `arena` is that memory. Its first `outputs` segments are the buffers of the arguments. `segments` maps the names of
+    the module's variables to their addresses; "" stands for the block of the parameters.
     """
 
     request: Request
@@ -45,11 +46,11 @@ class EmulatorLaunch:
     outputs: int
 
     def under(self, schedule: str) -> EmulatorLaunch:
-        """Return the launch under another schedule, with the same memory. Errors: UsageError launch.schedule."""
+        """Return this launch with another schedule. Both share one memory. Errors: UsageError launch.schedule."""
         return replace(self, request=replace(self.request, schedule=Schedule.parse(schedule)))
 
     def fork(self) -> EmulatorLaunch:
-        """Return the launch with its own copy of the memory."""
+        """Return this launch with a copy of its memory."""
         return replace(self, arena=self.arena.fork())
 
 
@@ -61,7 +62,7 @@ def prepare(
     schedule: str = "eager",
     step_budget: int | None = None,
 ) -> EmulatorLaunch:
-    """Return a launch that is ready to run. Errors: Unsupported; UsageError launch.*."""
+    """Load a kernel and its arguments into a new emulator memory. Errors: Unsupported; UsageError launch.*."""
     name = architecture(arch, kernel.signature)
     program = kernel.program
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
@@ -93,7 +94,12 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Run a launch. Its arena holds the results afterwards. Errors: Trap, Deadlock; UsageError launch.*."""
+    """Run a prepared launch, and leave the results in its arena.
+
+    `runtime.api.launch` describes the options.
+
+    Errors: Trap, Deadlock; UsageError launch.*.
+    """
     check_workers(workers)
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
@@ -132,7 +138,7 @@ def run(
 
 
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
-    """Return the recorder of a trace, or None without one. Errors: UsageError launch.trace."""
+    """Return a recorder for the option `trace`, or None if it is False. Errors: UsageError launch.trace."""
     if trace is False:
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
@@ -149,7 +155,7 @@ def _profiler() -> Profiler:
 
 
 def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
-    """Return the observers of a run."""
+    """Return the observers that are not None, after a sanitizer if `sanitize` is true."""
     found = [each for each in others if each is not None]
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer

@@ -36,7 +36,7 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected values, and the largest allowed error of each."""
+    """Expected values, and the largest allowed absolute error of each value."""
 
     values: Float
     bound: Float
@@ -44,7 +44,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of all references. Each reference uses the options that it names."""
+    """Options of the computations. `Reference.options` names the options that a computation uses."""
 
     transpose_a: bool = False
     transpose_b: bool = False
@@ -61,9 +61,10 @@ Compute = Callable[[Mapping[str, Array], Array, Options], Expected]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Named computation: its operands, its options, and its function.
+    """Reference computation: the names of its operands and options, and its function.
 
-    The function takes the operands by role, the result's buffer before the launch, and the options.
+    The arguments of `compute` are the operands by name, the contents of the result's buffer before the launch, and the
+    options.
     """
 
     operands: tuple[str, ...]
@@ -72,9 +73,9 @@ class Reference:
 
 
 def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the relative and absolute error of rounding to a type.
+    """Return the largest relative and the largest absolute error of rounding a value to a type.
 
-    They are half its epsilon and half its smallest subnormal.
+    The errors are half the type's epsilon and half its smallest subnormal number.
     """
     if is_integer(dtype):
         return 0.0, 0.0
@@ -104,8 +105,8 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
     b = b.swapaxes(-1, -2) if options.transpose_b else b
     if a.shape[-1] != b.shape[-2]:
         raise ShapeError(
-            f"a is {a.shape} and b is {b.shape} (transposed as said), so K is {a.shape[-1]} in one and "
-            f"{b.shape[-2]} in the other"
+            f"after transpose_a and transpose_b, a is {a.shape} and b is {b.shape}; expected equal K, found "
+            f"{a.shape[-1]} and {b.shape[-2]}"
         )
     unit = ACCUMULATORS[options.accumulator]
     narrowed = MULTIPLICANDS[options.multiplicand]
@@ -125,10 +126,10 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
 
 
 def _running(a: Float, b: Float) -> Float:
-    """Return the bound of the partial sums, added up over K, for sums over ascending blocks of K.
+    """Return the sum of the magnitudes of all partial sums, for a kernel that adds blocks of K in order.
 
-    With thirteen bits, K times the sum of all magnitudes would allow nearly any result. Within a block the order is
-    arbitrary.
+    Each rounding error is proportional to a partial sum. With thirteen bits, the simpler bound of K times the sum of
+    all magnitudes would allow nearly any result. Within a block the order of the products is arbitrary.
     """
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)
