@@ -142,7 +142,7 @@ class Gpu:
 
     @cached_property
     def own_stream(self) -> Any:
-        """Additional stream of this Gpu. All uses share it, so that caches with an entry per stream stay small."""
+        """Additional stream of this Gpu. All callers share it, which limits caches with entries per stream."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def status_text(driver: Any, status: Any) -> str:
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """Return the value in a driver call's `answer`, whose status must be success. Errors: DeviceFault gpu.fault."""
+    """Return the value in the result of a driver call. Errors: DeviceFault gpu.fault if the call failed."""
     status, *values = answer
     if status:
         raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")
@@ -31,6 +31,6 @@ def must(driver: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """Return the first sentence of an error's message, without the paragraphs that NVIDIA's packages append."""
+    """Return the first sentence of an error's message. NVIDIA's packages append whole paragraphs."""
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__

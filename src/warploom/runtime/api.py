@@ -77,7 +77,7 @@ def launch(
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
     - `sanitize` reports accesses that no synchronization orders. A trap or a deadlock becomes a finding.
     - `trace` lists the numbers of the CTAs whose events are recorded; x varies fastest in these numbers. True selects
-      the first cluster. `trace_events` limits the number of events. After a trap or a deadlock, the error has the trace.
+      the first cluster. `trace_events` limits the number of events. The error of a trap or a deadlock has the trace.
     - `profile` counts the executions of each instruction and the cost of its accesses.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.

@@ -161,7 +161,7 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
 
 
 def read_stored(table: Table, folder: Path) -> Stored:
-    """Return the buffer that the keys `file` and `dtype` of a table describe. Paths are relative to `folder`."""
+    """Return the buffer that `file` and `dtype` of a table describe. The path is relative to `folder`."""
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),

@@ -62,7 +62,7 @@ def prepare(
     schedule: str = "eager",
     step_budget: int | None = None,
 ) -> EmulatorLaunch:
-    """Load a kernel and its arguments into a new emulator memory. Errors: Unsupported; UsageError launch.*."""
+    """Load a kernel and its arguments into new emulator memory. Errors: Unsupported; UsageError launch.*."""
     name = architecture(arch, kernel.signature)
     program = kernel.program
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)

@@ -1,4 +1,4 @@
-"""Distribution of work over the workers of a cluster: its interface, and reports of each worker's share."""
+"""Distribution of work over the workers of a cluster: its interface, and reports about each worker."""
 
 from __future__ import annotations
 

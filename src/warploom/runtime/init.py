@@ -115,7 +115,7 @@ class _Draft:
         return self._single(parameter.name, declared, parts.get(Part(parameter.name), Use()), parameter.size)
 
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
-        """Return the entry of a parameter by value: a tensor map, or a structure with the fields that are loaded."""
+        """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields."""
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)

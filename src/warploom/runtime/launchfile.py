@@ -79,7 +79,7 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Expected contents of the buffer `result`: a reference computation on named buffers, or a stored array.
+    """Expected contents of the buffer `result`, from a reference computation or a stored array.
 
     `reference` is the name of the computation, and `operands` maps its operands to buffers. `exact` allows no error.
     `absolute` and `relative` replace the computed bound of the error. Errors point at `table` of the launch file.

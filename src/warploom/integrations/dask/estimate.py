@@ -1,4 +1,4 @@
-"""Estimate of the time of a launch, from a few of its clusters run in this process."""
+"""Estimate of the duration of a launch. This process runs a few clusters of the grid to measure their cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _LONG_SAMPLE = 1.0  # seconds of the first sample from which on no second one is
 
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
-    """Return a sentence with the expected seconds of a launch and the work of each CTA."""
+    """Return a sentence about the expected duration of a launch and the work of each CTA.
+
+    `whole` has the waves of the grid, and `workers` is the number of workers that share them.
+    """
     if any(inter_cta_communication(request.program)):
         return "estimate: none, as the CTAs may wait for each other"
     try:
@@ -37,7 +40,7 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    """Run the first clusters of a launch on a copy of its memory."""
+    """Run the first clusters of a grid on a copy of its memory, and return the statistics."""
     taken = whole.clusters[:clusters]
     waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
     return execute(replace(request, waves=waves), arena.fork(), segments)[0]

@@ -1,4 +1,4 @@
-"""Run of a grid on several workers: each task runs some waves, and the results are merged."""
+"""Execution of a grid on several Dask workers. Each task runs some waves, and the results are merged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RECORDED_COPIES, _SANITIZED_COPIES = 3, 12
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch that the workers share. `arena` holds the memory from which all `waves` start."""
+    """Launch of a grid that workers run together. Each task starts from the memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -46,11 +46,12 @@ class GridJob:
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Result of a part of a grid, or of a whole grid.
+    """Result of a task, which runs some waves of a grid or the whole grid.
 
-    A part has a `footprint`; if it has a `communication` reason instead, it was given up. A whole grid has the contents
-    of the `segments` that it wrote, by number. `ended` is the trap or the deadlock that the sanitizer did not turn
-    into a finding.
+    A task that runs some waves returns their `footprint`. If it finds that a CTA depends on the timing of another CTA,
+    it stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents of
+    the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
+    that ended the run, unless the sanitizer made a finding of it.
     """
 
     stats: Stats
@@ -62,14 +63,14 @@ class PartResult:
 
     @property
     def endings(self) -> list[str]:
-        """Codes of the traps and deadlocks that ended the run, raised or turned into findings."""
+        """Codes of the traps and deadlocks that ended the run, including those that became findings."""
         if self.ended is not None:
             return [each.code for each in self.ended.diagnostics]
         return [] if self.report is None else self.report.endings
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Quantities for the report of the work."""
+        """Quantities that `WorkerShare.counts` adds up: CTAs, warp instructions and multiply-accumulates."""
         stats = self.stats
         return {"CTAs": stats.ctas, "warp instructions": sum(stats.instructions.values()), "MACs": stats.macs}
 
@@ -83,10 +84,11 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
-    """Run a grid on the workers of a cluster, with exactly the results of `emulator.execute`.
+    """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute` in one process.
 
-    Each task runs some waves from the memory at the start of the launch. If the result of a wave may depend on another
-    wave, one worker runs the whole grid instead. `announce` receives the dashboard's address and an estimate.
+    `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
+    the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
+    `announce` receives a description of the cluster and the estimated duration.
 
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
@@ -114,14 +116,14 @@ def run_grid(
 
 
 def split_waves(waves: Waves, workers: int) -> list[range]:
-    """Return the numbers of the waves of each task, which are consecutive."""
+    """Divide waves into tasks for a number of workers. Return the consecutive wave numbers of each task."""
     numbers = waves.numbers
     each = -(-len(numbers) // (TASKS_PER_WORKER * max(workers, 1)))
     return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
 def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> PartResult:
-    """Run some waves of a grid on a worker, or the whole grid if `part` is None."""
+    """Run the waves `part` of a grid on a worker, or the whole grid if `part` is None."""
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
     sanitizer = Sanitizer() if job.sanitize else None
@@ -154,7 +156,10 @@ def _run_parts(
     progress: Callable[[Progress], None] | None,
     report: WorkReport,
 ) -> list[PartResult]:
-    """Return the results of all parts in order, or only the first result with communication."""
+    """Run a task for each part, and return the results in the order of the parts.
+
+    If a task finds communication between CTAs, return only the result of this task.
+    """
     results: dict[int, PartResult] = {}
     running: dict[int, Progress] = {}
     started, total = time.perf_counter(), job.waves.ctas
@@ -178,7 +183,10 @@ def _run_parts(
 
 
 def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
-    """Return why the results of parts cannot be merged, in words that follow "because"; "" if they can."""
+    """Return the reason why one worker must run the whole grid, or "" if the results can be merged.
+
+    The reason is the rest of a sentence after "because".
+    """
     for result in results:
         if result.communication:
             return result.communication
@@ -191,15 +199,15 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
 
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
-    """Return the results up to the first part that ended the run."""
+    """Return the results up to the first one whose run trapped or hung. One process would not run the others."""
     end = next((k for k, result in enumerate(results) if result.endings), len(results) - 1)
     return results[: end + 1]
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of parts: the memory into the job's arena, the statistics and the findings.
+    """Merge the results of all tasks. Write the memory to the job's arena; return statistics and findings.
 
-    Errors: Trap and Deadlock that ended the run.
+    Errors: the Trap or the Deadlock that ended the run.
     """
     ran = _up_to_end(results)
     merge([result.footprint for result in ran if result.footprint is not None], job.arena)

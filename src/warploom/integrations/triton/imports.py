@@ -11,7 +11,7 @@ _OLDEST = (3, 4)
 
 
 def import_triton(submodule: str = "") -> ModuleType:
-    """Import Triton or one of its modules. Errors: UsageError triton.packages."""
+    """Import Triton, or its module `triton.submodule`. Errors: UsageError triton.packages."""
     try:
         package = import_module("triton")
     except ImportError as error:

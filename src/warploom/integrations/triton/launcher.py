@@ -1,4 +1,4 @@
-"""Launch of a kernel that Triton has compiled, on the emulator."""
+"""Launches on the emulator of kernels that Triton has compiled."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """Compiled kernel, loaded for the emulator."""
+    """Kernel that Triton has compiled and the emulator has loaded."""
 
     ptx: str
     program: Program
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Findings of the checker."""
+        """Diagnostics of `warploom.check` for the PTX."""
         return check(self.program.module).diagnostics
 
     @cached_property
     def source_lines(self) -> list[SourceLine]:
-        """Lines of the Python source."""
+        """Line of the Python source for each statement of the PTX."""
         return source_lines(self.program.module)
 
 
 class Launcher:
-    """Launcher of one compiled kernel. Triton creates it and calls it for each launch."""
+    """Launcher of one compiled kernel. Triton creates the launcher and calls it for each launch."""
 
     def __init__(self, session: Session, source: Any, metadata: Any) -> None:
         self._session = session
@@ -70,7 +70,10 @@ class Launcher:
         leave: Any,
         *values: object,
     ) -> None:
-        """Launch a grid of x, y and z programs; `values` are all arguments of the kernel, with the constants."""
+        """Launch a grid of x by y by z programs.
+
+        Triton prescribes the parameters. `values` are all arguments of the kernel, including its constants.
+        """
         if x * y * z <= 0:
             return
         if enter is not None:
@@ -119,7 +122,7 @@ class Launcher:
             raise FindingsError(findings)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
-        """Yield the name and the value of each parameter of the kernel, in the form that `launch` accepts."""
+        """Yield the name and the value of each parameter of the compiled kernel, as `wl.launch` takes them."""
         tensor_maps = iter(self._tensor_maps)
 
         def walk(name: str, word: Any, value: Any) -> Iterator[tuple[str, object]]:
@@ -138,7 +141,7 @@ class Launcher:
             yield from walk(name, word, value)
 
     def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
-        """Return the scratch buffers that the compiled kernel expects after its arguments."""
+        """Allocate the scratch buffers that the compiled kernel takes after its arguments. None is no buffer."""
         allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):
@@ -155,7 +158,7 @@ class Launcher:
 
 
 def _single(name: str, word: str, value: Any) -> object:
-    """Return the value of an argument that is one parameter of the type `word`."""
+    """Return the value of the argument `name` for one parameter of Triton's type `word`."""
     if word.startswith("*"):
         return None if value is None else memory(name, value)
     if word in _HALVES:
@@ -168,7 +171,7 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map, or its parts for targets without them."""
+    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides."""
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
     first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]

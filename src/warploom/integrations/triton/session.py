@@ -20,7 +20,7 @@ _OLDEST_ARCH = 75  # of those that Triton compiles for
 
 
 class FindingsError(WarploomError):
-    """Findings of a strict launch. The message shows them with their source lines."""
+    """Error with the findings of a strict launch. The message shows the findings with their source lines."""
 
     def __str__(self) -> str:
         return render(self.diagnostics)
@@ -28,12 +28,12 @@ class FindingsError(WarploomError):
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """Record of one launch of a kernel.
+    """Record of one launch of a Triton kernel.
 
-    `findings` lists those of the checker before those of the sanitizer. `grid` counts CTAs: a cluster of two counts
-    twice.
+    `findings` lists the diagnostics of the checker before the findings of the sanitizer.
 
-    Units: `block` in threads, `shared` in bytes.
+    Units: `grid` in CTAs, so a Triton program with a cluster of two CTAs counts twice; `block` in threads; `cluster` in
+        CTAs; `shared` in bytes.
     """
 
     name: str
@@ -48,13 +48,13 @@ class LaunchRecord:
     trace: Trace | None = field(default=None, repr=False)
 
     def report(self) -> str:
-        """Return the findings as text with their source lines, "" without findings."""
+        """Return the findings as text with their source lines, or an empty text without findings."""
         return render(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Options of a session and the records of its launches. `arch` is a number such as 90.
+    """Options of `emulate` and the records of its launches. `arch` is a number such as 90.
 
     Errors: UsageError triton.strict, launch.schedule.
     """

@@ -17,7 +17,10 @@ _PARAMETER = re.compile(r"\b\w+_param_(\d+)\b")
 def with_python_locations(
     diagnostics: Iterable[Diagnostic], lines: Sequence[SourceLine], names: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
-    """Return diagnostics whose sentences name the line and the arguments of the Python source."""
+    """Return diagnostics whose messages name Python lines and arguments instead of PTX parameters.
+
+    `lines` has the Python line of each statement of the PTX, and `names` the argument of each kernel parameter.
+    """
 
     def sentence(text: str, span: Span | None) -> str:
         named = _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
@@ -35,7 +38,7 @@ def with_python_locations(
 
 
 def _location(lines: Sequence[SourceLine], offset: int) -> str:
-    """Return `file.py, line 7` for the statement at an offset of the text, or "" if it is unknown."""
+    """Return `file.py, line 7` for the PTX statement at a text offset, or "" if its line is unknown."""
     position = bisect_right(lines, offset, key=lambda each: each.start) - 1
     if position < 0 or not lines[position].line:
         return ""
