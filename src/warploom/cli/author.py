@@ -8,7 +8,7 @@ from warploom.cli._options import OK, Add, read_text
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `author` to the command line."""
     parser = add(
         "author",
         help="translate PTX to Python code of the authoring language",
@@ -24,7 +24,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `author` and return its exit status."""
     from warploom.author import from_ptx
     from warploom.ptx import parse
 

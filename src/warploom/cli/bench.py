@@ -33,7 +33,7 @@ cache. Times are medians. Both results are compared before a shape is timed.
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `bench` to the command line."""
     parser = add("bench", help="time the kernel library on a GPU against other libraries")
     subjects = parser.add_subparsers(title="subjects", metavar="SUBJECT", required=True)
     gemm = subjects.add_parser(
@@ -62,7 +62,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command. Errors: UsageError gpu.*, kernels.*."""
+    """Run the command `bench` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
     from warploom.kernels.hopper.plan import HOPPER
     from warploom.kernels.timing.cublas import PEERS
@@ -117,7 +117,10 @@ def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
 def _compare(
     bench: Bench, cases: Sequence[Case], state: Callable[[], State]
 ) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
-    """Return the results and the failures. A fault of the GPU ends the comparison."""
+    """Time all cases. Return the results, and the cases that failed with their errors.
+
+    A fault of the GPU ends the comparison.
+    """
     from warploom.kernels import gemm
     from warploom.kernels.timing.speed import WrongResult, compare
 
@@ -150,7 +153,12 @@ def report(
     json_file: Path | None = None,
     svg_file: Path | None = None,
 ) -> int:
-    """Print the tables, write the files, and return the exit status. Errors: UsageError."""
+    """Print the results as tables, write the files of --json and --svg, and return the exit status.
+
+    `conditions` describes the measurement. `before` and `after` are the states of the GPU.
+
+    Errors: UsageError if a file cannot be written.
+    """
     from warploom.kernels.timing.speed import WrongResult, record, summary
 
     timed = [each for each in found if not isinstance(each, WrongResult)]
@@ -196,7 +204,7 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
 
 
 def _rates(each: Comparison) -> tuple[str, str]:
-    """Return both rates with at least three significant digits."""
+    """Return the rates of Warploom and of the other library, each with at least three significant digits."""
     ours, theirs = (
         f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"
         for rate in (each.case.teraflops(each.ours), each.case.teraflops(each.theirs))
@@ -205,7 +213,10 @@ def _rates(each: Comparison) -> tuple[str, str]:
 
 
 def picture(timed: Sequence[Comparison], conditions: dict[str, Any]) -> str:
-    """Return an SVG picture with a panel for each type, and bars of both rates for each size."""
+    """Return an SVG bar chart of the results, with a panel for each type and two bars for each size.
+
+    The bars show the rates of Warploom and of the other library. `conditions` describes the measurement.
+    """
     from warploom.kernels.timing.speed import summary
     from warploom.view.bar_chart import Group, Panel, bar_chart
 

@@ -1,4 +1,4 @@
-"""Command `warploom check`: report illegal instructions of PTX files, with legal alternatives."""
+"""`warploom check`: report illegal instructions of PTX files, with legal alternatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `check` to the command line."""
     parser = add(
         "check",
         help="report illegal PTX and the legal alternatives",
@@ -33,7 +33,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `check` and return its exit status."""
     from warploom.check import Report
 
     report = Report.of([_check(file, options) for file in options.files])

@@ -9,7 +9,7 @@ from warploom.cli._options import OK, Add
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `explain` to the command line."""
     parser = add(
         "explain",
         help="describe a rule, an instruction, an intrinsic, a builtin or a packed word",
@@ -27,7 +27,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `explain` and return its exit status."""
     from warploom.view.explain import explain
 
     page = explain(options.subject)

@@ -15,7 +15,7 @@ refuses the file until no such text is left. docs/launch-files.md describes ever
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `init` to the command line."""
     parser = add(
         "init",
         help="write a launch file for a kernel, from its PTX",
@@ -32,7 +32,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `init` and return its exit status."""
     from warploom.ptx import parse, text_of
     from warploom.runtime.init import write
 
@@ -51,5 +51,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _relative(folder: Path, file: str) -> str:
-    """Return the path of a file as a launch file in a folder names it."""
+    """Return the path of a PTX file relative to the folder of a launch file."""
     return Path(os.path.relpath(file, folder)).as_posix()

@@ -1,6 +1,6 @@
-"""Command `warploom layout`: print the element positions of a matrix instruction.
+"""`warploom layout`: print the positions of the elements of a matrix instruction's operands.
 
-The output is text, data, a picture or a page.
+The output is text, CSV, JSON, an SVG picture or an HTML page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WIDTH = 120  # columns of a table without a terminal
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `layout` to the command line."""
     parser = add(
         "layout",
         help="print the positions of the elements of an instruction's operands",
@@ -54,7 +54,7 @@ def declare(add: Add) -> None:
     queries = parser.add_argument_group("selection", "one or several, such as --lane 5 --item 1 or --row 3 --column 4")
     for name in _QUERIES:
         queries.add_argument(f"--{name}", metavar="N", type=int)
-    given = parser.add_argument_group("facts that the opcode does not state")
+    given = parser.add_argument_group("values that the opcode does not state")
     given.add_argument("--selector", metavar="N", type=int, help="the sparsity selector of metadata")
     given.add_argument("--byte-id", metavar="N", type=int, help="the byte id of block scales")
     given.add_argument("--thread-id", metavar="N", type=int, help="the thread id of block scales")
@@ -94,7 +94,7 @@ def _sizes(text: str) -> list[int]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `layout` and return its exit status."""
     from warploom.isa.binding.layouts import find_operand, operands_of, select_operands
     from warploom.view.layout_grid import grid_of
 
@@ -147,7 +147,12 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
 
 
 def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
-    """Return the entries that match a query, of the operands that have its columns. Errors: UsageError."""
+    """Return the grids with only the entries that match a query, such as {"lane": 5, "item": 1}.
+
+    A grid without a column of the query is dropped.
+
+    Errors: UsageError if no grid has these columns, and if no entry matches.
+    """
     names = {name: "column" if name == "col" else name for name in query}
     fitting = [grid for grid in grids if set(query) <= set(grid.memory.columns)]
     if not fitting:
@@ -162,7 +167,7 @@ def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGr
 
 
 def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
-    """Print tables, with colours on a terminal."""
+    """Print grids as text tables, with colours on a terminal."""
     from warploom.view.layout_grid import text_lines
 
     if not sys.stdout.isatty():
@@ -199,7 +204,7 @@ def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
 
 
 def _text(form: str, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
-    """Return grids in one of the formats."""
+    """Return grids in the format `form`: "text", "csv", "json", "svg" or "html"."""
     match form:
         case "text":
             return _plain(grids, is_query)

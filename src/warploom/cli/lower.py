@@ -1,4 +1,4 @@
-"""`warploom lower`: translate a text between the levels of the compiler."""
+"""`warploom lower`: translate between compiler builtins, NVVM operations, LLVM calls and PTX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ptx": "ptx"}
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `lower` to the command line."""
     parser = add(
         "lower",
         help="translate builtins, NVVM operations and LLVM calls to PTX, and PTX to NVVM operations",
@@ -34,7 +34,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `lower` and return its exit status."""
     from warploom.diagnostics import render
     from warploom.nvvm import LowerError, lower, protocol_warnings
 

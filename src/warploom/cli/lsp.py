@@ -11,7 +11,7 @@ _PORTS = 65_536
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `lsp` to the command line."""
     parser = add(
         "lsp",
         help="serve editors: diagnostics, hover, completion, definitions, renaming, formatting, fixes",
@@ -26,7 +26,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `lsp` and return its exit status."""
     from warploom.providers import provider
     from warploom.release import version
 

@@ -29,7 +29,7 @@ CuPy. The file is in the cache folder (WARPLOOM_CACHE, or the user's).
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `tune` to the command line."""
     parser = add(
         "tune",
         help="find the fastest tiles of multiplications on a GPU, and store them",
@@ -48,7 +48,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command. Errors: UsageError gpu.*, kernels.*."""
+    """Run the command `tune` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.kernels.timing.cublas import KINDS, PEERS
 
     if options.list:
@@ -96,7 +96,7 @@ def _clock(gpu: Gpu) -> Clock:
 
 
 def report(outcome: Outcome) -> int:
-    """Print the candidates of a multiplication, and return the exit status."""
+    """Print the timed tiles of one multiplication, and return the exit status."""
     from rich.console import Console
     from rich.table import Table
 

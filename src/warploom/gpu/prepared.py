@@ -61,7 +61,7 @@ class Launch:
         self._config = geometry.configure(driver)
         self._handle = -1
         self._block = bytearray(max((p.offset + p.size for p in parameters), default=1))
-        # The driver gets an address per parameter: its own block aligns parameters of 64 bytes differently from PTX.
+        # The driver gets one address per parameter, because it would align 64-byte parameters differently from PTX.
         self._memory = ctypes.c_char.from_buffer(self._block)
         start = ctypes.addressof(self._memory)
         self._places = (ctypes.c_void_p * max(len(parameters), 1))(*(start + p.offset for p in parameters))

@@ -14,7 +14,7 @@ _TYPES = (
     "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT32_FTZ", "FLOAT64", "BFLOAT16",
     "TFLOAT32", "TFLOAT32_FTZ", "16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B",
 )  # fmt: skip
-"""Names of the element types in the driver. The index of a name is its code in `TensorMapFields.elemtype`."""
+"""Names of the element types in the driver. The index of a name is its code in TensorMapFields."""
 
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:

@@ -1,7 +1,7 @@
 """Timing of calls on a GPU in alternation, with the clocks and the power of the GPU.
 
-    times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lambda s: torch.mm(a, b, out=c)]})
-    print(times["ours"].median, state(gpu))
+times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lambda s: torch.mm(a, b, out=c)]})
+print(times["ours"].median, state(gpu))
 """
 
 from __future__ import annotations

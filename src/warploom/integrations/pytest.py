@@ -90,7 +90,7 @@ class Backend:
         return f"cpu-{self.schedule}" if self.device == "cpu" else self.device
 
     def launch(self, ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Run:
-        """Call `warploom.launch` on this backend and return its Run. `options` are keyword arguments of `launch`.
+        """Call `warploom.launch` with this backend and these keyword arguments, and return its Run.
 
         A finding of the sanitizer fails the test. If the GPU cannot run the kernel, the test is skipped.
         """
@@ -113,7 +113,7 @@ class Backend:
 
 @cache
 def _gpu() -> tuple[str, str]:
-    """Return the target of the GPU and an empty text, or an empty text and the reason why no GPU is usable."""
+    """Return the GPU's target and an empty text, or an empty text and the reason why no GPU is usable."""
     from warploom.diagnostics import UsageError
     from warploom.gpu import Gpu
 

@@ -193,7 +193,7 @@ def _accumulator(name: str, m: int, bits: int) -> FragmentMap:
 
 
 def _quad_pair(request: _Request) -> FragmentMap:
-    # Lanes 4q..4q+3 and 16+4q..19+4q compute multiplication q of four; the four lie one under the other.
+    # Lanes 4q..4q+3 and 16+4q..19+4q compute multiplication q of four; the map stacks the matrices along the rows.
     # A: (T8,V4) -> (M8,K4)   B: (T8,V4) -> (K4,N8)   C, D: (T8,V8) -> (M8,N8)
     name, operand = request.name, request.operand
     if not request.is_accumulator and request.layout not in ("row", "col"):

@@ -21,7 +21,7 @@ ELEMENT_TYPES = (
     ("f16", 16, 16), ("f32", 32, 32), ("f32.ftz", 32, 32), ("f64", 64, 64), ("bf16", 16, 16), ("tf32", 32, 32),
     ("tf32.ftz", 32, 32), ("b4x16", 4, 4), ("b4x16_p64", 4, 8), ("b6x16_p32", 6, 8),
 )  # fmt: skip
-"""Name of each element type, with its bits in global memory and in shared memory. The index is the code."""
+"""Element types with their bits in global memory and in shared memory. The index is the code."""
 INTERLEAVES = (0, 16, 32)
 SWIZZLE_SPANS = (0, 32, 64, 128, 96)
 SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")

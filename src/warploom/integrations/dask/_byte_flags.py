@@ -143,7 +143,10 @@ def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: 
 
 @njit
 def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> None:
-    """Copy byte ranges of `contents` to `out` without gaps. Shapes: starts and ends (ranges,), out (bytes,)."""
+    """Copy byte ranges of `contents` to `out` without gaps.
+
+    Shapes: starts and ends (ranges,), out (bytes,).
+    """
     to = 0
     for number in range(len(starts)):
         size = ends[number] - starts[number]

@@ -102,7 +102,7 @@ def require_compatible(
 
 
 def _incompatibility(worker: str, answer: Any, needs: Requirements, memory_limit: int, version: str) -> tuple[str, str]:
-    """Return a sentence about the first incompatibility and a hint. Both are empty for a compatible worker."""
+    """Return a sentence about the first incompatibility and a hint. Both are empty if there is none."""
     install = f"install warploom {version} there, and restart the worker"
     if isinstance(answer, Exception):
         missing = _MISSING_MODULE.search(str(answer))  # a worker may return only the text of its exception

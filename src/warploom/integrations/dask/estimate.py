@@ -1,4 +1,4 @@
-"""Estimate of the duration of a launch. This process runs a few clusters of the grid to measure their cost."""
+"""Estimate of the duration of a launch, from a run of a few of its clusters in this process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from warploom.emulator.communication import inter_cta_communication
 from warploom.emulator.execute import Request, Stats, Waves, execute
 from warploom.emulator.faults import Deadlock, Trap
 
-_CLUSTERS = 4  # of the second sample: the difference to one cluster is the cost of each further cluster
-_LONG_SAMPLE = 1.0  # seconds of the first sample from which on no second one is taken
+_CLUSTERS = 4  # clusters of the second sample, which gives the cost of a further cluster in a wave
+_LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes longer
 
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:

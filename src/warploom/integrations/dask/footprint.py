@@ -71,7 +71,6 @@ class Footprint:
 class FootprintRecorder(Observer):
     """Observer that records the footprint of a run. Errors: InterCtaCommunication, which ends the run."""
 
-
     launch: Launch
 
     def attach(self, launch: Launch) -> None:

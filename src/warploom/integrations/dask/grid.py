@@ -27,7 +27,7 @@ from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.sanitizer import Sanitizer
 from warploom.runtime.distribution import Announce, Distribution, WorkReport
 
-TASKS_PER_WORKER = 8  # at most; with several, no worker waits long for the last one
+TASKS_PER_WORKER = 8  # upper limit; several short tasks per worker keep all workers busy until the end
 _PROCESS_BYTES = 400_000_000  # memory of a worker process
 # Copies of the arena on a worker: contents and flags, and with the sanitizer its records.
 _RECORDED_COPIES, _SANITIZED_COPIES = 3, 12
@@ -84,7 +84,7 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
-    """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute` in one process.
+    """Run a grid on the workers of a Dask cluster, with the results of `emulator.execute`.
 
     `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
     the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
@@ -199,7 +199,7 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
 
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
-    """Return the results up to the first one whose run trapped or hung. One process would not run the others."""
+    """Return the results up to the first run that trapped or hung. One process would stop there."""
     end = next((k for k, result in enumerate(results) if result.endings), len(results) - 1)
     return results[: end + 1]
 

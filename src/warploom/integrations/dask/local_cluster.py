@@ -22,7 +22,7 @@ from warploom.integrations.dask.compatibility import Requirements
 
 START_TIMEOUT, _END_TIMEOUT = 60.0, 2.0  # seconds
 _SETTINGS = {
-    # The process that waits for the work reports its end; Dask reports nothing.
+    # This package reports lost workers itself, so Dask's own messages are switched off.
     "DASK_LOGGING__DISTRIBUTED": "critical",
     "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",
     # With Dask's default intervals, monitoring takes a tenth of a core from the work.

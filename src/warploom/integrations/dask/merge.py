@@ -1,4 +1,4 @@
-"""Merge of the footprints of several parts of a grid into the memory that one process would have produced.
+"""Merge of the footprints of parts of a grid into the memory that one process would have produced.
 
 Each part, which is some waves of the grid, starts from the memory at the start of the launch and does not see the
 effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part

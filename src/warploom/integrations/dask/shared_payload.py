@@ -1,4 +1,4 @@
-"""Packed form of the object that all tasks share. Other hosts receive it, and workers of this host map it."""
+"""Packed form of the object that all tasks share. It is sent to other hosts, and mapped on this host."""
 
 from __future__ import annotations
 

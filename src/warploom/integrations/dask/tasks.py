@@ -57,7 +57,7 @@ class _LostError(Exception):
 def map_tasks(
     function: TaskFunction, shared: object, tasks: list[Any], workers: str, announce: Announce | None = None
 ) -> tuple[list[Any], WorkReport]:
-    """Run a function for each task on a Dask cluster. Return the results in order, and a report of the work.
+    """Run a function for each task on a Dask cluster. Return the results in order, and a report.
 
     `run_tasks` describes `function` and `shared`. `workers` is "dask", "dask:N" or the address of a scheduler.
 
@@ -79,7 +79,7 @@ def run_tasks(
     progress: Callable[[int, Any], None] | None = None,
     report: WorkReport | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Run a function for each task on a worker pool. Yield the number and the result of each task as it ends.
+    """Run a function for each task on a worker pool. Yield each task's number and result as it ends.
 
     Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
     lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
