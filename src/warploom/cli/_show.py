@@ -11,8 +11,8 @@ from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
     from warploom.runtime.api import Run, Stats
-    from warploom.runtime.compare import Comparison
     from warploom.runtime.explore import Exploration
+    from warploom.runtime.references import Comparison
 
 Rows = list[tuple[str, str]]
 
@@ -52,7 +52,6 @@ def _findings(findings: Sequence[Diagnostic]) -> None:
 
 
 def _instruction_rows(stats: Stats) -> Rows:
-    """Return the number of executed instructions of each family in descending order, and their sum."""
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     return [(family, f"{count:,}") for family, count in [*counts, ("all", sum(stats.instructions.values()))]]
 
@@ -68,7 +67,6 @@ def _total_rows(stats: Stats) -> Rows:
 
 
 def _comparison_rows(comparison: Comparison) -> Rows:
-    """Return rows with the largest error, its bound, and the first elements outside their bounds."""
     rows = [("largest error", f"{comparison.largest_error:.3g}"), ("allowed there", f"{comparison.bound_there:.3g}")]
     if comparison.largest_share is not None:
         rows.append(("largest share of its bound", f"{comparison.largest_share:.3g}"))

@@ -51,5 +51,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _relative(folder: Path, file: str) -> str:
-    """Return the path of a PTX file relative to the folder of a launch file."""
     return Path(os.path.relpath(file, folder)).as_posix()

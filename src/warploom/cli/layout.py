@@ -167,7 +167,6 @@ def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGr
 
 
 def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
-    """Print grids as text tables, with colours on a terminal."""
     from warploom.view.layout_grid import text_lines
 
     if not sys.stdout.isatty():
@@ -204,7 +203,6 @@ def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
 
 
 def _text(form: str, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
-    """Return grids in the format `form`: "text", "csv", "json", "svg" or "html"."""
     match form:
         case "text":
             return _plain(grids, is_query)

@@ -14,8 +14,8 @@ from typing import Literal
 
 from warploom.diagnostics import Diagnostic, Severity, Source, UsageError, WarploomError
 from warploom.gpu.cache import Assembled, cached, key_of
+from warploom.gpu.driver import package
 from warploom.gpu.logs import findings
-from warploom.gpu.packages import package
 
 AssemblerName = Literal["driver", "ptxas"]
 
@@ -130,7 +130,6 @@ def _by_ptxas(source: Source, arch: str, options: tuple[str, ...]) -> Assembled:
 
 
 def _refused(source: Source, log: str) -> WarploomError:
-    """Return an exception with the errors of an assembler's log."""
     found = findings(log, source)
     if not any(each.severity is Severity.ERROR for each in found):
         message = f"the assembler failed: {' '.join(log.split()) or 'it gives no reason'}"

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from warploom.gpu.packages import package
+from warploom.gpu.driver import package
 
 _CAPACITY = 1 << 30
 _DIGEST = 32

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic, Source, UsageError
-from warploom.gpu.arrays import Locator
+from warploom.gpu.arrays import LEGACY, Locator, handle_of
 from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
-from warploom.gpu.driver import DeviceFault, first_sentence, must, status_text
+from warploom.gpu.driver import DeviceFault, core, first_sentence, must, package, status_text
 from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
-from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Launch
-from warploom.gpu.streams import LEGACY, handle_of
 from warploom.isa.model.availability import read_target
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import read_signature

@@ -61,7 +61,6 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _version_hint(message: str) -> str:
-    """Return a hint for a PTX version that the assembler does not support, or an empty text."""
     if newer := _NEWER.search(message):
         return (
             f"this assembler supports PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and select "
@@ -124,6 +123,5 @@ def _line_span(source: Source, line: int) -> Span:
 
 
 def _name_span(source: Source, name: str) -> Span | None:
-    """Return the location of a function's declaration."""
     found = re.search(rf"\.(?:entry|func)\b[^;{{]*?(?<![\w$])({re.escape(name)})(?![\w$])", source.text)
     return Span(*found.span(1)) if found is not None else None

@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import UNORDERED, Locator, is_foreign_type, is_torch_type, signature, type_name
+from warploom.gpu.arrays import (
+    UNORDERED,
+    Locator,
+    current_of,
+    handle_of,
+    is_foreign_type,
+    is_torch_type,
+    signature,
+    type_name,
+)
 from warploom.gpu.driver import status_text
 from warploom.gpu.geometry import Geometry
-from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
 from warploom.isa.model.parameters import Parameter, argument_error, encode, integer_range
 from warploom.isa.model.types import TYPES

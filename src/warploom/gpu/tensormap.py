@@ -6,8 +6,7 @@ import ctypes
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.driver import status_text
-from warploom.gpu.packages import package
+from warploom.gpu.driver import package, status_text
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 
 _TYPES = (
@@ -52,7 +51,6 @@ class MovingTensorMap:
 
 
 def _encoded(fields: TensorMapFields) -> Any:
-    """Return the CUtensorMap object of the driver. Errors: UsageError gpu.tensor-map."""
     driver = package("cuda.bindings.driver")
     if fields.swizzle_span not in (0, 32, 64, 128):
         raise UsageError(

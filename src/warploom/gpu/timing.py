@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.device import Gpu
-from warploom.gpu.driver import first_sentence
-from warploom.gpu.packages import package
+from warploom.gpu.driver import first_sentence, package
 
 Call = Callable[[Any], object]
 
@@ -157,7 +156,6 @@ def _current_stream(gpu: Gpu) -> Generator[Any]:
 
 
 def _warm_up(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
-    """Repeat the runs for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for run in runs:

@@ -41,34 +41,18 @@ _KINDS = {
 
 # Name, lowest bit, number of bits: of all kinds, without scale factors, with scale factors, and of 4-bit kinds.
 _COMMON = (
-    ("sparse", 2, 1),
-    ("atype", 7, 3),
-    ("btype", 10, 3),
-    ("negate_a", 13, 1),
-    ("negate_b", 14, 1),
-    ("a_major", 15, 1),
-    ("b_major", 16, 1),
-    ("n", 17, 6),
-    ("m", 24, 5),
-)
+    ("sparse", 2, 1), ("atype", 7, 3), ("btype", 10, 3), ("negate_a", 13, 1), ("negate_b", 14, 1), ("a_major", 15, 1),
+    ("b_major", 16, 1), ("n", 17, 6), ("m", 24, 5),
+)  # fmt: skip
 _PLAIN = (("selector", 0, 2), ("saturate", 3, 1), ("dtype", 4, 2), ("max_shift", 30, 2))
 _SCALED = (("scale_b_id", 4, 2), ("scale_type", 23, 1), ("scale_a_id", 29, 2))
 _LONG = (("k96", 31, 1),)
 _SHIFTS = (0, 8, 16, 32)
 _LABELS = {
-    "atype": "type of A",
-    "btype": "type of B",
-    "dtype": "type of D",
-    "a_major": "major of A",
-    "b_major": "major of B",
-    "scale_type": "type of scale factors",
-    "scale_a_id": "id of scale A",
-    "scale_b_id": "id of scale B",
-    "max_shift": "largest shift",
-    "saturate": "saturation",
-    "selector": "sparsity selector",
-    "k96": "K of 96",
-}
+    "atype": "type of A", "btype": "type of B", "dtype": "type of D", "a_major": "major of A", "b_major": "major of B",
+    "scale_type": "type of scale factors", "scale_a_id": "id of scale A", "scale_b_id": "id of scale B",
+    "max_shift": "largest shift", "saturate": "saturation", "selector": "sparsity selector", "k96": "K of 96",
+}  # fmt: skip
 _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 

@@ -23,24 +23,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 
-TYPE_BITS = {
-    "b1": 1,
-    "s4": 4,
-    "u4": 4,
-    "s8": 8,
-    "u8": 8,
-    "e4m3": 8,
-    "e5m2": 8,
-    "e3m2": 8,
-    "e2m3": 8,
-    "e2m1": 8,
-    "f16": 16,
-    "bf16": 16,
-    "tf32": 32,
-    "f32": 32,
-    "s32": 32,
-    "f64": 64,
-}
+_TYPES = {1: "b1", 4: "s4 u4", 8: "s8 u8 e4m3 e5m2 e3m2 e2m3 e2m1", 16: "f16 bf16", 32: "tf32 f32 s32", 64: "f64"}
+TYPE_BITS = {word: bits for bits, words in _TYPES.items() for word in words.split()}
 ACCUMULATOR_TYPES = ("f16", "f32", "s32", "f64")
 
 # K of the shapes with two e2m1 elements in a byte, by sparsity; in all other shapes each element has its own byte.
@@ -72,7 +56,6 @@ class _Request:
 
     @property
     def stored_k(self) -> int:
-        """Number of stored elements in a row of A."""
         return self.k // 2 if self.sparse else self.k
 
     @property

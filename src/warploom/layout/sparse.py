@@ -79,14 +79,11 @@ class MetadataMap:
         A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
         first index must also be less than the second. tf32 has the same two legal values in both cases.
         """
-        legal = np.zeros(16, np.bool_)
+        nibble = np.arange(16)
         if self.chunk == 2:
-            legal[[0b0100, 0b1110]] = True
-        else:
-            for first in range(4):
-                for second in range(4):
-                    legal[first | second << 2] = first < second if ordered else first != second
-        return legal
+            return np.isin(nibble, (0b0100, 0b1110))
+        first, second = nibble & 3, nibble >> 2
+        return first < second if ordered else first != second
 
     def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
         """Return for each lane in `lanes` if its register has a nibble whose result is not defined.

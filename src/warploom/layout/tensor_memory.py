@@ -156,10 +156,8 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
     lane = _lane_of(own, path)
     # Each half of the lanes computes other columns of D, from its own copy of A.
     copies = [lane, lane + 64] if path in "BE" else [lane]
-    return _map(
-        f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), col // per_word,
-        col % per_word * bits,
-    )  # fmt: skip
+    column, bit = col // per_word, col % per_word * bits
+    return _map(f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), column, bit)
 
 
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
@@ -227,16 +225,8 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
         copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4)]
     lane = np.stack([own % 32 + 32 * slab + 0 * item for _, slab in copies])
     of_cta = np.stack([cta + 0 * own + 0 * item for cta, _ in copies])
-    return _map(
-        f"scale {operand}",
-        fields,
-        fields.scale_type,
-        8,
-        of_cta,
-        lane,
-        own // 32 + 0 * item,
-        8 * (item + byte) + 0 * own,
-    )
+    column, bit = own // 32 + 0 * item, 8 * (item + byte) + 0 * own
+    return _map(f"scale {operand}", fields, fields.scale_type, 8, of_cta, lane, column, bit)
 
 
 @cache
@@ -300,10 +290,7 @@ def _map(
 ) -> TensorMemoryMap:
     if lane.ndim == 2:
         lane = lane[None]
-    parts: list[NDArray[np.int32]] = []
-    for part in (cta, lane, column, bit):
-        spread = np.broadcast_to(np.asarray(part, np.int32), lane.shape)
-        parts.append(spread)
+    parts = [np.broadcast_to(np.asarray(part, np.int32), lane.shape) for part in (cta, lane, column, bit)]
     read_only(*parts)
     _, rows, cols = lane.shape
     shape = f"m{fields.m}n{fields.n}k{fields.k}"

@@ -28,6 +28,15 @@ SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")
 FILLS = ("zero", "nan")
 L2_PROMOTIONS = (0, 64, 128, 256)
 
+# Number of codes of each field that holds one.
+_CODES = {
+    "elemtype": len(ELEMENT_TYPES),
+    "interleave": len(INTERLEAVES),
+    "swizzle": len(SWIZZLE_SPANS),
+    "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
+    "fill": len(FILLS),
+    "l2_promotion": len(L2_PROMOTIONS),
+}
 # Layout of the 128 bytes in the emulator. The layout of the hardware is not published, so programs cannot rely on one.
 # All zeros are an empty map of rank 1.
 PACKED = np.dtype(
@@ -37,13 +46,7 @@ PACKED = np.dtype(
         ("global_stride", "<u8", 4),
         ("box", "<u4", 5),
         ("element_stride", "u1", 5),
-        ("rank_minus_one", "u1"),
-        ("elemtype", "u1"),
-        ("interleave", "u1"),
-        ("swizzle", "u1"),
-        ("swizzle_atomicity", "u1"),
-        ("fill", "u1"),
-        ("l2_promotion", "u1"),
+        *((name, "u1") for name in ("rank_minus_one", *_CODES)),
         ("im2col_lower", "<i2", 3),
         ("im2col_upper", "<i2", 3),
         ("channels_per_pixel", "<u2"),
@@ -56,14 +59,7 @@ _PADDED = ("b4x16_p64", "b6x16_p32")
 _OFFSET_BITS = {3: 16, 4: 8, 5: 5}
 """Width in bits of a corner of the bounding box and of a filter offset of an im2col map, by rank."""
 
-# Number of codes of each field that holds one.
-_CODES = {
-    "elemtype": len(ELEMENT_TYPES),
-    "interleave": len(INTERLEAVES),
-    "swizzle": len(SWIZZLE_SPANS),
-    "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
-    "fill": len(FILLS),
-}
+
 # Field that a kernel can replace -> field of `TensorMapFields`, and the number of values that fit.
 _REPLACEABLE = {
     "global_address": ("global_address", 1 << 64),
@@ -171,7 +167,7 @@ class TensorMapFields:
             for name in PACKED.names or ()
         }
         values["rank"] = values.pop("rank_minus_one") + 1
-        for name, end in {"rank": 6, **_CODES, "l2_promotion": len(L2_PROMOTIONS)}.items():
+        for name, end in {"rank": 6, **_CODES}.items():
             if values[name] >= end:
                 raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
         return TensorMapFields(**values)
@@ -271,7 +267,6 @@ def _errors(fields: TensorMapFields) -> list[str]:
 
 
 def _im2col_errors(fields: TensorMapFields, rank: int) -> list[str]:
-    """Return one sentence for each error in the fields that only im2col maps have."""
     found: list[str] = []
     if rank < 3:
         found.append(f"the rank of an im2col map is {rank}; expected 3 to 5")

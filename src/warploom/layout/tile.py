@@ -227,11 +227,6 @@ def unit_bits(fields: TensorMapFields) -> int:
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
 
 
-def slice_axis(fields: TensorMapFields) -> int:
-    """Return the number of the dimension that counts slices of channels, or -1 without an interleave."""
-    return fields.rank - 2 if fields.interleave else -1
-
-
 def _rows_along(fields: TensorMapFields) -> int:
     """Return 1 if rows are consecutive along dimension 0, 0 if each slice is a row."""
     return int(not fields.interleave or (fields.element_stride[0] == 1 and not fields.is_im2col))
@@ -255,7 +250,7 @@ def _counts(fields: TensorMapFields) -> list[int]:
         steps[0] = 1
     counts = [-(-extent // step) for extent, step in zip(fields.box, steps)]
     if fields.interleave:
-        counts[slice_axis(fields)] = 1
+        counts[fields.rank - 2] = 1
     return counts
 
 

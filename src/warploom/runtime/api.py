@@ -161,10 +161,9 @@ def sanitize(
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
-    launches = [prepared.under(schedule) for schedule in schedules]
     findings: dict[object, Diagnostic] = {}
     first: tuple[Run, cpu.EmulatorLaunch] | None = None
-    for each in launches:
+    for each in [prepared.under(schedule) for schedule in schedules]:
         fork = each.fork()
         done = cpu.run(fork, sanitize=True, workers=workers, progress=progress, announce=announce)
         first = first or (done, fork)

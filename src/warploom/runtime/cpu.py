@@ -113,15 +113,27 @@ def run(
             request, arena, segments, sanitize, workers, progress, announce
         )
         return Run(findings, stats, distribution=distribution)
+    # Observers are imported on use, which shortens the start of a plain run.
     recorder = _recorder(trace, trace_events)
-    profiler = _profiler() if profile else None
+    observers: list[Observer] = []
+    if sanitize:
+        from warploom.observe.sanitize.sanitizer import Sanitizer
+
+        observers.append(Sanitizer())
+    if recorder is not None:
+        observers.append(recorder)
+    profiler: Profiler | None = None
+    if profile:
+        from warploom.observe.profile import Profiler
+
+        observers.append(profiler := Profiler())
     with ExitStack() as stack:
         pool = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        observers = _observers(sanitize, recorder, profiler)
+        request = replace(request, observers=tuple(observers), pool=pool)
         try:
-            stats, findings = execute(replace(request, observers=observers, pool=pool), arena, segments, progress)
+            stats, findings = execute(request, arena, segments, progress)
         except (Trap, Deadlock) as end:
             if recorder is not None:
                 end.trace = recorder.trace()
@@ -134,11 +146,7 @@ def run(
     )
 
 
-# Observers are imported on use, which shortens the start of a plain run.
-
-
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
-    """Return a recorder for the option `trace`, or None if it is False. Errors: UsageError launch.trace."""
     if trace is False:
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
@@ -146,22 +154,6 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
     from warploom.observe.trace import EVENTS, Recorder
 
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
-
-
-def _profiler() -> Profiler:
-    from warploom.observe.profile import Profiler
-
-    return Profiler()
-
-
-def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
-    """Return the observers that are not None, after a sanitizer if `sanitize` is true."""
-    found = [each for each in others if each is not None]
-    if sanitize:
-        from warploom.observe.sanitize.sanitizer import Sanitizer
-
-        found.insert(0, Sanitizer())
-    return tuple(found)
 
 
 def _step_budget() -> int:

@@ -8,9 +8,8 @@ from typing import Literal
 
 from warploom.diagnostics import Source, UsageError
 from warploom.gpu import Gpu, Kernel, encode_tensor_map
-from warploom.gpu.arrays import number_of
+from warploom.gpu.arrays import current_of, number_of
 from warploom.gpu.geometry import Geometry
-from warploom.gpu.streams import current_of
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import Signature
 from warploom.runtime.arguments import Arguments

@@ -31,7 +31,6 @@ class _Buffer:
 
     @property
     def size(self) -> int:
-        """Number of bytes to allocate."""
         return max(self.high - self.low, 1)
 
     def view(self, contents: NDArray[np.uint8], array: Array) -> Array:

@@ -26,8 +26,17 @@ from warploom.runtime.buffers import (
     read_buffer,
     read_stored,
 )
-from warploom.runtime.compare import Comparison, compare
-from warploom.runtime.references import ACCUMULATORS, MULTIPLICANDS, REFERENCES, Expected, Float, Options, ShapeError
+from warploom.runtime.references import (
+    ACCUMULATORS,
+    MULTIPLICANDS,
+    REFERENCES,
+    Comparison,
+    Expected,
+    Float,
+    Options,
+    ShapeError,
+    compare,
+)
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {

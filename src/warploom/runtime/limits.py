@@ -32,13 +32,7 @@ def architecture(arch: str | None, signature: Signature) -> str:
 
 
 def read_geometry(
-    signature: Signature,
-    grid: Extent,
-    block: Extent | None,
-    cluster: Extent | None,
-    shared: int,
-    cooperative: bool = False,
-    programmatic: bool = False,
+    signature: Signature, grid: Extent, block: Extent | None, cluster: Extent | None, shared: int
 ) -> Geometry:
     """Return the geometry of a launch. Refuse extents that CUDA or the kernel's directives do not allow.
 
@@ -51,7 +45,7 @@ def read_geometry(
     block = signature.extents(".reqntid") if block is None else block
     if block is None:
         raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
-    geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
+    geometry = Geometry.of(grid, block, cluster, shared)
     _check_extents("grid", geometry.grid, _MAX_GRID)
     _check_block(signature, geometry.block)
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster

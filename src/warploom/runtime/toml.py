@@ -21,6 +21,7 @@ _HEADER = re.compile(rf"\s*(\[\[?)\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*=\s*")
 _INLINE_KEY = re.compile(rf"(?<=[{{,\s])({_KEY})\s*=")
 _MANY = 1 << 22
+_LARGEST_FILE = 1 << 20  # bytes
 
 
 class LaunchFileError(WarploomError):
@@ -177,9 +178,14 @@ class Table:
             self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
         return value
 
-    def _check_range(self, key: str, value: float, low: float | None, high: float | None, expected: str) -> None:
+    def _bounded(
+        self, key: str, noun: str, kinds: tuple[type, ...], default: object, low: float | None, high: float | None
+    ) -> Any:
+        expected = f"{noun}{_range(low, high)}"
+        value = self._read(key, expected, kinds, default)
         if not ((low is None or value >= low) and (high is None or value <= high)):
             self.refuse(key, "value", f"found {value}; expected {expected}")
+        return value
 
     def optional(self, key: str, read: Callable[[str], T]) -> T | None:
         """Return None for a missing key, and otherwise `read(key)`, where `read` is a method such as `string`."""
@@ -197,23 +203,17 @@ class Table:
             self.refuse(key, "value", f'found "{value}"', suggestion(value, known))
         return value
 
-    def boolean(self, key: str, default: bool = False) -> bool:
-        """Return the boolean at a key."""
-        return self._read(key, "true or false", (bool,), default)
+    def boolean(self, key: str) -> bool:
+        """Return the boolean at a key. A missing key is False."""
+        return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
         """Return the integer at a key. Refuse integers below `low` and above `high`."""
-        expected = f"an integer{_range(low, high)}"
-        value = self._read(key, expected, (int,), default)
-        self._check_range(key, value, low, high, expected)
-        return value
+        return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
         """Return the integer or float at a key as a float. Refuse numbers below `low`."""
-        expected = f"a number{_range(low, None)}"
-        value = self._read(key, expected, (int, float), default)
-        self._check_range(key, value, low, None, expected)
-        return float(value)
+        return float(self._bounded(key, "a number", (int, float), default, low, None))
 
     def integers(
         self,
@@ -269,17 +269,17 @@ def _range(low: float | None, high: float | None) -> str:
     return f" of at least {low}" if low is not None else ""
 
 
-def read_file(path: Path, limit: int = 1 << 20) -> str:
-    """Return the text of a launch file of at most `limit` bytes.
+def read_file(path: Path) -> str:
+    """Return the text of a launch file of at most 1 MiB.
 
     Errors: launch-file/missing, launch-file/unreadable.
     """
     name = str(path)
     try:
         with path.open("rb") as file:
-            raw = file.read(limit + 1)
-        if len(raw) > limit:
-            refuse_file("unreadable", f"{name} is larger than {limit >> 20} MiB")
+            raw = file.read(_LARGEST_FILE + 1)
+        if len(raw) > _LARGEST_FILE:
+            refuse_file("unreadable", f"{name} is larger than {_LARGEST_FILE >> 20} MiB")
         return raw.decode()
     except FileNotFoundError:
         refuse_file("missing", f"there is no file {name}")

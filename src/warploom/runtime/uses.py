@@ -247,7 +247,6 @@ class _Reading:
     # Flow of values -------------------------------------------------------------------------------------------
 
     def _propagate(self) -> None:
-        """Follow addresses and numbers through all instructions until nothing changes."""
         changed = True
         while changed:
             changed = False
@@ -268,10 +267,10 @@ class _Reading:
         holds: set[Part] = set()
         numbers: set[Part] = set()
         for name, bound, keys in step.reads:
-            numbers.update(*(self.numbers.get(key, ()) for key in keys))
+            numbers |= _parts(self.numbers, keys)
             if name in step.flow.address:
-                points.update(*(self.points.get(key, ()) for key in keys))
-                holds.update(self._named(bound.operand), *(self.holds.get(key, ()) for key in keys))
+                points |= _parts(self.points, keys)
+                holds |= {*self._named(bound.operand), *_parts(self.holds, keys)}
         if step.flow.offset:
             constants = [bound.operand for _, bound, _ in step.reads if isinstance(bound.operand, Integer)]
             change = sum(constant.value for constant in constants)
@@ -301,7 +300,7 @@ class _Reading:
                 continue
             if bound.spec.space_word(step.binding.slots).partition("::")[0] != "param":
                 continue
-            named = [*self._named(address.base), *(part for key in keys for part in self.holds.get(key, ()))]
+            named = [*self._named(address.base), *_parts(self.holds, keys)]
             if len(named) == 1:
                 return Part(named[0].parameter, named[0].offset + address.offset)
         return None
@@ -324,7 +323,7 @@ class _Reading:
         if word(step.flow.space, step.binding.slots) != "global":
             return
         for name, _, keys in step.reads:
-            pointed = {part for key in keys for part in self.points.get(key, ())}
+            pointed = _parts(self.points, keys)
             if name in step.flow.address and len(pointed) == 1:
                 self._use(pointed.pop()).strong = True
 
@@ -333,29 +332,26 @@ class _Reading:
         for part in self._loaded(step) or ():
             use = self._use(part)
             use.type, use.bytes, use.loaded = loaded, TYPES[loaded].bytes, True
-        for part in (part for key in step.coordinates for part in self.numbers.get(key, ())):
+        for part in _parts(self.numbers, step.coordinates):
             self._use(part).is_coordinate = True
         for name, bound, keys in step.reads:
             if bound.spec.kind == "address":
                 self._access(step, name, bound, keys)
             elif step.flow.numbers:
-                for part in (part for key in keys for part in self.numbers.get(key, ())):
+                for part in _parts(self.numbers, keys):
                     self._use(part).is_scale |= "scaled" in step.flow.numbers
                     self._use(part).is_compared |= "compared" in step.flow.numbers
             elif step.binding.form.control == "call":
-                for key in keys:
-                    for part in self.points.get(key, ()):
-                        self._use(part).is_passed = True
+                self._note_passed(keys)
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
         space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
-            if space == "param":
-                self._passed(step, name)
+            for _, _, passed in (read for read in step.reads if space == "param" and read[0] != name):
+                self._note_passed(passed)
             return
-        held = {part for key in keys for part in self.holds.get(key, ())}
-        pointed = {part for key in keys for part in self.points.get(key, ())}
+        held, pointed = _parts(self.holds, keys), _parts(self.points, keys)
         accesses = [access for access in binding.form.effects_of(Access) if access.address == name]
         read = any(access.kind == "read" for access in accesses)
         written = any(access.kind != "read" for access in accesses)
@@ -377,11 +373,9 @@ class _Reading:
             use.written |= written
             self._describe(use, step, name)
 
-    def _passed(self, step: _Step, name: str) -> None:
-        for other, _, keys in step.reads:
-            if other != name:
-                for part in (part for key in keys for part in self.points.get(key, ())):
-                    self._use(part).is_passed = True
+    def _note_passed(self, keys: list[Key]) -> None:
+        for part in _parts(self.points, keys):
+            self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
         """Record the element type of an access to global memory."""
@@ -402,6 +396,10 @@ class _Reading:
             known.setdefault(self._find(key), set()).update(types)
         for use, key in self.waiting:
             use.elements |= known.get(self._find(key), set())
+
+
+def _parts(table: dict[Key, set[Part]], keys: list[Key]) -> set[Part]:
+    return {part for key in keys for part in table.get(key, ())}
 
 
 def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:

@@ -84,7 +84,6 @@ class FootprintRecorder(Observer):
         self.handlers = {Access: self._access, CopyAccess: self._copy_access}
 
     def _access(self, event: Access) -> None:
-        """Record a load, a store or an atomic update by threads."""
         if event.space != "global":
             return
         if not event.location.asynchronous and self._observes_others[event.pc]:
@@ -98,7 +97,6 @@ class FootprintRecorder(Observer):
         _byte_flags.mark_lanes(self._flags, self._pages, event.index, lanes, event.size, flag)
 
     def _copy_access(self, event: CopyAccess) -> None:
-        """Record the bytes that bulk copies read, write or reduce."""
         if event.kind == "update":
             name = f"a bulk reduction by {event.operation} of {event.type}"
             flag = self._reduction_flag(event.operation, event.type, name)

@@ -32,7 +32,6 @@ class _Layout:
 
     @property
     def size(self) -> int:
-        """Size of the packed object in bytes."""
         return max([self.pickle_size, *(start + size for start, size in self.buffers)])
 
     def unpickle(self, image: Bytes) -> Any:

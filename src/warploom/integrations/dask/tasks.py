@@ -210,7 +210,6 @@ def _submit(
 
 
 def _cancel(client: Any, futures: dict[int, Any], topic: str) -> None:
-    """Cancel unfinished tasks and end the subscription to their events."""
     with suppress(Exception):  # the scheduler may be lost
         client.unsubscribe_topic(topic)
         if futures:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
+from pathlib import PurePath
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, WarploomError
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.program import Program
 from warploom.integrations.triton.descriptors import descriptor_parts, tensor_map
 from warploom.integrations.triton.imports import import_triton
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session
-from warploom.integrations.triton.source_locations import with_python_locations
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime import api
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
+_PARAMETER = re.compile(r"\b\w+_param_(\d+)\b")
 _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
 
 
@@ -158,7 +161,6 @@ class Launcher:
 
 
 def _single(name: str, word: str, value: Any) -> object:
-    """Return the value of the argument `name` for one parameter of Triton's type `word`."""
     if word.startswith("*"):
         return None if value is None else memory(name, value)
     if word in _HALVES:
@@ -177,3 +179,34 @@ def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Itera
     first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]
     for part in [*first, *sizes]:
         yield name, part
+
+
+def with_python_locations(
+    diagnostics: Iterable[Diagnostic], lines: Sequence[SourceLine], names: Sequence[str]
+) -> tuple[Diagnostic, ...]:
+    """Return diagnostics whose messages name Python lines and arguments instead of PTX parameters.
+
+    `lines` has the Python line of each statement of the PTX, and `names` the argument of each kernel parameter.
+    """
+
+    def sentence(text: str, span: Span | None) -> str:
+        named = _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
+        where = "" if span is None else _location(lines, span.start)
+        return f"{named} ({where})" if where else named
+
+    return tuple(
+        replace(
+            each,
+            message=sentence(each.message, each.span),
+            notes=tuple(Note(sentence(note.message, note.span), note.span) for note in each.notes),
+        )
+        for each in diagnostics
+    )
+
+
+def _location(lines: Sequence[SourceLine], offset: int) -> str:
+    """Return `file.py, line 7` for the PTX statement at a text offset, or "" if its line is unknown."""
+    position = bisect_right(lines, offset, key=lambda each: each.start) - 1
+    if position < 0 or not lines[position].line:
+        return ""
+    return f"{PurePath(lines[position].file).name}, line {lines[position].line}"

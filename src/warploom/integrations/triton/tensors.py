@@ -96,7 +96,6 @@ def memory(name: str, value: object) -> Array:
 
 
 def _on_host(name: str, value: Any) -> Array:
-    """Return the argument `name` as a NumPy array over the same memory."""
     if isinstance(value, np.ndarray):
         return cast("Array", value)
     kind = cast("type[object]", type(value))
