@@ -55,31 +55,22 @@ def declare(add: Add) -> None:
     for name in _QUERIES:
         queries.add_argument(f"--{name}", metavar="N", type=int)
     given = parser.add_argument_group("values that the opcode does not state")
-    given.add_argument("--selector", metavar="N", type=int, help="the sparsity selector of metadata")
-    given.add_argument("--byte-id", metavar="N", type=int, help="the byte id of block scales")
-    given.add_argument("--thread-id", metavar="N", type=int, help="the thread id of block scales")
-    given.add_argument(
-        "--descriptor",
-        metavar="NUMBER",
-        type=_number,
-        help="the descriptor of a tile in shared memory, such as 0x4000004000010000",
-    )
-    given.add_argument(
-        "--idesc",
-        metavar="NUMBER",
-        type=_number,
-        help="the instruction descriptor of a multiplication in tensor memory, such as 0x8100490",
-    )
-    given.add_argument("--swizzle", metavar="BYTES", type=int, help="0, 32, 64 or 128, of a tile or of a box")
-    given.add_argument("--major", metavar="K|MN", help="the major axis of a tile in shared memory")
-    given.add_argument(
-        "--box", metavar="SIZES", type=_sizes, help="the box of a tensor copy, outermost first, such as 64x32"
-    )
-    given.add_argument("--element", metavar="TYPE", help="the element type of the box, such as bf16")
-    given.add_argument("--interleave", metavar="BYTES", type=int, help="0, 16 or 32, of the box")
+    for name, value, read, what in (
+        ("selector", "N", int, "the sparsity selector of metadata"),
+        ("byte-id", "N", int, "the byte id of block scales"),
+        ("thread-id", "N", int, "the thread id of block scales"),
+        ("descriptor", "NUMBER", _int, "the descriptor of a tile in shared memory, such as 0x4000004000010000"),
+        ("idesc", "NUMBER", _int, "the instruction descriptor of a multiplication in tensor memory, such as 0x8100490"),
+        ("swizzle", "BYTES", int, "0, 32, 64 or 128, of a tile or of a box"),
+        ("major", "K|MN", str, "the major axis of a tile in shared memory"),
+        ("box", "SIZES", _sizes, "the box of a tensor copy, outermost first, such as 64x32"),
+        ("element", "TYPE", str, "the element type of the box, such as bf16"),
+        ("interleave", "BYTES", int, "0, 16 or 32, of the box"),
+    ):
+        given.add_argument(f"--{name}", metavar=value, type=read, help=what)
 
 
-def _number(text: str) -> int:
+def _int(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:

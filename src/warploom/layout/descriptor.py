@@ -44,6 +44,7 @@ class Descriptor(Displayed):
     """
 
     display_kind: ClassVar[str] = "descriptor"
+    _mn_major_elements: ClassVar[str] = "16-bit elements"
 
     start_address: int
     leading_byte_offset: int
@@ -122,10 +123,6 @@ class Descriptor(Displayed):
         return 8
 
     @property
-    def _mn_major_elements(self) -> str:
-        return "16-bit elements"
-
-    @property
     def _swizzle_text(self) -> str:
         return swizzle_text(self.swizzle)
 
@@ -158,6 +155,8 @@ class UmmaDescriptor(Descriptor):
     Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
     """
+
+    _mn_major_elements: ClassVar[str] = "elements of 8 bits or more"
 
     atom: int = 16
 
@@ -211,10 +210,6 @@ class UmmaDescriptor(Descriptor):
     def atom_depth(self) -> int:
         """Extent along K of a swizzle atom of an MN-major tile. Units: elements."""
         return 4 if self.atom == 32 else 8
-
-    @property
-    def _mn_major_elements(self) -> str:
-        return "elements of 8 bits or more"
 
     @property
     def _swizzle_text(self) -> str:

@@ -23,9 +23,11 @@ _BYTES = 1 << 20  # default size of a buffer
 _SCRATCH = 1 << 16
 _MAP_BYTES, _MAP_ALIGN = 128, 64
 _WARP, _WARPGROUP = 32, 128
-_DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64"}
-_DTYPES |= {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
-_DTYPES |= {f"{s}{bits}": f"{word}{bits}" for s, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+_DTYPES = {
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64",
+    "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2",
+    **{f"{s}{bits}": f"{word}{bits}" for s, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
+}  # fmt: skip
 _STATED = "guess: the PTX states only"
 _WIDTH = 60  # longest argument with a comment on the same line
 

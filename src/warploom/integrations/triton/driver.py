@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.loader import load
-from warploom.integrations.triton.imports import import_triton
 from warploom.integrations.triton.launcher import CompiledKernel, Launcher
-from warploom.integrations.triton.session import Session
+from warploom.integrations.triton.session import Session, import_triton
 from warploom.isa.model.capacity import MAX_THREADS, PROCESSORS, shared_bytes
 from warploom.ptx import parse
 

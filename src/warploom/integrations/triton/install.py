@@ -7,8 +7,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 from warploom.integrations.triton.driver import Driver
-from warploom.integrations.triton.imports import import_triton
-from warploom.integrations.triton.session import Session
+from warploom.integrations.triton.session import Session, import_triton
 from warploom.integrations.triton.tensors import as_argument
 
 _NVIDIA = "nvidia"

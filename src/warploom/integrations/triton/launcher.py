@@ -20,8 +20,7 @@ from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, W
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.program import Program
 from warploom.integrations.triton.descriptors import descriptor_parts, tensor_map
-from warploom.integrations.triton.imports import import_triton
-from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session
+from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, import_triton
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime import api

@@ -1,4 +1,4 @@
-"""Session of Triton kernels on the emulator: its options and the records of its launches."""
+"""Import of Triton, and a session of its kernels on the emulator: options and records of launches."""
 
 # A caller may pass anything, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
 
 from warploom.diagnostics import Diagnostic, UsageError, WarploomError, render
 from warploom.emulator.schedule import Schedule
@@ -16,7 +18,28 @@ from warploom.observe.trace import Trace
 from warploom.runtime.api import Stats
 
 _ARCH = re.compile(r"(?:sm_?)?(\d+)[af]?")
+_OLDEST = (3, 4)
 _OLDEST_ARCH = 75  # of those that Triton compiles for
+
+
+def import_triton(submodule: str = "") -> ModuleType:
+    """Import Triton, or its module `triton.submodule`. Errors: UsageError triton.packages."""
+    try:
+        package = import_module("triton")
+    except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "triton"
+        raise UsageError(
+            "Triton is not installed" if is_missing else f"Triton is installed but cannot be imported: {error}",
+            code="triton.packages",
+            hint="pip install 'warploom[triton]'",
+        ) from None
+    if tuple(map(int, package.__version__.split(".")[:2])) < _OLDEST:
+        raise UsageError(
+            f"Triton {package.__version__} is installed; expected {'.'.join(map(str, _OLDEST))} or newer",
+            code="triton.packages",
+            hint="pip install --upgrade 'warploom[triton]'",
+        )
+    return import_module(f"triton.{submodule}") if submodule else package
 
 
 class FindingsError(WarploomError):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, type_name
-from warploom.integrations.triton.imports import import_triton
+from warploom.integrations.triton.session import import_triton
 
 Array = NDArray[Any]
 
