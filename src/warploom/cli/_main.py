@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.declare(commands.add_parser)
+        commands.choices[command.__name__.rpartition(".")[2]].set_defaults(verb=command.run)
     return top
 
 

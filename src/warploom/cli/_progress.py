@@ -36,32 +36,6 @@ def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **
         yield partial(bar.update, bar.add_task(description, **task))
 
 
-class Items:
-    """Progress of work on a list of named items."""
-
-    def __init__(self, update: Update | None) -> None:
-        self._update = update
-
-    def begin(self, name: str) -> None:
-        """Show the name of the item on which the work begins."""
-        if self._update is not None:
-            self._update(description=name)
-
-    def end(self, result: str) -> None:
-        """Count a finished item. Without a terminal, print its result instead."""
-        if self._update is not None:
-            self._update(advance=1)
-        else:
-            print(result, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def item_progress(total: int) -> Generator[Items]:
-    """Show the progress of work on `total` items during a `with` block."""
-    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=total) as update:
-        yield Items(update)
-
-
 @contextmanager
 def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
     """Show the steps of the task `what` during a `with` block.

@@ -16,7 +16,6 @@ def declare(add: Add) -> None:
         " same order. Parts that the authoring language does not express are inline PTX.",
         epilog="Exit status: 0 success; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("file", metavar="FILE", help="a PTX file; - for standard input")
     parser.add_argument(
         "--kernel", metavar="NAME", help="translate only this kernel and the declarations that kernels share"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli._gemms import declare_gemms, selected_cases, tile_text
 from warploom.cli._options import FINDINGS, MISUSE, OK, Add, check_writable, write_text
-from warploom.cli._progress import item_progress
+from warploom.cli._progress import progress_bar
 from warploom.diagnostics import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ def declare(add: Add) -> None:
         epilog="Exit status: 0 success; 1 a result is wrong; 2 it could not be measured.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    gemm.set_defaults(verb=run)
     declare_gemms(gemm)
     gemm.add_argument(
         "--by",
@@ -126,22 +125,26 @@ def _compare(
 
     found: list[Comparison | WrongResult] = []
     failures: list[tuple[Case, WarploomError]] = []
-    with item_progress(len(cases)) as items:
+    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=len(cases)) as update:
         for case in cases:
-            items.begin(str(case))
+            if update is not None:
+                update(description=str(case))
+            is_lost = False
             try:
-                each = compare(bench, case, gemm, state)
+                found.append(each := compare(bench, case, gemm, state))
+                result = str(each)
+                if not isinstance(each, WrongResult):
+                    result = f"{case}: {' and '.join(_rates(each))} {_UNIT}, {each.ratio:.3f}"
             except WarploomError as error:
                 failures.append((case, error))
-                items.end(f"{case}: {error}")
-                if not isinstance(error, UsageError):
-                    break
-                continue
-            found.append(each)
-            ours, theirs = ("", "") if isinstance(each, WrongResult) else _rates(each)
-            items.end(
-                str(each) if isinstance(each, WrongResult) else f"{case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
-            )
+                result = f"{case}: {error}"
+                is_lost = not isinstance(error, UsageError)
+            if update is not None:
+                update(advance=1)
+            else:
+                print(result, file=sys.stderr, flush=True)
+            if is_lost:
+                break
     return found, failures
 
 

@@ -22,7 +22,6 @@ def declare(add: Add) -> None:
         description="Report what is illegal in PTX files: the location, the reason, and the legal alternatives.",
         epilog="Exit status: 0 no errors; 1 errors, and with --strict warnings; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("files", nargs="+", metavar="FILE", help="PTX files; - for standard input")
     add_format(parser)
     add_arch(parser, "check for this target instead of the one in the file")

@@ -20,7 +20,6 @@ def declare(add: Add) -> None:
         description="Print the script that completes commands, options, their values and file names in a shell."
         " docs/install.md states where each shell looks for it.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 

@@ -18,7 +18,6 @@ def declare(add: Add) -> None:
         " may be.",
         epilog="The first words of an instruction are enough.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "subject",
         metavar="RULE | INSTRUCTION | NAME | NUMBER",

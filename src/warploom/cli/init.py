@@ -24,7 +24,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("file", metavar="FILE.ptx", help="the PTX file; - for standard input")
     add_kernel(parser)
     add_output(parser, "the launch file (FILE.toml beside the PTX)")

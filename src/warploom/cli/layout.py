@@ -32,7 +32,6 @@ def declare(add: Add) -> None:
         " tensor copy.",
         epilog="Exit status: 0 success; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("instruction", metavar="INSTRUCTION", help="an opcode, with or without operands")
     parser.add_argument(
         "operand",

@@ -20,7 +20,6 @@ def declare(add: Add) -> None:
         " ptx; llvm to ptx; and ptx to nvvm.",
         epilog="Exit status: 0 success; 1 the text is illegal or cannot be translated; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "file", metavar="FILE", help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input"
     )

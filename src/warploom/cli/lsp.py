@@ -19,7 +19,6 @@ def declare(add: Add) -> None:
         " with legal words, definitions and references, renaming, formatting, and quick fixes.",
         epilog="Editors start the server; docs/editors.md describes the settings. It needs the extra lsp.",
     )
-    parser.set_defaults(verb=run)
     transport = parser.add_mutually_exclusive_group()
     transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
     transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a local port")

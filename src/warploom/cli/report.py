@@ -37,7 +37,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     add_output(parser, "the page (NAME.html in this folder)", "FILE.html")
     add_trace_limits(parser.add_argument_group("the timeline"))

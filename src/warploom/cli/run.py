@@ -34,7 +34,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     parser.add_argument(
         "--save",

@@ -26,7 +26,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     add_format(parser)
     add_strict(parser)

@@ -39,7 +39,6 @@ def declare(add: Add) -> None:
     )
     assert isinstance(parser, Parser)
     parser.needs_arguments = True
-    parser.set_defaults(verb=run)
     declare_gemms(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--all", action="store_true", help="use all types or sizes if --types or --shapes is absent")

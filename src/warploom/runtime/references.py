@@ -268,20 +268,9 @@ def compare(name: str, result: Array, expected: Expected) -> Comparison:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = float(np.max(np.where(same, 0.0, np.where(finite, error / bound, np.inf))))
     worst = np.unravel_index(int(np.argmax(error)), error.shape) if error.size else None
-    return Comparison(
-        name,
-        error.size,
-        int(np.count_nonzero(wrong)),
-        float(error[worst]) if worst else 0.0,
-        float(bound[worst]) if worst else 0.0,
-        share,
-        tuple(
-            Mismatch(
-                tuple(int(i) for i in index),
-                float(found[tuple(index)]),
-                float(expected.values[tuple(index)]),
-                float(bound[tuple(index)]),
-            )
-            for index in np.argwhere(wrong)[:_SHOWN]
-        ),
+    largest, bound_there = (float(error[worst]), float(bound[worst])) if worst else (0.0, 0.0)
+    first = tuple(
+        Mismatch(at, float(found[at]), float(expected.values[at]), float(bound[at]))
+        for at in map(tuple, np.argwhere(wrong)[:_SHOWN].tolist())
     )
+    return Comparison(name, error.size, int(np.count_nonzero(wrong)), largest, bound_there, share, first)
