@@ -1,4 +1,4 @@
-"""Positions of matrix elements in registers, shared memory and tensor memory, and of tensor copies.
+"""Positions of matrix elements in registers, shared memory and tensor memory, and tensor maps.
 
 The package has fragment maps, descriptors, swizzles, tensor maps, sparse metadata and scale factors.
 """

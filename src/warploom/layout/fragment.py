@@ -162,8 +162,8 @@ class FragmentMap(ElementMap):
     def order(self, *, transposed: bool = False) -> Order | None:
         """Return the order of the elements of the matrix, or of the transposed matrix, in the registers.
 
-        The result is None if elements are narrower than a byte, if several lanes hold an element, or if the fragment
-        is that of a warpgroup and `transposed` is set.
+        The result is None if elements are narrower than a byte, if several lanes hold an element, or if a warpgroup
+        holds the fragment and `transposed` is set.
         """
         return self._orders[transposed]
 

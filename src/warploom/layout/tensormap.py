@@ -434,7 +434,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has those of one mode, tiled or im2col."""
+        """Return the fields of a map without an address. `own` has the fields of its mode, tiled or im2col."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion

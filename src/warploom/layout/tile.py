@@ -95,7 +95,7 @@ def _pixels(
     finally in the next image. `offsets` are added afterwards, so that a pixel may leave the bounding box.
 
     Shapes: each (pixels,).
-    Errors: UsageError if the number of offsets is not that of the dimensions of an image.
+    Errors: UsageError if the number of offsets differs from the number of dimensions of an image.
     Source: PTX ISA 5.5.4 (im2col mode).
     """
     axes = fields.spatial_axes

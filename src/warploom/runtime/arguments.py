@@ -181,7 +181,7 @@ class Arguments:
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
-        """Write the addresses of arrays into all tables of pointers. `address` returns that of one array."""
+        """Fill all tables of pointers. `address` returns the device address of an array."""
         for table in self._tables:
             table.table[:] = [address(array) for array in table.arrays]
 

@@ -45,7 +45,8 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     """Return the smallest and the largest integer that the distribution `integers` may contain.
 
-    They are the range of an integer type. For a floating-point type, float64 must represent the integers exactly.
+    The bounds are the range of an integer type, or ±2^53 for a floating-point type, because float64 represents these
+    integers exactly.
     """
     if not is_integer(dtype):
         return -(1 << 53), 1 << 53

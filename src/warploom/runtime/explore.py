@@ -59,9 +59,9 @@ class Exploration(Displayed):
     """Results of one launch under many schedules.
 
     `difference` is the first difference between two results, or None. `failures` has the schedules under which the
-    kernel trapped or hung, each with the message. If there is a difference or a failure, `findings` are those of the
-    sanitizer. `run` is the run of the first schedule that succeeded, whose results the arrays hold; it is None if no
-    schedule succeeded. `work_report` states the work of each worker of a Dask cluster.
+    kernel trapped or hung, each with the message. If there is a difference or a failure, `findings` are the findings
+    of the sanitizer. `run` is the run of the first schedule that succeeded, and the arrays hold its results. `run` is
+    None if no schedule succeeded. `work_report` states the work of each worker of a Dask cluster.
     """
 
     display_kind: ClassVar[str] = "exploration"
