@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gpu.nvidia import Fake, View
 
-from warploom.gpu import assemble, packages
+from warploom.gpu import assemble, driver
 from warploom.runtime import cuda
 
 
@@ -22,7 +22,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
         modules.update({} if modules else made.modules())
         return modules[name]
 
-    monkeypatch.setattr(packages, "import_module", find)
+    monkeypatch.setattr(driver, "import_module", find)
     for library in ("torch", "cupy"):  # the ones that are here know nothing of its streams
         monkeypatch.delitem(sys.modules, library, raising=False)
     cuda._assembled.cache_clear()

@@ -13,7 +13,7 @@ from gpu.nvidia import Fake, Status, Tensor
 
 import warploom as wl
 from warploom.diagnostics import render
-from warploom.gpu import DeviceFault, Gpu, packages
+from warploom.gpu import DeviceFault, Gpu, driver
 
 KERNEL = """.version 9.0
 .target sm_90a
@@ -82,7 +82,7 @@ def test_without_the_packages_it_says_which(monkeypatch: pytest.MonkeyPatch) -> 
     def missing(name: str) -> Any:
         return import_module(f"not_installed_{name}")
 
-    monkeypatch.setattr(packages, "import_module", missing)
+    monkeypatch.setattr(driver, "import_module", missing)
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
     assert told(error.value) == (
@@ -100,7 +100,7 @@ def test_a_broken_package_is_not_a_missing_one(monkeypatch: pytest.MonkeyPatch) 
     def broken(name: str) -> Any:
         raise ImportError(f"{name} is built for another Python")
 
-    monkeypatch.setattr(packages, "import_module", broken)
+    monkeypatch.setattr(driver, "import_module", broken)
     with pytest.raises(wl.UsageError, match=r"cannot be loaded: cuda\.core is built for another Python"):
         launch(np.zeros(1))
 

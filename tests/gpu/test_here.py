@@ -15,7 +15,7 @@ from on_gpu import arch
 import warploom as wl
 from warploom.diagnostics import Severity
 from warploom.gpu import Gpu, measure, state
-from warploom.gpu.streams import handle_of
+from warploom.gpu.arrays import handle_of
 
 pytestmark = pytest.mark.skipif(not arch(), reason="no GPU is here")
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")

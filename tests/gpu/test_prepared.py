@@ -12,7 +12,7 @@ import pytest
 from gpu.nvidia import Fake, Status, Tensor, View
 
 import warploom as wl
-from warploom.gpu import Gpu, Launch, streams
+from warploom.gpu import Gpu, Launch, arrays
 from warploom.gpu.arrays import is_on_gpu
 
 KERNEL = """.version 8.0
@@ -88,10 +88,10 @@ def test_libraries_with_a_current_stream_are_followed(fake: Fake, monkeypatch: p
     CuPy.__module__ = "cupy._core"
     current = SimpleNamespace(ptr=0)
     library = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: current))
-    monkeypatch.setitem(streams.sys.modules, "cupy", library)
+    monkeypatch.setitem(arrays.sys.modules, "cupy", library)
     launch, data = prepared(fake), CuPy(np.zeros(8))
     launch(data, 8, 1.0, 0)
-    assert fake.launched[0].hStream == streams.LEGACY  # the default one, which has no handle of its own
+    assert fake.launched[0].hStream == arrays.LEGACY  # the default one, which has no handle of its own
     current.ptr = 55
     launch(data, 8, 1.0, 0)
     assert fake.launched[0].hStream == 55
@@ -111,7 +111,7 @@ def test_libraries_with_a_current_stream_are_followed(fake: Fake, monkeypatch: p
     ],
 )
 def test_whatever_is_a_stream_has_a_handle(stream: object, handle: int) -> None:
-    assert streams.handle_of(stream) == handle
+    assert arrays.handle_of(stream) == handle
 
 
 @pytest.mark.parametrize("stream", [True, -1, "stream", object()])

@@ -156,8 +156,8 @@ def test_a_call_of_vprintf_is_refused() -> None:
 def test_a_launch_on_a_gpu_does_not_import_the_emulator() -> None:
     program = (
         "import sys, numpy as np, warploom as wl\n"
-        "from warploom.gpu import packages\n"
-        "packages.import_module = lambda name: (_ for _ in ()).throw(ModuleNotFoundError)\n"
+        "from warploom.gpu import driver\n"
+        "driver.import_module = lambda name: (_ for _ in ()).throw(ModuleNotFoundError)\n"
         f"text = {kernel('ret;')!r}\n"
         "try:\n    wl.launch(text, grid=1, block=32, args=[np.zeros(1)], device='cuda')\n"
         "except wl.UsageError as error:\n    print(error.diagnostics[0].code)\n"

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from warploom.runtime.buffers import Array
-from warploom.runtime.compare import compare
-from warploom.runtime.references import REFERENCES, Expected, Options, ShapeError
+from warploom.runtime.references import REFERENCES, Expected, Options, ShapeError, compare
 
 RANDOM = np.random.default_rng(5)
 
@@ -119,7 +118,7 @@ def test_softmax_and_elementwise() -> None:
 
 
 def test_operands_that_do_not_fit() -> None:
-    with pytest.raises(ShapeError, match="so K is 8 in one and 4 in the other"):
+    with pytest.raises(ShapeError, match="expected equal K, found 8 and 4"):
         expected("matmul", {"a": make(4, 8), "b": make(4, 8)}, make(4, 4))
     with pytest.raises(ShapeError, match=r"a and b have the shapes \(2,\) and \(3,\)"):
         expected("add", {"a": make(2), "b": make(3)}, make(2))

@@ -1,4 +1,4 @@
-"""Kernel arguments of the command line."""
+"""Kernel arguments that the command line states with `--arg`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from warploom.runtime.toml import Document, Step, Table, dotted, suggestion
 
 
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
-    """Return the arguments in parameter order, and the buffers as `arg0`, `arg1`, … by position."""
+    """Read the values of all --arg options. Return the arguments in parameter order, and the buffers.
+
+    The names of the buffers are `arg0`, `arg1`, …, by the position of the argument.
+    """
     buffers: dict[str, Buffer] = {}
     arguments: list[Argument] = []
     for position, text in enumerate(texts):
@@ -27,19 +30,19 @@ def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str
 
 
 class _Text(Document):
-    """Text of one --arg. Its parts are read like the tables of a launch file."""
+    """Text of one --arg option, whose values are read like a table of a launch file."""
 
     def __init__(self, position: int, text: str) -> None:
         super().__init__("", text)
         self.position, self.text = position, text
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Refuse the argument. Errors: UsageError."""
+        """Refuse the option, with a message about the value at `path`. Errors: UsageError."""
         part = f"{dotted(path)}: " if path else ""
         raise UsageError(f"--arg number {self.position} ({self.text}): {part}{message}", hint=hint)
 
     def read(self) -> Argument | Buffer:
-        """Return the argument, or the buffer that it describes."""
+        """Return the argument that the text describes or, for an argument with contents, its buffer."""
         head, *rest = self.text.split(":")
         if self.text == "null":
             return number(0)

@@ -1,4 +1,4 @@
-"""Options and texts of the commands that time multiplications."""
+"""Options and texts of `warploom bench` and `warploom tune`, which time matrix multiplications."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def _sizes(text: str) -> list[Size]:
 
 
 def tile_text(tile: Tile, split: int) -> str:
-    """Return a tile and the number of tiles that are split along K: `128x256, cluster 2, 124 split`."""
+    """Describe a tile, and state the number of output tiles that are split along K.
+
+    An example is `128x256, cluster 2, 124 split`.
+    """
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")

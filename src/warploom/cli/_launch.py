@@ -35,7 +35,7 @@ Tensor maps, references and comparisons need a launch file.
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
-    """Add the options that describe a launch."""
+    """Add the launch file or PTX file, and the options that describe the launch, to a command."""
     parser.add_argument(
         "file", metavar="LAUNCH.toml | FILE.ptx", help="a launch file or a PTX file; - for standard input"
     )
@@ -57,7 +57,7 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
 
 
 def read_plan(options: argparse.Namespace) -> LaunchPlan:
-    """Return the launch that the options describe. Errors: UsageError, LaunchFileError."""
+    """Return the launch that the command line describes. Errors: UsageError, LaunchFileError."""
     from warploom.runtime.launchfile import parse_launch_file, read_launch_file
 
     if isinstance(options.workers, int) and options.workers < 1:

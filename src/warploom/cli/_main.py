@@ -1,4 +1,4 @@
-"""The `warploom` command: its parser, and the exit status of each error."""
+"""Entry point of the `warploom` command: its parser, its error messages and its exit status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Version(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the parser of `warploom` with all its commands."""
     top = Parser(
         prog="warploom",
         description="A workbench for NVIDIA tensor-core programs at the PTX level.",
@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.declare(commands.add_parser)
+        commands.choices[command.__name__.rpartition(".")[2]].set_defaults(verb=command.run)
     return top
 
 
@@ -66,9 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
-    """Run the command that a command line names, and return its exit status.
+    """Parse `argv`, run the command that it names, and return the exit status.
 
-    The status is 0 for success, 1 for findings or wrong results, and 2 for wrong use.
+    The status is 0 for success, 1 for findings or wrong results, 2 for wrong use, and 130 after an interrupt.
     """
     gc.set_threshold(100_000)  # objects that imports create live forever; frequent collections slow every start
     try:

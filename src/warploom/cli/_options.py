@@ -1,4 +1,4 @@
-"""Exit statuses, options and file access that commands share."""
+"""Exit statuses, options and file access that several commands share."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ STANDARD = "-"
 """File name that stands for standard input, or for standard output where a command writes."""
 
 Add = Callable[..., argparse.ArgumentParser]
-"""`add_parser` of the command line's subparsers."""
+"""Function that adds a command to the command line: `add_parser` of argparse's subparsers."""
 
 _Group = Any  # argparse has no public name for the groups of a parser
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser of the command line and of its commands.
+    """Argument parser of `warploom` and of each command.
 
-    A call without any of the arguments that it needs prints the help. A wrong argument raises UsageError.
+    A command line without arguments prints the help if some are required. A wrong argument raises UsageError.
     """
 
     needs_arguments = False
 
     def error(self, message: str) -> NoReturn:
-        """Refuse an argument. Errors: UsageError."""
+        """Refuse the command line with a message from argparse. Errors: UsageError."""
         raise UsageError(message.removeprefix("argument "), hint=f"`{self.prog} --help` lists the arguments")
 
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] -- the overloads of argparse
         self, args: Iterable[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse arguments, or print the help and exit with status 2."""
+        """Parse arguments. If required arguments are absent and none is given, print the help and exit with 2."""
         given = list(sys.argv[1:] if args is None else args)
         if not given and (self.needs_arguments or any(action.required for action in self._actions)):
             self.print_help(sys.stderr)
@@ -55,18 +55,18 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_arch(parser: _Group, what: str, default: str | None = None) -> None:
-    """Add --arch. `what` states the effect of the option."""
+    """Add the option --arch to a parser. `what` states the effect of the option."""
     shown = f" ({default})" if default else ""
     parser.add_argument("--arch", metavar="ARCH", default=default, help=f"{what}, such as sm_90a{shown}")
 
 
 def add_kernel(parser: _Group) -> None:
-    """Add --kernel."""
+    """Add the option --kernel to a parser."""
     parser.add_argument("--kernel", metavar="NAME", help="the entry; required if the file has several")
 
 
 def add_format(parser: _Group) -> None:
-    """Add --format."""
+    """Add the option --format to a parser."""
     parser.add_argument(
         "--format", choices=("text", "json", "sarif"), default="text", help="format of the findings (text)"
     )
@@ -78,12 +78,12 @@ def add_strict(parser: _Group) -> None:
 
 
 def add_output(parser: _Group, what: str, metavar: str = "FILE") -> None:
-    """Add -o. `what` states what is written and the default place."""
+    """Add the option -o to a parser. `what` names the file and its default name."""
     parser.add_argument("-o", "--output", metavar=metavar, help=f"{what}; - for standard output")
 
 
 def add_trace_limits(parser: _Group) -> None:
-    """Add the options that limit a trace."""
+    """Add the options that limit a trace to a parser."""
     parser.add_argument(
         "--trace-ctas",
         metavar="N,N,…",
@@ -101,7 +101,7 @@ def _integers(text: str) -> tuple[int, ...]:
 
 
 def dimensions(text: str) -> tuple[int, ...]:
-    """Return one to three positive integers that commas separate."""
+    """Parse one to three positive integers that commas separate."""
     parts = text.split(",")
     if len(parts) > 3 or not all(is_integer(part) and int(part) > 0 for part in parts):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected one to three positive integers, such as 4,4")
@@ -109,19 +109,19 @@ def dimensions(text: str) -> tuple[int, ...]:
 
 
 def positive(text: str) -> int:
-    """Return an integer of at least 1."""
+    """Parse an integer of at least 1."""
     if not is_integer(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}; expected an integer of at least 1")
     return int(text)
 
 
 def is_integer(text: str) -> bool:
-    """Return True if a text is a decimal integer."""
+    """Return True if a text is a decimal integer of at most 20 characters."""
     return text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= 20
 
 
 def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
-    """Return the exit status for findings: notes never count, and warnings count only with --strict."""
+    """Return exit status 1 if there are errors or, if `strict` is true, warnings, and otherwise 0."""
     counted = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     return FINDINGS if any(found.severity in counted for found in findings) else OK
 
@@ -130,7 +130,7 @@ def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
 
 
 def read_text(file: str | Path) -> tuple[str, str]:
-    """Return the text of a file or of standard input, and its name. Errors: UsageError."""
+    """Return the text of a file, or of standard input for "-", and the name to show. Errors: UsageError."""
     if str(file) == STANDARD:
         return sys.stdin.read(), "<stdin>"
     try:
@@ -144,7 +144,7 @@ def read_text(file: str | Path) -> tuple[str, str]:
 
 
 def check_writable(file: str | Path | None, option: str) -> None:
-    """Refuse a file that cannot be written, before the work begins. Errors: UsageError."""
+    """Refuse the file of an option if it cannot be written, before the work begins. Errors: UsageError."""
     if file is None or str(file) == STANDARD:
         return
     path = Path(file)
@@ -154,7 +154,7 @@ def check_writable(file: str | Path | None, option: str) -> None:
 
 
 def write_text(file: str | Path | None, text: str, mode: str = "w") -> None:
-    """Write a text to a file, or to standard output without one. Errors: UsageError."""
+    """Write a text to a file, or to standard output for None and "-". Errors: UsageError."""
     if file is None or str(file) == STANDARD:
         sys.stdout.write(text)
         return

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
 
 Update = Callable[..., None]
-"""`update` of a bar: `total`, `completed`, `advance`, `description`, and the fields of its columns."""
+"""Update function of a progress bar, with the keyword arguments of rich's `Progress.update`."""
 
 
 @contextmanager
 def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any) -> Generator[Update | None]:
-    """Show a bar and yield its update function, or None without a terminal.
+    """Show a progress bar during a `with` block. Yield its update function, or None without a terminal.
 
-    `columns` returns the columns after the description, given the module `rich.progress`.
+    `columns` returns the columns after the description, given the module `rich.progress`. `task` has the keyword
+    arguments of rich's `Progress.add_task`.
     """
     if not sys.stderr.isatty():
         yield None
@@ -35,37 +36,12 @@ def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **
         yield partial(bar.update, bar.add_task(description, **task))
 
 
-class Items:
-    """Progress of work on named items."""
-
-    def __init__(self, update: Update | None) -> None:
-        self._update = update
-
-    def begin(self, name: str) -> None:
-        """Show the name of the item that begins."""
-        if self._update is not None:
-            self._update(description=name)
-
-    def end(self, result: str) -> None:
-        """Count an item; if there is no terminal, print its result instead."""
-        if self._update is not None:
-            self._update(advance=1)
-        else:
-            print(result, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def item_progress(total: int) -> Generator[Items]:
-    """Show the progress of work on this number of items."""
-    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=total) as update:
-        yield Items(update)
-
-
 @contextmanager
 def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
-    """Show the steps of one task. The yielded function takes a step, the steps done and their total.
+    """Show the steps of the task `what` during a `with` block.
 
-    Without a terminal, print the name of the task.
+    The yielded function takes the name of a step, the number of finished steps, and the number of all steps. Without a
+    terminal, only the name of the task is printed.
     """
     with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), what) as update:
         if update is None:
@@ -80,7 +56,10 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
-    """Show the CTAs done and the rate of a launch. Yield None without a terminal."""
+    """Show the finished CTAs and the rate of a launch during a `with` block.
+
+    Yield the callback to pass to the launch as `progress`, or None without a terminal.
+    """
     with progress_bar(
         lambda rich: (
             rich.BarColumn(),
@@ -102,7 +81,7 @@ def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
 
 
 def mac_rate(macs: int, seconds: float) -> str:
-    """Return multiply-accumulates per second with three digits and a prefix."""
+    """Return a rate of multiply-accumulates as text, such as `1.23 G MAC/s`."""
     rate = macs / seconds if seconds > 0 else 0.0
     for prefix, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= prefix:

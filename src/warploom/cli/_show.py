@@ -1,4 +1,4 @@
-"""Tables and sentences that describe runs, with colours on a terminal."""
+"""Output about runs: tables and sentences, with colours on a terminal."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
     from warploom.runtime.api import Run, Stats
-    from warploom.runtime.compare import Comparison
     from warploom.runtime.explore import Exploration
+    from warploom.runtime.references import Comparison
 
 Rows = list[tuple[str, str]]
 
 
 def counted(findings: int) -> str:
-    """Return the number of findings in words."""
+    """Return a number of findings as text: `no findings`, `1 finding` or `2 findings`."""
     return f"{findings} finding{'' if findings == 1 else 's'}" if findings else "no findings"
 
 
 def outcome(result: Run, comparison: Comparison | None) -> None:
-    """Print instructions by family, totals, the comparison and the findings of a run."""
+    """Print the statistics of a run, the comparison with its expected result, and its findings."""
     _table("instructions", "warp level", _instruction_rows(result.stats))
     _table("run", "", _total_rows(result.stats))
     if comparison:
@@ -33,7 +33,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
 
 
 def exploration(found: Exploration) -> None:
-    """Print if the schedules agree, the first difference, and the findings of the sanitizer."""
+    """Print the result of `run --explore`: agreement or the first difference, failures and findings."""
     count = len(found.schedules)
     if found.same:
         print(f"the same bytes under all {count} schedules")
@@ -52,7 +52,6 @@ def _findings(findings: Sequence[Diagnostic]) -> None:
 
 
 def _instruction_rows(stats: Stats) -> Rows:
-    """Return the counts of the families in descending order, and their sum."""
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     return [(family, f"{count:,}") for family, count in [*counts, ("all", sum(stats.instructions.values()))]]
 
@@ -68,7 +67,6 @@ def _total_rows(stats: Stats) -> Rows:
 
 
 def _comparison_rows(comparison: Comparison) -> Rows:
-    """Return the largest error with its bound, and the first elements outside their bounds."""
     rows = [("largest error", f"{comparison.largest_error:.3g}"), ("allowed there", f"{comparison.bound_there:.3g}")]
     if comparison.largest_share is not None:
         rows.append(("largest share of its bound", f"{comparison.largest_share:.3g}"))

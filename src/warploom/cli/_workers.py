@@ -1,4 +1,4 @@
-"""Option `--workers`: threads, processes or the workers of a Dask cluster, and the work of each."""
+"""The option `--workers`, and tables with the work of each worker of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def declare(
     what: str,
     default: int | None = 0,
 ) -> None:
-    """Add --workers. `what` states what a number counts, and the default: `processes (one for each core)`."""
+    """Add the option --workers to a parser.
+
+    `what` states the unit of a number and the default, such as "processes (one for each core)".
+    """
     add.add_argument(
         "--workers",
         type=chosen,
@@ -31,7 +34,7 @@ def declare(
 
 
 def chosen(text: str) -> int | str:
-    """Return a number of threads or processes, or the text that names a Dask cluster."""
+    """Parse the value of --workers. Return a number of workers, or the text if it names a Dask cluster."""
     if _NUMBER.fullmatch(text):
         return int(text)
     from warploom.integrations.dask.worker_pool import parse_workers
@@ -44,12 +47,15 @@ def chosen(text: str) -> int | str:
 
 
 def say(what: str) -> None:
-    """Print a message on standard error, beside the results, which do not depend on the workers."""
+    """Print a message about workers on standard error. Standard output has only the results."""
     print(what, file=sys.stderr, flush=True)
 
 
 def spread(found: Distribution | None) -> None:
-    """Print the share of each worker of a launch, and the reason if one worker ran all CTAs."""
+    """Print the work of each worker of a launch, and the reason if one worker ran the whole grid.
+
+    None, the distribution of a launch without a Dask cluster, prints nothing.
+    """
     if found is None:
         return
     if found.single_worker_reason:
@@ -58,7 +64,7 @@ def spread(found: Distribution | None) -> None:
 
 
 def table(report: WorkReport) -> None:
-    """Print the share of each worker on standard error."""
+    """Print a table with the work of each worker on standard error."""
     from rich.console import Console
     from rich.table import Table
 

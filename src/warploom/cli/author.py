@@ -8,7 +8,7 @@ from warploom.cli._options import OK, Add, read_text
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `author` to the command line."""
     parser = add(
         "author",
         help="translate PTX to Python code of the authoring language",
@@ -16,7 +16,6 @@ def declare(add: Add) -> None:
         " same order. Parts that the authoring language does not express are inline PTX.",
         epilog="Exit status: 0 success; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("file", metavar="FILE", help="a PTX file; - for standard input")
     parser.add_argument(
         "--kernel", metavar="NAME", help="translate only this kernel and the declarations that kernels share"
@@ -24,7 +23,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `author` and return its exit status."""
     from warploom.author import from_ptx
     from warploom.ptx import parse
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli._gemms import declare_gemms, selected_cases, tile_text
 from warploom.cli._options import FINDINGS, MISUSE, OK, Add, check_writable, write_text
-from warploom.cli._progress import item_progress
+from warploom.cli._progress import progress_bar
 from warploom.diagnostics import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ cache. Times are medians. Both results are compared before a shape is timed.
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `bench` to the command line."""
     parser = add("bench", help="time the kernel library on a GPU against other libraries")
     subjects = parser.add_subparsers(title="subjects", metavar="SUBJECT", required=True)
     gemm = subjects.add_parser(
@@ -43,7 +43,6 @@ def declare(add: Add) -> None:
         epilog="Exit status: 0 success; 1 a result is wrong; 2 it could not be measured.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    gemm.set_defaults(verb=run)
     declare_gemms(gemm)
     gemm.add_argument(
         "--by",
@@ -62,7 +61,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command. Errors: UsageError gpu.*, kernels.*."""
+    """Run the command `bench` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
     from warploom.kernels.hopper.plan import HOPPER
     from warploom.kernels.timing.cublas import PEERS
@@ -117,28 +116,35 @@ def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
 def _compare(
     bench: Bench, cases: Sequence[Case], state: Callable[[], State]
 ) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
-    """Return the results and the failures. A fault of the GPU ends the comparison."""
+    """Time all cases. Return the results, and the cases that failed with their errors.
+
+    A fault of the GPU ends the comparison.
+    """
     from warploom.kernels import gemm
     from warploom.kernels.timing.speed import WrongResult, compare
 
     found: list[Comparison | WrongResult] = []
     failures: list[tuple[Case, WarploomError]] = []
-    with item_progress(len(cases)) as items:
+    with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=len(cases)) as update:
         for case in cases:
-            items.begin(str(case))
+            if update is not None:
+                update(description=str(case))
+            is_lost = False
             try:
-                each = compare(bench, case, gemm, state)
+                found.append(each := compare(bench, case, gemm, state))
+                result = str(each)
+                if not isinstance(each, WrongResult):
+                    result = f"{case}: {' and '.join(_rates(each))} {_UNIT}, {each.ratio:.3f}"
             except WarploomError as error:
                 failures.append((case, error))
-                items.end(f"{case}: {error}")
-                if not isinstance(error, UsageError):
-                    break
-                continue
-            found.append(each)
-            ours, theirs = ("", "") if isinstance(each, WrongResult) else _rates(each)
-            items.end(
-                str(each) if isinstance(each, WrongResult) else f"{case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
-            )
+                result = f"{case}: {error}"
+                is_lost = not isinstance(error, UsageError)
+            if update is not None:
+                update(advance=1)
+            else:
+                print(result, file=sys.stderr, flush=True)
+            if is_lost:
+                break
     return found, failures
 
 
@@ -150,7 +156,12 @@ def report(
     json_file: Path | None = None,
     svg_file: Path | None = None,
 ) -> int:
-    """Print the tables, write the files, and return the exit status. Errors: UsageError."""
+    """Print the results as tables, write the files of --json and --svg, and return the exit status.
+
+    `conditions` describes the measurement. `before` and `after` are the states of the GPU.
+
+    Errors: UsageError if a file cannot be written.
+    """
     from warploom.kernels.timing.speed import WrongResult, record, summary
 
     timed = [each for each in found if not isinstance(each, WrongResult)]
@@ -196,7 +207,7 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
 
 
 def _rates(each: Comparison) -> tuple[str, str]:
-    """Return both rates with at least three significant digits."""
+    """Return the rates of Warploom and of the other library, each with at least three significant digits."""
     ours, theirs = (
         f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"
         for rate in (each.case.teraflops(each.ours), each.case.teraflops(each.theirs))
@@ -205,7 +216,10 @@ def _rates(each: Comparison) -> tuple[str, str]:
 
 
 def picture(timed: Sequence[Comparison], conditions: dict[str, Any]) -> str:
-    """Return an SVG picture with a panel for each type, and bars of both rates for each size."""
+    """Return an SVG bar chart of the results, with a panel for each type and two bars for each size.
+
+    The bars show the rates of Warploom and of the other library. `conditions` describes the measurement.
+    """
     from warploom.kernels.timing.speed import summary
     from warploom.view.bar_chart import Group, Panel, bar_chart
 

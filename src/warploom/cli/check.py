@@ -1,4 +1,4 @@
-"""Command `warploom check`: report illegal instructions of PTX files, with legal alternatives."""
+"""`warploom check`: report illegal instructions of PTX files, with legal alternatives."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `check` to the command line."""
     parser = add(
         "check",
         help="report illegal PTX and the legal alternatives",
         description="Report what is illegal in PTX files: the location, the reason, and the legal alternatives.",
         epilog="Exit status: 0 no errors; 1 errors, and with --strict warnings; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("files", nargs="+", metavar="FILE", help="PTX files; - for standard input")
     add_format(parser)
     add_arch(parser, "check for this target instead of the one in the file")
@@ -33,7 +32,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `check` and return its exit status."""
     from warploom.check import Report
 
     report = Report.of([_check(file, options) for file in options.files])

@@ -9,7 +9,7 @@ from warploom.cli._options import OK, Add
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `explain` to the command line."""
     parser = add(
         "explain",
         help="describe a rule, an instruction, an intrinsic, a builtin or a packed word",
@@ -18,7 +18,6 @@ def declare(add: Add) -> None:
         " may be.",
         epilog="The first words of an instruction are enough.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "subject",
         metavar="RULE | INSTRUCTION | NAME | NUMBER",
@@ -27,7 +26,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `explain` and return its exit status."""
     from warploom.view.explain import explain
 
     page = explain(options.subject)

@@ -15,7 +15,7 @@ refuses the file until no such text is left. docs/launch-files.md describes ever
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `init` to the command line."""
     parser = add(
         "init",
         help="write a launch file for a kernel, from its PTX",
@@ -24,7 +24,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("file", metavar="FILE.ptx", help="the PTX file; - for standard input")
     add_kernel(parser)
     add_output(parser, "the launch file (FILE.toml beside the PTX)")
@@ -32,7 +31,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `init` and return its exit status."""
     from warploom.ptx import parse, text_of
     from warploom.runtime.init import write
 
@@ -51,5 +50,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _relative(folder: Path, file: str) -> str:
-    """Return the path of a file as a launch file in a folder names it."""
     return Path(os.path.relpath(file, folder)).as_posix()

@@ -1,6 +1,6 @@
-"""Command `warploom layout`: print the element positions of a matrix instruction.
+"""`warploom layout`: print the positions of the elements of a matrix instruction's operands.
 
-The output is text, data, a picture or a page.
+The output is text, CSV, JSON, an SVG picture or an HTML page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WIDTH = 120  # columns of a table without a terminal
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `layout` to the command line."""
     parser = add(
         "layout",
         help="print the positions of the elements of an instruction's operands",
@@ -32,7 +32,6 @@ def declare(add: Add) -> None:
         " tensor copy.",
         epilog="Exit status: 0 success; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument("instruction", metavar="INSTRUCTION", help="an opcode, with or without operands")
     parser.add_argument(
         "operand",
@@ -54,32 +53,23 @@ def declare(add: Add) -> None:
     queries = parser.add_argument_group("selection", "one or several, such as --lane 5 --item 1 or --row 3 --column 4")
     for name in _QUERIES:
         queries.add_argument(f"--{name}", metavar="N", type=int)
-    given = parser.add_argument_group("facts that the opcode does not state")
-    given.add_argument("--selector", metavar="N", type=int, help="the sparsity selector of metadata")
-    given.add_argument("--byte-id", metavar="N", type=int, help="the byte id of block scales")
-    given.add_argument("--thread-id", metavar="N", type=int, help="the thread id of block scales")
-    given.add_argument(
-        "--descriptor",
-        metavar="NUMBER",
-        type=_number,
-        help="the descriptor of a tile in shared memory, such as 0x4000004000010000",
-    )
-    given.add_argument(
-        "--idesc",
-        metavar="NUMBER",
-        type=_number,
-        help="the instruction descriptor of a multiplication in tensor memory, such as 0x8100490",
-    )
-    given.add_argument("--swizzle", metavar="BYTES", type=int, help="0, 32, 64 or 128, of a tile or of a box")
-    given.add_argument("--major", metavar="K|MN", help="the major axis of a tile in shared memory")
-    given.add_argument(
-        "--box", metavar="SIZES", type=_sizes, help="the box of a tensor copy, outermost first, such as 64x32"
-    )
-    given.add_argument("--element", metavar="TYPE", help="the element type of the box, such as bf16")
-    given.add_argument("--interleave", metavar="BYTES", type=int, help="0, 16 or 32, of the box")
+    given = parser.add_argument_group("values that the opcode does not state")
+    for name, value, read, what in (
+        ("selector", "N", int, "the sparsity selector of metadata"),
+        ("byte-id", "N", int, "the byte id of block scales"),
+        ("thread-id", "N", int, "the thread id of block scales"),
+        ("descriptor", "NUMBER", _int, "the descriptor of a tile in shared memory, such as 0x4000004000010000"),
+        ("idesc", "NUMBER", _int, "the instruction descriptor of a multiplication in tensor memory, such as 0x8100490"),
+        ("swizzle", "BYTES", int, "0, 32, 64 or 128, of a tile or of a box"),
+        ("major", "K|MN", str, "the major axis of a tile in shared memory"),
+        ("box", "SIZES", _sizes, "the box of a tensor copy, outermost first, such as 64x32"),
+        ("element", "TYPE", str, "the element type of the box, such as bf16"),
+        ("interleave", "BYTES", int, "0, 16 or 32, of the box"),
+    ):
+        given.add_argument(f"--{name}", metavar=value, type=read, help=what)
 
 
-def _number(text: str) -> int:
+def _int(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
@@ -94,7 +84,7 @@ def _sizes(text: str) -> list[int]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `layout` and return its exit status."""
     from warploom.isa.binding.layouts import find_operand, operands_of, select_operands
     from warploom.view.layout_grid import grid_of
 
@@ -147,7 +137,12 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
 
 
 def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
-    """Return the entries that match a query, of the operands that have its columns. Errors: UsageError."""
+    """Return the grids with only the entries that match a query, such as {"lane": 5, "item": 1}.
+
+    A grid without a column of the query is dropped.
+
+    Errors: UsageError if no grid has these columns, and if no entry matches.
+    """
     names = {name: "column" if name == "col" else name for name in query}
     fitting = [grid for grid in grids if set(query) <= set(grid.memory.columns)]
     if not fitting:
@@ -162,7 +157,6 @@ def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGr
 
 
 def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
-    """Print tables, with colours on a terminal."""
     from warploom.view.layout_grid import text_lines
 
     if not sys.stdout.isatty():
@@ -199,7 +193,6 @@ def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
 
 
 def _text(form: str, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
-    """Return grids in one of the formats."""
     match form:
         case "text":
             return _plain(grids, is_query)

@@ -1,4 +1,4 @@
-"""`warploom lower`: translate a text between the levels of the compiler."""
+"""`warploom lower`: translate between compiler builtins, NVVM operations, LLVM calls and PTX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ptx": "ptx"}
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `lower` to the command line."""
     parser = add(
         "lower",
         help="translate builtins, NVVM operations and LLVM calls to PTX, and PTX to NVVM operations",
@@ -20,7 +20,6 @@ def declare(add: Add) -> None:
         " ptx; llvm to ptx; and ptx to nvvm.",
         epilog="Exit status: 0 success; 1 the text is illegal or cannot be translated; 2 wrong use.",
     )
-    parser.set_defaults(verb=run)
     parser.add_argument(
         "file", metavar="FILE", help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input"
     )
@@ -34,7 +33,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `lower` and return its exit status."""
     from warploom.diagnostics import render
     from warploom.nvvm import LowerError, lower, protocol_warnings
 

@@ -11,7 +11,7 @@ _PORTS = 65_536
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `lsp` to the command line."""
     parser = add(
         "lsp",
         help="serve editors: diagnostics, hover, completion, definitions, renaming, formatting, fixes",
@@ -19,14 +19,13 @@ def declare(add: Add) -> None:
         " with legal words, definitions and references, renaming, formatting, and quick fixes.",
         epilog="Editors start the server; docs/editors.md describes the settings. It needs the extra lsp.",
     )
-    parser.set_defaults(verb=run)
     transport = parser.add_mutually_exclusive_group()
     transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
     transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a local port")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `lsp` and return its exit status."""
     from warploom.providers import provider
     from warploom.release import version
 

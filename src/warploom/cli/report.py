@@ -28,7 +28,7 @@ Exit status: 0 success; 1 errors or a wrong result; 2 wrong use.
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `report` to the command line."""
     parser = add(
         "report",
         help="run a kernel and write a page about its execution and its costs",
@@ -37,14 +37,13 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     add_output(parser, "the page (NAME.html in this folder)", "FILE.html")
     add_trace_limits(parser.add_argument_group("the timeline"))
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `report` and return its exit status."""
     from warploom.cli._progress import launch_progress
     from warploom.cli._show import counted
     from warploom.runtime.api import launch

@@ -1,6 +1,6 @@
-"""Command `warploom run`: execute a kernel without a GPU.
+"""`warploom run`: execute a kernel without a GPU.
 
-The input is a launch file, or a PTX file and its arguments.
+The input is a launch file, or a PTX file and options that describe the launch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Exit status: 0 success; 1 the kernel failed or its result is wrong; 2 wrong use.
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `run` to the command line."""
     parser = add(
         "run",
         help="execute a kernel without a GPU, bit for bit",
@@ -34,7 +34,6 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     parser.add_argument(
         "--save",
@@ -51,7 +50,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `run` and return its exit status."""
     from warploom.cli import _show
     from warploom.cli._progress import launch_progress
     from warploom.emulator.faults import Deadlock, Trap
@@ -102,7 +101,7 @@ def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLa
 
 
 def _tracing(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments of a launch that select its trace."""
+    """Return the keyword arguments `trace` and `trace_events` of a launch, if the options request a trace."""
     if options.trace is None:
         for name in ("trace_ctas", "trace_events"):
             if getattr(options, name) is not None:
@@ -113,7 +112,7 @@ def _tracing(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_trace(trace: Trace | None, path: Path | None) -> None:
-    """Write a trace and print its size."""
+    """Write a trace to a file and print its size. Do nothing without a trace or a file."""
     if trace is None or path is None:
         return
     trace.save(path)

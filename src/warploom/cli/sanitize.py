@@ -17,7 +17,7 @@ Exit status: 0 no findings; 1 findings; 2 wrong use.
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `sanitize` to the command line."""
     parser = add(
         "sanitize",
         help="run a kernel and report its races, missing fences and missing waits",
@@ -26,14 +26,13 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=run)
     declare_launch(parser)
     add_format(parser)
     add_strict(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command `sanitize` and return its exit status."""
     from warploom.cli._progress import launch_progress
     from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif

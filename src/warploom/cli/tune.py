@@ -29,7 +29,7 @@ CuPy. The file is in the cache folder (WARPLOOM_CACHE, or the user's).
 
 
 def declare(add: Add) -> None:
-    """Add the command to the command line."""
+    """Add the command `tune` to the command line."""
     parser = add(
         "tune",
         help="find the fastest tiles of multiplications on a GPU, and store them",
@@ -39,7 +39,6 @@ def declare(add: Add) -> None:
     )
     assert isinstance(parser, Parser)
     parser.needs_arguments = True
-    parser.set_defaults(verb=run)
     declare_gemms(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--all", action="store_true", help="use all types or sizes if --types or --shapes is absent")
@@ -48,7 +47,7 @@ def declare(add: Add) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command. Errors: UsageError gpu.*, kernels.*."""
+    """Run the command `tune` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.kernels.timing.cublas import KINDS, PEERS
 
     if options.list:
@@ -96,7 +95,7 @@ def _clock(gpu: Gpu) -> Clock:
 
 
 def report(outcome: Outcome) -> int:
-    """Print the candidates of a multiplication, and return the exit status."""
+    """Print the timed tiles of one multiplication, and return the exit status."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""One NVIDIA GPU: its assembler, its memory and launches on it.
+"""NVIDIA GPUs: assembly of PTX, device memory, launches and their timing.
 
     with Gpu() as gpu:
         kernel = gpu.kernel(text, "scale")
@@ -19,15 +19,6 @@ from warploom.gpu.tensormap import encode_tensor_map
 from warploom.gpu.timing import State, Timing, driver_release, measure, state
 
 __all__ = [
-    "DeviceFault",
-    "Gpu",
-    "Kernel",
-    "Launch",
-    "Resources",
-    "State",
-    "Timing",
-    "driver_release",
-    "encode_tensor_map",
-    "measure",
-    "state",
-]
+    "DeviceFault", "Gpu", "Kernel", "Launch", "Resources", "State", "Timing", "driver_release", "encode_tensor_map",
+    "measure", "state",
+]  # fmt: skip

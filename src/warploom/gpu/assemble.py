@@ -1,4 +1,4 @@
-"""PTX to GPU code, by the driver's assembler or by an installed ptxas."""
+"""Assembly of PTX to GPU code, by the driver's assembler or by an installed ptxas."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Literal
 
 from warploom.diagnostics import Diagnostic, Severity, Source, UsageError, WarploomError
 from warploom.gpu.cache import Assembled, cached, key_of
+from warploom.gpu.driver import package
 from warploom.gpu.logs import findings
-from warploom.gpu.packages import package
 
 AssemblerName = Literal["driver", "ptxas"]
 
@@ -28,10 +28,11 @@ _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 def assemble(
     source: Source, arch: str, assembler: AssemblerName = "driver", options: tuple[str, ...] = ()
 ) -> Assembled:
-    """Return a module's code for an architecture, from the cache if possible.
+    """Return the code of a PTX module for an architecture, from the cache if possible.
 
-    "driver" is the assembler of cuda-core: nvJitLink if it is installed, otherwise the driver. "ptxas" is NVIDIA's
-    assembler from the wheel `nvidia-cuda-nvcc`, from a CUDA toolkit or on PATH; it takes `options`.
+    `assembler` is "driver" or "ptxas". "driver" selects the assembler of cuda-core: nvJitLink if it is installed, and
+    the CUDA driver otherwise. "ptxas" selects NVIDIA's assembler from the wheel `nvidia-cuda-nvcc`, from a CUDA toolkit
+    or on PATH. Only ptxas takes `options`.
 
     Errors: WarploomError gpu.assembler with the assembler's messages at their lines; UsageError gpu.assembler.
     """
@@ -51,9 +52,9 @@ def assemble(
 def is_linked_wrong(text: str) -> bool:
     """Return True if linking may misalign a module's dynamic shared memory.
 
-    Before CUDA 13.1 nvJitLink and the driver's linker place dynamic shared memory directly behind static shared
-    memory, at a multiple of 16 bytes, whatever the declaration requires. A driver that loads the text respects the
-    declaration.
+    Before CUDA 13.1 nvJitLink and the driver's linker place dynamic shared memory after static shared memory at a
+    multiple of 16 bytes, even if its declaration requires a larger alignment. A driver that loads the PTX text itself
+    respects the declaration.
     """
     found = list(_SHARED.finditer(text))
     dynamic = [int(each["align"] or 1) for each in found if each["extern"]]
@@ -81,7 +82,7 @@ def _by_driver(source: Source, arch: str) -> Assembled:
 
 @dataclass(frozen=True, slots=True)
 class Ptxas:
-    """Installed assembler with its release, such as "13.1.115"."""
+    """Installed ptxas with its release, such as "13.1.115"."""
 
     path: Path
     release: str
@@ -129,7 +130,6 @@ def _by_ptxas(source: Source, arch: str, options: tuple[str, ...]) -> Assembled:
 
 
 def _refused(source: Source, log: str) -> WarploomError:
-    """Return the errors of an assembler's log."""
     found = findings(log, source)
     if not any(each.severity is Severity.ERROR for each in found):
         message = f"the assembler failed: {' '.join(log.split()) or 'it gives no reason'}"

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from warploom.gpu.packages import package
+from warploom.gpu.driver import package
 
 _CAPACITY = 1 << 30
 _DIGEST = 32
@@ -22,7 +22,7 @@ _LENGTH = 8
 
 
 def cache_directory() -> Path:
-    """Return the folder for files that can be made again: WARPLOOM_CACHE, or the user's cache folder."""
+    """Return the folder of Warploom's caches: WARPLOOM_CACHE, or `warploom` in the user's cache folder."""
     if chosen := os.environ.get("WARPLOOM_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -41,7 +41,7 @@ class Assembled:
 
     @classmethod
     def unpack(cls, entry: bytes) -> Assembled | None:
-        """Return the contents of an entry of the cache, or None if the entry is damaged."""
+        """Return the code and log in a cache entry, or None if the entry is damaged."""
         if entry[:_DIGEST] != hashlib.sha256(entry[_DIGEST:]).digest():
             return None
         start = _DIGEST + _LENGTH
@@ -49,14 +49,14 @@ class Assembled:
         return cls(entry[end:], entry[start:end].decode())
 
     def pack(self) -> bytes:
-        """Return an entry of the cache."""
+        """Return the bytes of a cache entry with this code and log."""
         log = self.log.encode()
         body = len(log).to_bytes(_LENGTH, "little") + log + self.code
         return hashlib.sha256(body).digest() + body
 
 
 def cached(key: bytes, make: Callable[[], Assembled]) -> Assembled:
-    """Return the entry of a key. Without one, make it and store it."""
+    """Return the code in the cache under a key. If there is none, call `make` and store its result."""
     cache = None
     with suppress(OSError):
         files = package("cuda.core.utils").FileStreamProgramCache
@@ -72,7 +72,7 @@ def cached(key: bytes, make: Callable[[], Assembled]) -> Assembled:
 
 
 def key_of(*parts: str) -> bytes:
-    """Return the key of an entry: a digest of texts."""
+    """Return the cache key for the texts on which the code depends: a digest of them."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()

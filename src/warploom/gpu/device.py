@@ -1,4 +1,4 @@
-"""One GPU: its properties, its memory and its kernels."""
+"""Access to one GPU: its properties, its memory and its kernels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic, Source, UsageError
-from warploom.gpu.arrays import Locator
+from warploom.gpu.arrays import LEGACY, Locator, handle_of
 from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
-from warploom.gpu.driver import DeviceFault, first_sentence, must, status_text
+from warploom.gpu.driver import DeviceFault, core, first_sentence, must, package, status_text
 from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
-from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Launch
-from warploom.gpu.streams import LEGACY, handle_of
 from warploom.isa.model.availability import read_target
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import read_signature
@@ -36,7 +34,10 @@ _PORTABLE_CLUSTER = 8
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """Kernel that is assembled and loaded, with the assembler's findings. `loaded` is cuda-core's kernel."""
+    """Kernel that is assembled and loaded on a GPU. `loaded` is the kernel object of cuda-core.
+
+    `findings` are the assembler's remarks.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -57,14 +58,14 @@ class Kernel:
         tensors: Mapping[str, TensorMap] | None = None,
         fixed: Mapping[str, object] | None = None,
     ) -> Launch:
-        """Return the kernel with a geometry, for repeated launches.
+        """Prepare repeated launches of the kernel with one geometry.
 
         `cooperative` makes all CTAs resident together; `programmatic` lets a launch start before the previous launch
-        on its stream has ended. `tensors` names 128-byte parameters and gives their tensor maps: a launch takes an
-        array of the same shape, strides and type for each, or its address. `fixed` has parameters with constant
-        values.
+        on its stream has ended. `tensors` maps names of 128-byte parameters to tensor maps. For each of these
+        parameters a launch takes an array with the shape, strides and type of the map's array, or the address of such
+        an array. `fixed` maps names of parameters to their values in all launches.
 
-        Units: `shared` bytes of dynamic shared memory.
+        Units: `shared` in bytes of dynamic shared memory.
         Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch if the GPU has too few
         resources.
         """
@@ -73,9 +74,9 @@ class Kernel:
 
 
 class Gpu:
-    """GPU with the driver's number for it. As a context manager it frees its allocations at the end.
+    """GPU with the number that the driver gives it. At its end, the `with` block frees the allocations.
 
-    Copies and launches use `stream`, by default the default stream, unless they name another one.
+    Copies and launches use `stream`, which is CUDA's default stream unless the caller chooses another stream.
 
     Errors: UsageError gpu.packages, gpu.driver if no GPU is usable, gpu.stream.
     """
@@ -139,7 +140,7 @@ class Gpu:
 
     @cached_property
     def own_stream(self) -> Any:
-        """Private stream. It is made once, so that caches per stream have one entry for it."""
+        """Additional stream of this Gpu. All callers share it, which limits caches with entries per stream."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
@@ -157,24 +158,24 @@ class Gpu:
         return address
 
     def free(self, address: int) -> None:
-        """Free an allocation after the work that was launched before."""
+        """Free the allocation at an address, in stream order: earlier launches may still use it."""
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to the GPU, in stream order."""
+        """Copy bytes to an address on the GPU, in stream order."""
         if data.size:
             copy = self._driver.cuMemcpyHtoDAsync
             must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
 
     def download(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes from the GPU, in stream order, and wait for the copy."""
+        """Fill `data` with the bytes at an address on the GPU, in stream order, and wait for the copy."""
         if data.size:
             copy = self._driver.cuMemcpyDtoHAsync
             must(self._driver, copy(data.ctypes.data, address, data.size, self._stream.handle))
             must(self._driver, self._driver.cuStreamSynchronize(self._stream.handle))
 
     def address_of(self, array: object) -> int:
-        """Return the address of another library's array, and order later launches after its producer.
+        """Return the address of another library's array. Later launches wait until the array is produced.
 
         Errors: UsageError gpu.array, gpu.device.
         """
@@ -193,8 +194,8 @@ class Gpu:
     ) -> Kernel:
         """Return the kernel `name` of a PTX text, assembled for this GPU. The code is cached on disk.
 
-        `parameters` avoids parsing the text again. `assembler` is "driver" or "ptxas"; only ptxas takes `options`,
-        such as `-O1`.
+        If `parameters` are given, the text is not parsed. `assembler` is "driver" or "ptxas"; only ptxas takes
+        `options`, such as `-O1`.
 
         Errors: UsageError gpu.target for another architecture, emulator.kernel; WarploomError gpu.assembler with the
             assembler's messages at their lines; UsageError gpu.driver if the driver cannot load the code.
@@ -223,7 +224,7 @@ class Gpu:
     def prepare(
         self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap], fixed: Mapping[str, object]
     ) -> Launch:
-        """Return a kernel with a geometry. `Kernel.prepare` describes the arguments."""
+        """Prepare repeated launches of a kernel. `Kernel.prepare` describes `tensors` and `fixed`."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
         return Launch(
@@ -239,7 +240,7 @@ class Gpu:
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
-        """Wait for the work on a stream. `kernel` names the kernel in the message of a fault.
+        """Wait for the work on a stream. `kernel` is the name of the kernel in the message of a fault.
 
         Errors: DeviceFault gpu.fault. After a fault, only a new process can use the GPU.
         """
@@ -285,7 +286,7 @@ class Gpu:
 
 
 def _measured(loaded: Any) -> Resources:
-    """Return the driver's values for the resources of a kernel, for assemblers without a verbose log."""
+    """Return the resources of a kernel from the driver, for assemblers whose log does not state them."""
     found = loaded.attributes
     return Resources(int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes))
 

@@ -1,10 +1,16 @@
-"""Statuses of the CUDA driver as messages and errors."""
+"""NVIDIA's Python packages, and errors and messages for the status codes of the CUDA driver.
+
+The packages are an extra, so they are imported on use.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from warploom.diagnostics import Diagnostic, Severity, WarploomError
+from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError
+
+_OLDEST_CORE = (1, 2)  # first release with the cache and the array views that this package uses
 
 
 class DeviceFault(WarploomError):
@@ -12,18 +18,18 @@ class DeviceFault(WarploomError):
 
     @classmethod
     def of(cls, message: str, hint: str = "") -> DeviceFault:
-        """Return a fault with this message."""
+        """Return a fault with one message and a hint."""
         return cls([Diagnostic("gpu.fault", Severity.ERROR, message, hint=hint)])
 
 
 def status_text(driver: Any, status: Any) -> str:
-    """Return the driver's description of a status."""
+    """Return the driver's description of a status code."""
     _, text = driver.cuGetErrorString(status)
     return text.decode() if text else str(status)
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """Return the value of a driver call that must succeed. Errors: DeviceFault gpu.fault."""
+    """Return the value in the result of a driver call. Errors: DeviceFault gpu.fault if the call failed."""
     status, *values = answer
     if status:
         raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")
@@ -31,6 +37,34 @@ def must(driver: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """Return the first sentence of an error, without the paragraphs that NVIDIA's packages append."""
+    """Return the first sentence of an error's message. NVIDIA's packages append whole paragraphs."""
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__
+
+
+def package(name: str) -> Any:
+    """Import a module of NVIDIA's packages. Errors: UsageError gpu.packages if it is missing or broken."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise UsageError(
+            "a launch on a GPU needs NVIDIA's Python packages", code="gpu.packages", hint="pip install 'warploom[gpu]'"
+        ) from None
+    except ImportError as error:
+        raise UsageError(
+            f"NVIDIA's Python packages are installed but cannot be loaded: {error}",
+            code="gpu.packages",
+            hint="pip install --upgrade 'warploom[gpu]'",
+        ) from None
+
+
+def core() -> Any:
+    """Import the module cuda.core. Errors: UsageError gpu.packages if it is missing or too old."""
+    found = package("cuda.core")
+    if tuple(map(int, found.__version__.split(".")[:2])) < _OLDEST_CORE:
+        raise UsageError(
+            f"cuda-core {found.__version__} is installed; expected {'.'.join(map(str, _OLDEST_CORE))} or newer",
+            code="gpu.packages",
+            hint="pip install --upgrade 'warploom[gpu]'",
+        )
+    return found

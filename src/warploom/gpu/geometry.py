@@ -19,7 +19,7 @@ Extents = tuple[int, int, int]
 
 
 def triple(name: str, value: Extent) -> Extents:
-    """Return an extent of a launch as (x, y, z). Errors: UsageError launch.geometry."""
+    """Return an extent of a launch as (x, y, z), filled up with 1. Errors: UsageError launch.geometry."""
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
     are_positive = all(
         isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
@@ -32,12 +32,12 @@ def triple(name: str, value: Extent) -> Extents:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Geometry of a launch.
+    """Geometry and attributes of a launch.
 
     `cooperative` makes all CTAs resident together. `programmatic` lets the launch start before the previous launch on
-    its stream has ended; the kernel must wait for the results of that launch itself.
+    its stream has ended; the kernel itself must then wait for the results of the previous launch.
 
-    Units: `shared` bytes of dynamic shared memory.
+    Units: `shared` in bytes of dynamic shared memory.
     """
 
     grid: Extents
@@ -57,7 +57,7 @@ class Geometry:
         cooperative: bool = False,
         programmatic: bool = False,
     ) -> Geometry:
-        """Return the geometry that a caller describes. Errors: UsageError launch.geometry, launch.shared."""
+        """Return the geometry with these extents, checked. Errors: UsageError launch.geometry, launch.shared."""
         if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
             raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
         extents = triple("grid", grid), triple("block", block)
@@ -70,7 +70,7 @@ class Geometry:
         return prod(self.cluster or (1,))
 
     def configure(self, driver: Any) -> Any:
-        """Return the driver's configuration of the launch."""
+        """Return the CUlaunchConfig of the launch. `driver` is the module cuda.bindings.driver."""
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = self.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = self.block

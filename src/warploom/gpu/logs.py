@@ -1,4 +1,4 @@
-"""An assembler's log as findings with locations, and as the resources of each kernel."""
+"""Findings and resources of kernels, read from the log of an assembler."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class Resources:
     """Resources of a kernel.
 
     Units: `registers` per thread; `stack`, `spill_stores` and `spill_loads` in bytes per thread; `shared` in bytes
-    per
-        CTA, without dynamic shared memory.
+        per CTA, without dynamic shared memory; `barriers` per CTA.
     """
 
     registers: int = 0
@@ -39,7 +38,10 @@ class Resources:
 
 
 def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the errors, warnings and remarks of an assembler's log: gpu.assembler, gpu.c7508 and similar."""
+    """Return the errors, warnings and remarks of an assembler's log.
+
+    The code is gpu.assembler or, for a remark with a rule, its number such as gpu.c7508.
+    """
     found: list[Diagnostic] = []
     for line in log.splitlines():
         entry = _LINE.search(line)
@@ -59,7 +61,6 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _version_hint(message: str) -> str:
-    """Return a hint for a PTX version that the assembler does not support, or an empty text."""
     if newer := _NEWER.search(message):
         return (
             f"this assembler supports PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and select "
@@ -69,7 +70,7 @@ def _version_hint(message: str) -> str:
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
-    """Return a remark with the location that it names and the hint of its rule."""
+    """Return a remark of the assembler as a finding, at the location in its text and with its rule's hint."""
     rule = rule_of_remark(number)
     text = message.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
@@ -81,7 +82,7 @@ def _explained(number: str, message: str, source: Source, span: Span | None) -> 
 
 
 def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the finding gpu.spills if a kernel spills registers."""
+    """Return the finding gpu.spills if the kernel `name` spills registers, and otherwise nothing."""
     if not used.spill_stores and not used.spill_loads:
         return ()
     rule = rules()["gpu.spills"]
@@ -93,7 +94,7 @@ def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]
 
 
 def resources(log: str) -> dict[str, Resources]:
-    """Return the resources of each kernel of a module by name, as far as a verbose log states them."""
+    """Return the resources of each kernel that a verbose log describes, by the name of the kernel."""
     found: dict[str, Resources] = {}
     name = ""
     for line in log.splitlines():
@@ -122,6 +123,5 @@ def _line_span(source: Source, line: int) -> Span:
 
 
 def _name_span(source: Source, name: str) -> Span | None:
-    """Return the location of a function's declaration."""
     found = re.search(rf"\.(?:entry|func)\b[^;{{]*?(?<![\w$])({re.escape(name)})(?![\w$])", source.text)
     return Span(*found.span(1)) if found is not None else None

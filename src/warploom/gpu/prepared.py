@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import UNORDERED, Locator, is_foreign_type, is_torch_type, signature, type_name
+from warploom.gpu.arrays import (
+    UNORDERED,
+    Locator,
+    current_of,
+    handle_of,
+    is_foreign_type,
+    is_torch_type,
+    signature,
+    type_name,
+)
 from warploom.gpu.driver import status_text
 from warploom.gpu.geometry import Geometry
-from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
 from warploom.isa.model.parameters import Parameter, argument_error, encode, integer_range
 from warploom.isa.model.types import TYPES
@@ -29,19 +37,18 @@ _MOST_PACKED = 256  # parameter blocks in the cache
 
 
 class Launch:
-    """Kernel with its geometry. `launch(a, b, 1024)` launches it on a stream and returns at once.
+    """Kernel with a geometry. `launch(a, b, 1024)` launches it on a stream and returns before it ends.
 
-    Arguments are in parameter order. An array on the GPU is passed by its address, whatever its strides; its owner
-    must keep it until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A 128-byte
-    parameter takes a TensorMap or bytes. A parameter of `tensors` takes an array with the shape, strides and type of
-    the prepared TensorMap, or its address. Fixed parameters take no argument.
+    Arguments are in parameter order. An array on the GPU is passed by its address, and its strides are ignored. The
+    caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A
+    128-byte parameter takes a TensorMap or bytes. A parameter in `tensors` takes an array with the shape, strides and
+    type of the array of its TensorMap, or the address of such an array. A parameter in `fixed` takes no argument.
 
     Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays, and
     otherwise the stream of the Gpu.
 
-    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. A fault of
-    the
-        kernel is raised by the wait for the stream.
+    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. The function
+        that waits for the stream raises a fault of the kernel.
     """
 
     def __init__(
@@ -62,7 +69,7 @@ class Launch:
         self._config = geometry.configure(driver)
         self._handle = -1
         self._block = bytearray(max((p.offset + p.size for p in parameters), default=1))
-        # The driver gets an address per parameter: its own block aligns parameters of 64 bytes differently from PTX.
+        # The driver gets one address per parameter, because it would align 64-byte parameters differently from PTX.
         self._memory = ctypes.c_char.from_buffer(self._block)
         start = ctypes.addressof(self._memory)
         self._places = (ctypes.c_void_p * max(len(parameters), 1))(*(start + p.offset for p in parameters))
@@ -97,9 +104,10 @@ class Launch:
             self._launch(handle)
 
     def at(self, args: tuple[int | float, ...], stream: int) -> None:
-        """Launch with numbers and addresses only, on the stream with this handle.
+        """Launch the kernel with numbers and addresses as arguments. `stream` is the handle of a stream.
 
-        Packed arguments are cached: a launch with the same numbers costs the host little more than the driver's call.
+        The packed arguments are cached. A later launch with equal arguments takes the host little longer than the call
+        of the driver.
         """
         with self._lock:
             packed = self._packed.get(args)
@@ -219,9 +227,9 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """Return the stream to order after an array's producer.
+    """Return the stream that must wait for the producer of an array.
 
-    It is UNORDERED if the library orders streams itself.
+    The result is UNORDERED for PyTorch and CuPy, whose current stream the launch uses.
     """
     return UNORDERED if current_of(type(array)) is not None else stream
 

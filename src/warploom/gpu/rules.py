@@ -17,9 +17,11 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule with its code.
+    """Rule of a launch on a GPU, as its page explains it.
 
-    `when` is "open", "call", "assembled" or "run"; `says` summarizes the ptxas remark.
+    `what` is violated, `why` the rule exists, and `cure` is the remedy. `when` is the time of the check: "open" for the
+    opening of the GPU, "call" for the launch, "assembled" for the assembly, "run" for the execution. `says` summarizes
+    the remark of ptxas that the rule explains, or is empty.
     """
 
     code: str

@@ -6,19 +6,18 @@ import ctypes
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.driver import status_text
-from warploom.gpu.packages import package
+from warploom.gpu.driver import package, status_text
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 
 _TYPES = (
     "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT32_FTZ", "FLOAT64", "BFLOAT16",
     "TFLOAT32", "TFLOAT32_FTZ", "16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B",
 )  # fmt: skip
-"""Element types as the driver names them; the index is the code of `TensorMapFields`."""
+"""Names of the element types in the driver. The index of a name is its code in TensorMapFields."""
 
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:
-    """Return the 128 bytes of a tensor map. Errors: UsageError gpu.tensor-map."""
+    """Return the 128 bytes that hardware reads for a tensor map. Errors: UsageError gpu.tensor-map."""
     encoded = _encoded(fields)  # keeps the bytes alive
     return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)
 
@@ -27,7 +26,7 @@ _CACHED = 256  # addresses whose tensor maps are kept
 
 
 class MovingTensorMap:
-    """Tensor map whose array changes its address, but not its shape and strides, from launch to launch."""
+    """Tensor map of arrays with one shape and different addresses, for repeated launches of a kernel."""
 
     def __init__(self, fields: TensorMapFields) -> None:
         self._driver = package("cuda.bindings.driver")
@@ -36,7 +35,7 @@ class MovingTensorMap:
         self._known = {fields.global_address: self._bytes.raw}  # launches often rotate through arrays
 
     def at(self, address: int) -> bytes:
-        """Return the 128 bytes with another address. Errors: UsageError gpu.tensor-map."""
+        """Return the 128 bytes of the map for an array at an address. Errors: UsageError gpu.tensor-map."""
         found = self._known.get(address)
         if found is None:
             (status,) = self._driver.cuTensorMapReplaceAddress(self._map, address)
@@ -52,7 +51,6 @@ class MovingTensorMap:
 
 
 def _encoded(fields: TensorMapFields) -> Any:
-    """Return the driver's tensor map. Errors: UsageError gpu.tensor-map."""
     driver = package("cuda.bindings.driver")
     if fields.swizzle_span not in (0, 32, 64, 128):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Timing on a GPU: interleaved calls in graphs or between events, with the clocks and the power.
+"""Timing of calls on a GPU in alternation, with the clocks and the power of the GPU.
 
 times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lambda s: torch.mm(a, b, out=c)]})
 print(times["ours"].median, state(gpu))
@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.device import Gpu
-from warploom.gpu.driver import first_sentence
-from warploom.gpu.packages import package
+from warploom.gpu.driver import first_sentence, package
 
 Call = Callable[[Any], object]
 
@@ -26,7 +25,7 @@ _WARM = 2
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Times of the repetitions of a list of calls. Units: microseconds per call."""
+    """Times of a list of calls, one for each repetition. Units: microseconds per call."""
 
     times: tuple[float, ...]
 
@@ -45,7 +44,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """State of a GPU; None for unknown values. Units: MHz, W, degrees Celsius."""
+    """Clocks, power and temperature of a GPU. Unknown values are None. Units: MHz, W, degrees Celsius."""
 
     clock: int | None
     memory_clock: int | None
@@ -71,14 +70,16 @@ def measure(
     warm_up: float = 0.0,
     pause: float = 0.0,
 ) -> dict[str, Timing]:
-    """Time lists of calls.
+    """Time named lists of calls, and return a Timing for each name.
 
-    Each repetition runs every list once, in turn, so that all have the same clocks.
+    Each repetition runs every list once, in turn, so that all lists run at the same clocks.
 
-    A call takes the stream to use; PyTorch and CuPy use this stream by default meanwhile. All calls of a list are
-    timed together, and a Timing has the time per call, so a list can rotate through buffers that together exceed the
-    cache. With "graph" a list is recorded once and replayed, so host time is not included. With "events" the host
-    makes the calls in each repetition.
+    A call takes the stream to use. During the measurement this stream is also the current stream of PyTorch and CuPy.
+    All calls of a list are timed together, and its Timing has the time per call. A list can therefore rotate through
+    buffers that together exceed the cache.
+
+    If `by` is "graph", a list is recorded once and replayed, so host time is not included. If `by` is "events", the
+    host makes the calls in each repetition, between two events.
 
     Units: `warm_up` seconds of work before the first repetition, `pause` seconds of rest before each repetition.
     Errors: UsageError gpu.timing without calls, or for calls that cannot be recorded; DeviceFault gpu.fault.
@@ -109,7 +110,7 @@ def measure(
 
 
 def state(gpu: Gpu) -> State:
-    """Return clocks, power and temperature of a GPU from its management library (NVML)."""
+    """Read the clocks, power and temperature of a GPU through NVIDIA's management library (NVML)."""
     try:
         seen = gpu.device.to_system_device()
         fields = package("cuda.bindings.nvml").FieldId
@@ -142,7 +143,7 @@ def _value(read: Callable[[], int]) -> int | None:
 
 @contextmanager
 def _current_stream(gpu: Gpu) -> Generator[Any]:
-    """Yield the GPU's private stream, which PyTorch and CuPy use too if they are loaded."""
+    """Yield the GPU's own stream, and make it the current stream of PyTorch and CuPy if they are loaded."""
     stream = gpu.own_stream
     handle = int(stream.handle)
     with ExitStack() as stack:
@@ -155,7 +156,6 @@ def _current_stream(gpu: Gpu) -> Generator[Any]:
 
 
 def _warm_up(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
-    """Keep the GPU busy for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for run in runs:
@@ -189,7 +189,7 @@ def _repeated(stream: Any, calls: Sequence[Call]) -> Callable[[], object]:
 
 
 def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:
-    """Return the microseconds of a run on the GPU's clock."""
+    """Return the duration of a run between two events. Units: microseconds of the GPU's clock."""
     timed = package("cuda.core").EventOptions(timing_enabled=True)
     before = stream.record(options=timed)
     run()

@@ -1,1 +1,1 @@
-"""Integrations with other tools: Triton, pytest and Dask."""
+"""Integrations with Triton, pytest and Dask."""

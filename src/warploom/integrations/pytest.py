@@ -1,4 +1,4 @@
-"""pytest plugin with fixtures that run kernels on the emulator and on the GPU, and fail on findings.
+"""pytest plugin whose fixtures run kernels on the emulator and on a GPU, and fail tests on findings.
 
 pytest imports this module at every start, so the rest of Warploom is imported only when a test requests a fixture.
 The module has no assertions to rewrite: PYTEST_DONT_REWRITE.
@@ -27,7 +27,7 @@ _OPTIONS = ("arch", "schedules", "sanitize", "cuda")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the command-line options."""
+    """Add Warploom's command-line options to pytest."""
     group = parser.getgroup("warploom", "kernels on Warploom's emulator")
     group.addoption(
         "--warploom-arch", metavar="ARCH", help="architecture of the emulator (default: the kernel's target)"
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker `warploom`."""
     config.addinivalue_line(
         "markers",
         "warploom(arch=None, schedules=None, sanitize=True, cuda=True): backends of the test, instead of those of the "
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Generate one test for each schedule of the emulator, and one for the GPU."""
+    """Parametrize a test that uses a fixture of this plugin: each schedule of the emulator, and the GPU."""
     if "warploom_backend" not in metafunc.fixturenames:
         return
     marked = _marker_options(metafunc.definition)
@@ -90,9 +90,9 @@ class Backend:
         return f"cpu-{self.schedule}" if self.device == "cpu" else self.device
 
     def launch(self, ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Run:
-        """Call `warploom.launch` on this backend.
+        """Call `warploom.launch` with this backend and these keyword arguments, and return its Run.
 
-        A finding of the sanitizer fails the test. A GPU that cannot run the kernel skips the test.
+        A finding of the sanitizer fails the test. If the GPU cannot run the kernel, the test is skipped.
         """
         from warploom.diagnostics import UsageError, render
         from warploom.runtime.api import launch
@@ -113,7 +113,7 @@ class Backend:
 
 @cache
 def _gpu() -> tuple[str, str]:
-    """Return the target of the GPU and "", or "" and the reason why there is none."""
+    """Return the GPU's target and an empty text, or an empty text and the reason why no GPU is usable."""
     from warploom.diagnostics import UsageError
     from warploom.gpu import Gpu
 
@@ -137,7 +137,7 @@ def _skip_unsupported(ptx: str | Path | Module) -> None:
 
 @pytest.fixture
 def warploom_backend(request: pytest.FixtureRequest) -> Backend:
-    """Return the backend of this test: each schedule of the emulator in turn, and the GPU if there is one."""
+    """Return the backend of this test. The test runs once for each schedule of the emulator, and on a GPU."""
     backend: Backend = request.param
     if backend.device == "cuda" and not _gpu()[0]:
         pytest.skip(f"no GPU: {_gpu()[1]}")
@@ -146,15 +146,15 @@ def warploom_backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 def warploom_launch(warploom_backend: Backend) -> Any:
-    """Return `warploom.launch` for the backend of this test; it fails the test on findings."""
+    """Return a function like `warploom.launch` that uses this test's backend and fails on findings."""
     return warploom_backend.launch
 
 
 @pytest.fixture
 def warploom_triton(warploom_backend: Backend) -> Generator[list[LaunchRecord]]:
-    """Run the Triton kernels of this test on the emulator and yield the list of launches.
+    """Run the Triton kernels of this test on the emulator, and yield the growing list of their launches.
 
-    Findings fail the test.
+    A finding fails the test.
     """
     from warploom.integrations import triton
 

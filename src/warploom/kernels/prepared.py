@@ -16,8 +16,7 @@ from warploom.author import Kernel
 from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
-from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
-from warploom.gpu.streams import current_of
+from warploom.gpu.arrays import UNORDERED, current_of, is_torch_type, number_of
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.plan import OLDEST
 from warploom.kernels.hopper.dispatch import HopperDispatch

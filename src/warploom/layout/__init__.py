@@ -1,4 +1,7 @@
-"""Positions of matrix elements: fragments, descriptors, swizzles, tensor maps and sparse metadata."""
+"""Positions of matrix elements in registers, shared memory and tensor memory, and tensor maps.
+
+The package has fragment maps, descriptors, swizzles, tensor maps, sparse metadata and scale factors.
+"""
 
 from __future__ import annotations
 
@@ -33,42 +36,10 @@ from warploom.layout.tile import (
 )
 
 __all__ = [
-    "BANKS",
-    "Boxes",
-    "Descriptor",
-    "FragmentMap",
-    "InstructionDescriptor",
-    "MetadataMap",
-    "Order",
-    "ScaleMap",
-    "SharedMap",
-    "Strided",
-    "TensorMap",
-    "TensorMapFields",
-    "TensorMemoryMap",
-    "TileRows",
-    "UmmaDescriptor",
-    "bank_picture",
-    "box_bytes",
-    "box_fields",
-    "box_map",
-    "boxes",
-    "coordinate_error",
-    "descriptor",
-    "fill_bytes",
-    "load_fragment",
-    "matrix_addresses",
-    "metadata",
-    "row_bytes",
-    "scale_factors",
-    "shared_bytes",
-    "store_fragment",
-    "strided",
-    "swizzle",
-    "tile_rows",
-    "tiled_fragment",
-    "transpose_fragment",
-    "unit_bits",
-    "warp_fragment",
+    "BANKS", "Boxes", "Descriptor", "FragmentMap", "InstructionDescriptor", "MetadataMap", "Order", "ScaleMap",
+    "SharedMap", "Strided", "TensorMap", "TensorMapFields", "TensorMemoryMap", "TileRows", "UmmaDescriptor",
+    "bank_picture", "box_bytes", "box_fields", "box_map", "boxes", "coordinate_error", "descriptor", "fill_bytes",
+    "load_fragment", "matrix_addresses", "metadata", "row_bytes", "scale_factors", "shared_bytes", "store_fragment",
+    "strided", "swizzle", "tile_rows", "tiled_fragment", "transpose_fragment", "unit_bits", "warp_fragment",
     "warpgroup_fragment",
-]
+]  # fmt: skip

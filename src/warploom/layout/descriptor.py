@@ -44,6 +44,7 @@ class Descriptor(Displayed):
     """
 
     display_kind: ClassVar[str] = "descriptor"
+    _mn_major_elements: ClassVar[str] = "16-bit elements"
 
     start_address: int
     leading_byte_offset: int
@@ -65,7 +66,7 @@ class Descriptor(Displayed):
             raise UsageError(f"the descriptor's swizzle is {self.swizzle} bytes; expected 0, 32, 64 or 128")
 
     def encode(self) -> int:
-        """Return the 64-bit value."""
+        """Return the descriptor as the 64-bit value that the instruction takes."""
         value = self.base_offset << 49 | _SWIZZLE_CODE[self.swizzle] << 62
         for name, low in _ADDRESS_FIELDS.items():
             value |= getattr(self, name) >> 4 << low
@@ -73,7 +74,7 @@ class Descriptor(Displayed):
 
     @staticmethod
     def decode(value: int) -> Descriptor:
-        """Return the descriptor of a 64-bit value; like the hardware, ignore bits that belong to no field."""
+        """Return the descriptor with a 64-bit value. Bits that belong to no field are ignored, as on hardware."""
         if not 0 <= value < 1 << 64:
             raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
         addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
@@ -96,7 +97,8 @@ class Descriptor(Displayed):
     def tile(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> SharedMap:
         """Return the shared-memory map of the tile that the descriptor describes.
 
-        With `padded`, 16 floats of 6 or 4 bits are stored together in 16 bytes.
+        `element` is an element type such as "f16", and `major` is "K" or "MN". If `padded`, every 16 elements of 4 or
+        6 bits occupy 16 bytes; otherwise they are consecutive.
 
         Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
         Errors: UsageError for an element type or a major without a canonical layout.
@@ -117,12 +119,8 @@ class Descriptor(Displayed):
 
     @property
     def atom_depth(self) -> int:
-        """Number of k in an atom of an MN-major tile."""
+        """Extent along K of a swizzle atom of an MN-major tile. Units: elements."""
         return 8
-
-    @property
-    def _mn_major_elements(self) -> str:
-        return "16-bit elements"
 
     @property
     def _swizzle_text(self) -> str:
@@ -149,14 +147,16 @@ class Descriptor(Displayed):
 class UmmaDescriptor(Descriptor):
     """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
-    The offsets and the base offset have the bits of a `Descriptor`. Bits 48-46 are 0b001, and 63-61 hold the swizzle
-    (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the number of bytes that the
-    swizzle keeps together: 16, or 32 for MN-major tiles of 32-bit elements.
+    The address, the offsets and the base offset have the same bits as in a `Descriptor`. Bits 48-46 are 0b001, and
+    63-61 hold the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the
+    number of consecutive bytes that the swizzle moves as a unit: 16, or 32 for MN-major tiles of 32-bit elements.
 
     Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
     """
+
+    _mn_major_elements: ClassVar[str] = "elements of 8 bits or more"
 
     atom: int = 16
 
@@ -169,15 +169,15 @@ class UmmaDescriptor(Descriptor):
             )
 
     def encode(self) -> int:
-        """Return the 64-bit value."""
+        """Return the descriptor as the 64-bit value that the instruction takes."""
         fields = Descriptor.encode(self) & ~(3 << 62)
         return fields | _UMMA_CONSTANT | _UMMA_CODE[self.swizzle, self.atom] << 61
 
     @staticmethod
     def decode(value: int) -> UmmaDescriptor:
-        """Return the descriptor of a 64-bit value.
+        """Return the descriptor with a 64-bit value.
 
-        Errors: UsageError for wrong constant bits, an absolute leading offset and an unknown swizzle.
+        Errors: UsageError for wrong constant bits, for an absolute leading byte offset, and for an unknown swizzle.
         """
         shared = Descriptor.decode(value & ~(3 << 62) if value >= 0 else value)
         if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
@@ -194,9 +194,9 @@ class UmmaDescriptor(Descriptor):
 
     @staticmethod
     def packed(rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K") -> UmmaDescriptor:
-        """Return the descriptor of a tile at address 0 without gaps between its atoms.
+        """Return the descriptor of a tile at address 0 without gaps between its swizzle atoms.
 
-        MN-major tiles of 32-bit elements are in atoms of 32 bytes.
+        The swizzle of an MN-major tile of 32-bit elements has atoms of 32 bytes.
 
         Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
         Errors: UsageError for an unknown swizzle.
@@ -208,12 +208,8 @@ class UmmaDescriptor(Descriptor):
 
     @property
     def atom_depth(self) -> int:
-        """Number of k in an atom of an MN-major tile."""
+        """Extent along K of a swizzle atom of an MN-major tile. Units: elements."""
         return 4 if self.atom == 32 else 8
-
-    @property
-    def _mn_major_elements(self) -> str:
-        return "elements of 8 bits or more"
 
     @property
     def _swizzle_text(self) -> str:
@@ -242,10 +238,10 @@ class UmmaDescriptor(Descriptor):
 def descriptor(
     rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K", start_address: int = 0
 ) -> Descriptor:
-    """Return the descriptor of a tile without gaps between its core matrices.
+    """Return the descriptor of a wgmma tile without gaps between its core matrices.
 
-    In a K-major tile, all rows of the first span precede those of the next; in an MN-major tile, all k of the first
-    span do.
+    A span is the width of the swizzle, or 16 bytes without a swizzle. A K-major tile stores the first span of all rows
+    before the second span of all rows. An MN-major tile stores the first span of all k before the second span.
 
     Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
     Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
@@ -284,14 +280,17 @@ def matrix_addresses(
     major: str = "K",
     depth: int = 8,
 ) -> NDArray[np.int32]:
-    """Return the byte offsets of a canonical tile's elements from the start address, before the swizzle.
+    """Return the byte offsets of a tile's elements from its start address, before the swizzle.
 
-    K-major: core matrices of 8 rows by 16 bytes. Rows are one span apart (16 bytes without a swizzle), groups of 8 rows
-    one stride byte offset. The 16-byte chunks along K are adjacent within a span; spans are one leading byte offset
-    apart.
+    The tile has a canonical layout. A span is the width of the swizzle, or 16 bytes without a swizzle.
 
-    MN-major: spans along MN, one leading byte offset apart. The k are one span apart in groups of `depth`, and the
-    groups one stride byte offset. Without a swizzle the two offsets are exchanged.
+    In a K-major tile, a span is a part of a row. The distance of neighbouring rows is one span within a group of 8
+    rows, and the distance of neighbouring groups is the stride byte offset. The distance of neighbouring spans of a row
+    is the leading byte offset.
+
+    In an MN-major tile, a span is a part of a column along M or N. The distance of neighbouring k is one span within a
+    group of `depth` k, and the distance of neighbouring groups is the stride byte offset. The distance of neighbouring
+    spans of a column is the leading byte offset. Without a swizzle the two offsets are exchanged.
 
     The result is cached and read-only.
 

@@ -12,16 +12,18 @@ from warploom.display import Displayed
 
 
 def read_only(*arrays: NDArray[Any]) -> None:
-    """Make arrays read-only."""
+    """Make NumPy arrays read-only, in place."""
     for array in arrays:
         array.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ElementMap(Displayed):
-    """Map of the elements of a matrix of `rows` by `cols`.
+    """Map of the elements of a matrix of `rows` by `cols` to their positions.
 
-    Units: `bits` is the width of the container of an element.
+    `name` identifies the operand in messages. `legend` describes the map as in CuTe, `(T32,V4) -> (M16,N8)`.
+
+    Units: `bits` is the number of bits that an element takes, with its padding.
     """
 
     display_kind: ClassVar[str] = "layout"
@@ -40,7 +42,7 @@ class ElementMap(Displayed):
             )
 
     def cells(self) -> list[list[str]]:
-        """Return the text of every element in the table that `str` returns."""
+        """Return the cells of the table that `str` prints, one for each element, by row and column."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

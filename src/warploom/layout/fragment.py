@@ -1,6 +1,6 @@
-"""Fragment maps: the matrix element in each lane and register of a warp.
+"""Fragment maps, which state the matrix element in each lane and register of a warp or a warpgroup.
 
-They also copy between registers and matrices.
+A map also copies elements between registers and matrices.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint1
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Positions of the register units of one warp in its matrix, in row-major order.
+    """Order of the elements of a fragment in the registers of one warp.
 
-    A unit is an element, or a whole register if all registers hold neighbouring elements. The matrix of a warpgroup is
-    that of its `warps`, stacked along the rows, each in this order.
+    `target` is the row-major position in the matrix of each unit. A unit of type `dtype` is an element, or a whole
+    register if every register holds neighbouring elements. A fragment of a warpgroup has 4 `warps`. Their matrices are
+    stacked along the rows, and each has this order.
 
-    Shapes: `target` is (registers, units of a register across the warp, lane by lane).
+    Shapes: `target` is (registers, units), where the units are those of one register in lane 0, then lane 1, ….
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]
@@ -39,9 +40,11 @@ class Order:
 class FragmentMap(ElementMap):
     """Map (lane, item) -> (row, col) of one operand of a matrix instruction.
 
-    Items have the manual's numbers: a0, a1, ... from the low bits of the first register up. An instruction that
-    works on several matrices (`tiles` > 1) has them stacked along the rows. Items without an element, such as those of
-    most lanes of sparse metadata, have row and column -1; a map with such items cannot gather or scatter.
+    An item is an element in the registers of a lane. Items have the manual's numbers: a0, a1, … from the low bits of
+    the first register up. If an instruction works on several matrices, `tiles` is their number, and the map stacks them
+    along the rows. An item without an element, as in most lanes of sparse metadata, has row and column -1. A map with
+    such items cannot gather or scatter. `packed_along` is "row" or "col" if 32 single bits along this axis are packed
+    in one register, and otherwise empty.
 
     Shapes: `row` and `col` are (lanes, items); registers are (batch, registers, lanes); matrices are
         (batch, rows, cols), or (batch, cols, rows) if `transposed`.
@@ -76,7 +79,7 @@ class FragmentMap(ElementMap):
         return bool((self.row < 0).any())
 
     def register_of(self, item: int) -> tuple[int, int]:
-        """Return the register of an item and its first bit in this register."""
+        """Return the number of the register that holds an item, and the item's lowest bit in this register."""
         if not 0 <= item < self.items:
             raise UsageError(f"{self.name}: there is no item {item}; expected 0 to {self.items - 1}")
         return divmod(item * self.bits, self.register_bits)
@@ -100,15 +103,16 @@ class FragmentMap(ElementMap):
         return tuple((int(lane), int(item)) for lane, item in found)
 
     def gather(self, registers: Bits | Sequence[Bits], *, signed: bool = False, transposed: bool = False) -> Bits:
-        """Return the matrices of a batch of fragments, as raw element bits.
+        """Return the matrices whose fragments are in a batch of registers, as raw element bits.
 
         If several lanes hold an element, the lowest register of the lowest lane is read. `signed` sign-extends 4-bit
         elements to 8 bits.
 
-        Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The matrix is
-            (batch, rows, cols): uint8 for elements of 8 bits and fewer, otherwise unsigned of the element's width; an
-            element as wide as its register keeps the dtype of the register. Single bits stay packed, 32 of them along
-            k in one uint32.
+        Elements of at most 8 bits are returned as uint8, wider elements as unsigned integers of their width. An element
+        as wide as a register keeps the dtype of the registers. Single bits stay packed: 32 bits along K are one uint32.
+
+        Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The result is
+            (batch, rows, cols), or (batch, cols, rows) if `transposed`.
         """
         stacked = self._registers(registers)
         batch = stacked.shape[0]
@@ -131,7 +135,7 @@ class FragmentMap(ElementMap):
         return taken.reshape(batch, cols, rows) if transposed else taken.reshape(batch, rows, cols)
 
     def scatter(self, matrix: Bits, *, transposed: bool = False) -> Bits:
-        """Return the registers of a batch of fragments that hold matrices: the inverse of `gather`.
+        """Return the registers whose fragments hold a batch of matrices. This is the inverse of `gather`.
 
         Shapes: matrix (batch, rows, cols), or (batch, cols, rows) if `transposed`; the result is
             (batch, registers, lanes).
@@ -156,14 +160,15 @@ class FragmentMap(ElementMap):
         return taken.reshape(batch, self.registers, self.lanes)
 
     def order(self, *, transposed: bool = False) -> Order | None:
-        """Return the order of the units of each matrix, or of each transposed matrix.
+        """Return the order of the elements of the matrix, or of the transposed matrix, in the registers.
 
-        The result is None if elements are parts of bytes, or if several lanes hold an element.
+        The result is None if elements are narrower than a byte, if several lanes hold an element, or if a warpgroup
+        holds the fragment and `transposed` is set.
         """
         return self._orders[transposed]
 
     def cells(self) -> list[list[str]]:
-        """Return the items of every element: `T0:0` is item 0 of lane 0."""
+        """Return for each element the lanes and items that hold it: `T0:1` is item 1 of lane 0."""
         cells = [["" for _ in range(self.cols)] for _ in range(self.rows)]
         for lane in range(self.lanes):
             for item in np.flatnonzero(self.row[lane] >= 0).tolist():
@@ -190,10 +195,7 @@ class FragmentMap(ElementMap):
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix that `gather` returns.
-
-        32 single bits are packed into one word.
-        """
+        """Rows and columns of the matrix that `gather` returns. 32 packed bits count as one element."""
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":
@@ -226,9 +228,10 @@ class FragmentMap(ElementMap):
 
     @cached_property
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Flat matrix position of every register unit; register unit of every element; the same, transposed.
+        """Indices for `scatter`, for `gather`, and for a transposed `gather`.
 
-        A register unit is an element, or 32 packed bits.
+        A unit is an element, or 32 packed bits. The first array has the row-major matrix position of each unit of the
+        registers. The other two have the unit of each element of the matrix and of the transposed matrix.
         """
         if self.is_partial:
             raise UsageError(f"{self.name}: some items have no element; expected a map of a whole matrix")

@@ -18,7 +18,10 @@ _ONLY_F32 = {"f32": 1}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Kind of multiplication: its dense K and the codes of its types."""
+    """Kind of multiplication (`kind::`): its K for a dense A, and the codes of its types.
+
+    `inputs` are the types of A and B, `sums` those of D, and `scales` those of scale factors.
+    """
 
     k: int
     inputs: Mapping[str, int]
@@ -38,34 +41,18 @@ _KINDS = {
 
 # Name, lowest bit, number of bits: of all kinds, without scale factors, with scale factors, and of 4-bit kinds.
 _COMMON = (
-    ("sparse", 2, 1),
-    ("atype", 7, 3),
-    ("btype", 10, 3),
-    ("negate_a", 13, 1),
-    ("negate_b", 14, 1),
-    ("a_major", 15, 1),
-    ("b_major", 16, 1),
-    ("n", 17, 6),
-    ("m", 24, 5),
-)
+    ("sparse", 2, 1), ("atype", 7, 3), ("btype", 10, 3), ("negate_a", 13, 1), ("negate_b", 14, 1), ("a_major", 15, 1),
+    ("b_major", 16, 1), ("n", 17, 6), ("m", 24, 5),
+)  # fmt: skip
 _PLAIN = (("selector", 0, 2), ("saturate", 3, 1), ("dtype", 4, 2), ("max_shift", 30, 2))
 _SCALED = (("scale_b_id", 4, 2), ("scale_type", 23, 1), ("scale_a_id", 29, 2))
 _LONG = (("k96", 31, 1),)
 _SHIFTS = (0, 8, 16, 32)
 _LABELS = {
-    "atype": "type of A",
-    "btype": "type of B",
-    "dtype": "type of D",
-    "a_major": "major of A",
-    "b_major": "major of B",
-    "scale_type": "type of scale factors",
-    "scale_a_id": "id of scale A",
-    "scale_b_id": "id of scale B",
-    "max_shift": "largest shift",
-    "saturate": "saturation",
-    "selector": "sparsity selector",
-    "k96": "K of 96",
-}
+    "atype": "type of A", "btype": "type of B", "dtype": "type of D", "a_major": "major of A", "b_major": "major of B",
+    "scale_type": "type of scale factors", "scale_a_id": "id of scale A", "scale_b_id": "id of scale B",
+    "max_shift": "largest shift", "saturate": "saturation", "selector": "sparsity selector", "k96": "K of 96",
+}  # fmt: skip
 _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 
@@ -73,10 +60,11 @@ _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 class InstructionDescriptor(Displayed):
     """Instruction descriptor of a multiplication into tensor memory.
 
-    `kind` is the qualifier of the opcode, "f16" for `kind::f16`. The 32 bits do not contain it, but their meaning
-    depends on it. `atype`, `btype` and `dtype` are element types; `a_major` and `b_major` are "K" or "MN". `selector`
-    is that of a sparse A. Block-scaled kinds have a `scale_type` ("" for the first of the kind), the ids of the scale
-    factors of A and B, and `k96` for K = 96 in place of 64. `max_shift` is 0, 8, 16 or 32.
+    `kind` is the modifier of the opcode, "f16" for `kind::f16`. The 32 bits do not contain the kind, but their
+    semantics depend on it. `atype`, `btype` and `dtype` are the element types of A, B and D. `a_major` and `b_major`
+    are "K" or "MN". `selector` is the sparsity selector of a sparse A. Block-scaled kinds have a `scale_type` (an empty
+    text selects the first type of the kind), the ids of the scale factors of A and B, and `k96`, which selects K = 96
+    instead of 64. `max_shift` is 0, 8, 16 or 32.
 
     Units: `m` and `n` in elements, for both CTAs of a pair together.
     Errors: UsageError for a field that does not fit its bits or has no code in the kind.
@@ -135,12 +123,12 @@ class InstructionDescriptor(Displayed):
 
     @property
     def k(self) -> int:
-        """K of the product; a sparse A is counted with its zeros."""
+        """Extent K of the product. The zeros of a sparse A count."""
         return 96 if self.k96 else _KINDS[self.kind].k * (2 if self.sparse else 1)
 
     @property
     def stored_k(self) -> int:
-        """Number of stored elements in a row of A."""
+        """Number of stored elements in a row of A: K, or K/2 for a sparse A."""
         return self.k // 2 if self.sparse else self.k
 
     @property
@@ -154,7 +142,7 @@ class InstructionDescriptor(Displayed):
         return _KINDS[self.kind].inputs is _FOUR_BIT_FLOATS
 
     def encode(self) -> int:
-        """Return the 32-bit value."""
+        """Return the descriptor as the 32-bit value that the instruction takes."""
         codes = dict(self._codes())
         value = 0
         for name, low, _ in _fields(self.kind):
@@ -165,9 +153,9 @@ class InstructionDescriptor(Displayed):
 
     @staticmethod
     def decode(value: int, kind: str) -> InstructionDescriptor:
-        """Return the descriptor of a 32-bit value.
+        """Return the descriptor with a 32-bit value, for a multiplication of a kind such as "f16".
 
-        Errors: UsageError for codes that the kind lacks, and for reserved bits that are not 0.
+        Errors: UsageError for codes that the kind does not define, and for reserved bits that are not 0.
         """
         if not 0 <= value < 1 << 32:
             raise UsageError(f"{value} is not an instruction descriptor; expected an unsigned 32-bit value")
@@ -206,7 +194,7 @@ def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
-    """Return the codes of each field whose value is a name or a step."""
+    """Return the values and codes of each field whose value is not its code."""
     majors = {"K": 0} if kind.inputs is _FOUR_BIT_FLOATS else _MAJORS
     return {
         "atype": {**kind.inputs},

@@ -23,24 +23,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 
-TYPE_BITS = {
-    "b1": 1,
-    "s4": 4,
-    "u4": 4,
-    "s8": 8,
-    "u8": 8,
-    "e4m3": 8,
-    "e5m2": 8,
-    "e3m2": 8,
-    "e2m3": 8,
-    "e2m1": 8,
-    "f16": 16,
-    "bf16": 16,
-    "tf32": 32,
-    "f32": 32,
-    "s32": 32,
-    "f64": 64,
-}
+_TYPES = {1: "b1", 4: "s4 u4", 8: "s8 u8 e4m3 e5m2 e3m2 e2m3 e2m1", 16: "f16 bf16", 32: "tf32 f32 s32", 64: "f64"}
+TYPE_BITS = {word: bits for bits, words in _TYPES.items() for word in words.split()}
 ACCUMULATOR_TYPES = ("f16", "f32", "s32", "f64")
 
 # K of the shapes with two e2m1 elements in a byte, by sparsity; in all other shapes each element has its own byte.
@@ -72,7 +56,6 @@ class _Request:
 
     @property
     def stored_k(self) -> int:
-        """Number of stored elements in a row of A."""
         return self.k // 2 if self.sparse else self.k
 
     @property
@@ -83,14 +66,14 @@ class _Request:
 def warp_fragment(
     instruction: str, operand: str, shape: str, element: str, *, layout: str = "", sparse: bool = False
 ) -> FragmentMap:
-    """Return the fragment map of an operand of a multiplication by one warp.
+    """Return the fragment map of an operand of a matrix multiplication by one warp.
 
-    `instruction` is the name of the instruction in the map and in messages. `operand` is "A", "B", "C" or "D"; `shape`
-    and `element` are the names of the shape ("m16n8k16") and of the element type. `layout` ("row" or "col") applies to
-    f16 A and B of m8n8k4 only. With `sparse`, A has its K/2 stored columns.
+    `instruction` is the name of the instruction in the map and in messages. `operand` is "A", "B", "C" or "D". `shape`
+    is a name such as "m16n8k16", and `element` an element type such as "f16". `layout` ("row" or "col") applies to A
+    and B of f16 with the shape m8n8k4 only. If `sparse`, the map of A has only the K/2 stored columns.
 
-    The function checks that a formula covers the combination, not that a target has the instruction. So do the other
-    functions of this module.
+    Every function of this module accepts any combination that its formulas cover. It does not check if a target has
+    the instruction.
 
     Errors: UsageError for names and shapes that no formula covers.
     Source: PTX ISA 9.7.14.5, 9.7.14.6.
@@ -101,7 +84,9 @@ def warp_fragment(
 def warpgroup_fragment(
     instruction: str, operand: str, shape: str, element: str, *, sparse: bool = False
 ) -> FragmentMap:
-    """Return the fragment map of A or D of a multiplication by a warpgroup; see `warp_fragment`.
+    """Return the fragment map of A or D of a matrix multiplication by a warpgroup.
+
+    `warp_fragment` describes the parameters.
 
     Source: PTX ISA 9.7.15.
     """
@@ -109,11 +94,11 @@ def warpgroup_fragment(
 
 
 def tiled_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
-    """Return the map of a fragment that the manual does not define; see `warp_fragment`.
+    """Return the map of a fragment whose layout the manual does not define.
 
-    Here these fragments consist of warp fragments, in tiles of 16 by 8. For M = 8 and N = 32 the product is transposed:
-    the columns of B take the place of the rows of A. f16 A and B always fill eight registers: the elements of a smaller
-    fragment are repeated.
+    `warp_fragment` describes the parameters. Warploom composes these fragments of the warp fragments of 16 by 8 tiles.
+    For M = 8 and N = 32 the product is transposed: the columns of B take the place of the rows of A. A and B of f16
+    always fill eight registers, in which the elements of a smaller fragment are repeated.
 
     Source: PTX ISA 9.7.14.4.
     """
@@ -191,7 +176,7 @@ def _accumulator(name: str, m: int, bits: int) -> FragmentMap:
 
 
 def _quad_pair(request: _Request) -> FragmentMap:
-    # Lanes 4q..4q+3 and 16+4q..19+4q compute multiplication q of four; the four lie one under the other.
+    # Lanes 4q..4q+3 and 16+4q..19+4q compute multiplication q of four; the map stacks the matrices along the rows.
     # A: (T8,V4) -> (M8,K4)   B: (T8,V4) -> (K4,N8)   C, D: (T8,V8) -> (M8,N8)
     name, operand = request.name, request.operand
     if not request.is_accumulator and request.layout not in ("row", "col"):
@@ -280,9 +265,10 @@ _STORES = {("m8n8", "b16", False): 2, ("m8n8", "b16", True): 2, ("m16n8", "b8", 
 
 
 def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
-    """Return the fragment map of the registers that a matrix load writes; see `warp_fragment`.
+    """Return the fragment map of the registers that a matrix load writes.
 
-    Row r of the map is the row whose address lane r gives; columns are the elements of a row of 16 bytes.
+    `num` is the number of matrices. Row r of the map is the row of 16 bytes whose address is in lane r, and the columns
+    are its elements. `warp_fragment` describes the other parameters.
 
     Source: PTX ISA 9.7.14.5.
     """
@@ -290,7 +276,10 @@ def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, t
 
 
 def store_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
-    """Return the fragment map of the registers that a matrix store reads; see `load_fragment`."""
+    """Return the fragment map of the registers that a matrix store reads.
+
+    `load_fragment` describes the parameters.
+    """
     return _transfer(instruction, shape, element, num, trans, stored=True)
 
 
@@ -331,7 +320,7 @@ def _transfer(instruction: str, shape: str, element: str, num: int, trans: bool,
 
 @cache
 def transpose_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
-    """Return the fragment map of the operand "A" (read) or "D" (written) of a transposition.
+    """Return the fragment map of operand "A" (the source) or "D" (the result) of a matrix transposition.
 
     Source: PTX ISA 9.7.14.5.
     """

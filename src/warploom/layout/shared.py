@@ -1,4 +1,4 @@
-"""Shared-memory maps: the byte, and thus the bank, of every element of a tile."""
+"""Shared-memory maps, which state the byte and the bank of every element of a tile."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class SharedMap(ElementMap):
     """Map (row, col) -> bit of shared memory of a tile that a descriptor or a tensor copy addresses.
 
     Shapes: `at` is (rows, cols).
-    Units: `at` in bits from the beginning of the CTA's shared memory, since elements may be narrower than a byte;
-        `bits` is the width of an element.
+    Units: `at` is the first bit of each element, counted from the beginning of the CTA's shared memory, because
+        elements may be narrower than a byte. `bits` is the width of an element.
     Source: PTX ISA 5.5, 9.7.15.
     """
 
@@ -33,7 +33,7 @@ class SharedMap(ElementMap):
 
     @property
     def byte(self) -> NDArray[np.int64]:
-        """First byte of every element. Shapes: (rows, cols)."""
+        """Byte of shared memory in which each element begins. Shapes: (rows, cols)."""
         return self.at >> 3
 
     @property
@@ -42,7 +42,7 @@ class SharedMap(ElementMap):
         return self.at >> 5 & BANKS - 1
 
     def location(self, row: int, col: int) -> tuple[int, int]:
-        """Return the byte in which an element begins, and the bit of this byte."""
+        """Return the byte of shared memory in which an element begins, and its lowest bit in this byte."""
         self.check_element(row, col)
         return divmod(int(self.at[row, col]), 8)
 
@@ -61,11 +61,11 @@ class SharedMap(ElementMap):
 def box_map(fields: TensorMapFields, start: int = 0) -> SharedMap:
     """Return the shared-memory map of a box that a tensor copy writes at byte `start`.
 
-    Rows of the map are the rows of the box along dimension 0, dimension 1 fastest. For an interleaved tensor they are
-    the positions of a slice, and the columns are the elements of the slice.
+    A row of the map is a row of the box along dimension 0. The rows are in the order of the box: dimension 1 varies
+    fastest. For an interleaved tensor, a row is a slice of channels, and its columns are the elements of the slice.
 
-    Units: bytes.
-    Errors: UsageError for a map that cannot be used, and for a start that a copy refuses.
+    Units: `start` in bytes from the beginning of shared memory.
+    Errors: UsageError for a tensor map that cannot be used, and for a start that is no multiple of 128.
     Source: PTX ISA 5.5 (tensors, interleave and swizzle modes).
     """
     if start % 128 or start < 0:
@@ -86,12 +86,12 @@ def box_map(fields: TensorMapFields, start: int = 0) -> SharedMap:
 
 
 def box_fields(box: Sequence[int], element: str, *, swizzle: int = 0, interleave: int = 0) -> TensorMapFields:
-    """Return the fields of a tensor map for `box_map`, over a tensor of the size of its box.
+    """Return the fields of a tensor map for `box_map`, over a tensor that is as large as the box.
 
-    `box` is in elements, outermost dimension first. The second dimension of an interleaved tensor counts slices of
-    channels; a box has one slice.
+    `box` lists the extents with the outermost dimension first. In an interleaved tensor, the second dimension counts
+    slices of channels, and a box has one slice. `element` is an element type such as "bf16".
 
-    Units: `swizzle` (0, 32, 64, 128) and `interleave` (0, 16, 32) in bytes.
+    Units: `box` in elements; `swizzle` (0, 32, 64, 128) and `interleave` (0, 16, 32) in bytes.
     Errors: UsageError for an unknown element type, swizzle or interleave.
     """
     words = [word for word, _, _ in ELEMENT_TYPES]

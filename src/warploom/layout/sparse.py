@@ -1,4 +1,4 @@
-"""Layouts of sparse metadata (k of each stored element, and its lanes) and of block scale factors."""
+"""Positions of sparse metadata and of block scale factors in registers, and the indices in metadata."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from warploom.layout.maps import TYPE_BITS
 
 @dataclass(frozen=True, eq=False)
 class MetadataMap:
-    """Map of the metadata of a sparse multiplication: four bits, a nibble, for every chunk of a row of A.
+    """Map of the metadata of a sparse multiplication, one nibble for each chunk of a row of A.
 
-    A chunk is 4 elements, of which 2 are stored (2:4); for tf32, 2 elements, of which 1 is stored (1:2); for 4-bit
-    types, 8 elements, of which two pairs are stored (4:8). `lane` and `bit` are the lane that holds the nibble of a
-    chunk and the first bit of the nibble.
+    A chunk of most types has 4 elements, of which 2 are stored (2:4). A chunk of tf32 has 2 elements, of which 1 is
+    stored (1:2). A chunk of a 4-bit type has 8 elements, of which two pairs are stored (4:8). `chunk` and
+    `stored_per_chunk` are these two numbers. `lane` is the lane whose register holds the nibble of a chunk, and `bit`
+    the lowest bit of the nibble.
 
     Shapes: `lane` and `bit` are (rows, chunks).
     Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 for a warp; the 16 rows of each warp of a warpgroup have the same layout.
@@ -46,7 +47,7 @@ class MetadataMap:
         return tuple(int(lane) for lane in np.unique(self.lane))
 
     def fragment(self) -> FragmentMap:
-        """Return the fragment map whose elements are the nibbles, one row of nibbles for every row of A."""
+        """Return a fragment map whose elements are the nibbles, by row of A and chunk."""
         return _register_map(
             self.name,
             f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)",
@@ -57,7 +58,7 @@ class MetadataMap:
         )
 
     def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the nibble of every chunk.
+        """Extract the nibble of each chunk from registers.
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, chunks).
         """
@@ -65,7 +66,7 @@ class MetadataMap:
         return (words >> self.bit.astype(np.uint32) & 15).astype(np.uint8)
 
     def decode(self, registers: NDArray[Any]) -> NDArray[np.int16]:
-        """Return the k of every stored element of A.
+        """Return the index along K of each stored element of A, read from the metadata in registers.
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
         """
@@ -73,22 +74,19 @@ class MetadataMap:
         return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
 
     def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
-        """Return True for each of the 16 nibbles that has a defined result.
+        """Return for each value of a nibble, 0 to 15, if its result is defined.
 
-        With `ordered` metadata the first index is the lower one; otherwise two different indices are legal in either
-        order. tf32 has the same two legal values in both cases.
+        A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
+        first index must also be less than the second. tf32 has the same two legal values in both cases.
         """
-        legal = np.zeros(16, np.bool_)
+        nibble = np.arange(16)
         if self.chunk == 2:
-            legal[[0b0100, 0b1110]] = True
-        else:
-            for first in range(4):
-                for second in range(4):
-                    legal[first | second << 2] = first < second if ordered else first != second
-        return legal
+            return np.isin(nibble, (0b0100, 0b1110))
+        first, second = nibble & 3, nibble >> 2
+        return first < second if ordered else first != second
 
     def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
-        """Return True for each lane of `lanes` whose register has a nibble without a defined result.
+        """Return for each lane in `lanes` if its register has a nibble whose result is not defined.
 
         Shapes: registers (batch, lanes); the result is (batch, lanes that hold metadata).
         """
@@ -115,7 +113,7 @@ class MetadataMap:
 
 @cache
 def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
-    """Return True for each value of 16 bits whose four nibbles have a defined result."""
+    """Return for each value of 16 bits if the results of its four nibbles are defined."""
     empty = np.zeros((0, 0), np.int32)
     defined = MetadataMap("", 0, chunk, 0, empty, empty).defined_nibbles(ordered=ordered)
     values = np.arange(1 << 16)
@@ -126,9 +124,9 @@ def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
 def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """Return the metadata map of a sparse multiplication.
 
-    `instruction` is the name of the instruction in the map and in messages; M is 16 for a warp and 64 for a warpgroup.
-    `shape` is the name of the shape, `element` the type of A. `selector` is the sparsity
-    selector: the lane, or the pair of lanes, of each group of four that holds metadata.
+    `instruction` is the name of the instruction in the map and in messages. `shape` is a name such as "m16n8k32", whose
+    M is 16 for a warp and 64 for a warpgroup. `element` is the type of A. `selector` is the sparsity selector, which
+    selects the lane or the pair of lanes that holds metadata in each group of four.
 
     Errors: UsageError for an unknown shape, type or selector.
     """
@@ -162,9 +160,9 @@ def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> M
 
 @dataclass(frozen=True, eq=False)
 class ScaleMap:
-    """Map of the scale factors of a block-scaled multiplication, one byte each.
+    """Map of the scale factors of operand "A" or "B" of a block-scaled multiplication by one warp.
 
-    `operand` is "A" or "B".
+    A factor is one byte. `lane` is the lane whose register holds a factor, and `byte` its byte in the register.
 
     Shapes: `lane` and `byte` are (M or N, factors along K).
     Source: PTX ISA 9.7.14.3.
@@ -176,7 +174,7 @@ class ScaleMap:
     byte: NDArray[np.int32]
 
     def fragment(self) -> FragmentMap:
-        """Return the fragment map whose elements are the factors of the rows of A or of the columns of B."""
+        """Return a fragment map whose elements are the factors, one row for a row of A or one column for B."""
         factors = self.lane.shape[1]
         extents = f"M16,{factors}" if self.operand == "A" else f"{factors},N8"
         legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({extents})"
@@ -184,7 +182,7 @@ class ScaleMap:
         return _register_map(self.name, legend, lane, byte, bits=8, lanes=32)
 
     def gather(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the factors of a batch of registers.
+        """Extract the factors from a batch of registers.
 
         Shapes: registers (batch, 32) of 32 bits; the result is (batch, M or N, factors).
         """
@@ -196,9 +194,10 @@ class ScaleMap:
 def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> ScaleMap:
     """Return the map of the scale factors of A or B.
 
-    `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` their first byte.
-    `thread_id` is the pair of lanes (0 or 1) for A, or the lane (0 to 3) for B, of each group of four that holds
-    factors. The even lane of A holds row g, the odd lane row g + 8; the lane of B holds column g.
+    `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` the first byte of the
+    factors in a register. `thread_id` selects the lanes that hold factors in each group g of four lanes: a pair of
+    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of A holds row g and the odd lane row g + 8. The lane
+    of B holds column g.
 
     Errors: UsageError for a selector outside the manual's table.
     """
@@ -223,7 +222,7 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
 def _register_map(
     name: str, legend: str, lane: NDArray[np.int32], item: NDArray[np.int32], *, bits: int, lanes: int
 ) -> FragmentMap:
-    """Return the fragment map of elements in some of the lanes. Shapes: lane and item are (rows, cols)."""
+    """Return a fragment map of elements that only some lanes hold. Shapes: lane and item are (rows, cols)."""
     row, col = np.full((2, lanes, 32 // bits), -1, np.int32)
     row[lane, item], col[lane, item] = np.indices(lane.shape, dtype=np.int32)
     read_only(row, col)

@@ -49,10 +49,10 @@ class Strided:
 def strided(array: Any) -> Strided:
     """Return the shape, strides and element type of an array, read from its attributes.
 
-    Arrays of NumPy and CuPy have strides in bytes, those of PyTorch a method that counts elements, and those of JAX no
-    strides, because they are contiguous.
+    An array of NumPy or CuPy has strides in bytes. A tensor of PyTorch has a method that returns strides in elements.
+    An array of JAX has no strides, because it is contiguous.
 
-    Errors: UsageError layout.array
+    Errors: UsageError layout.array for an object without a shape, an element type or strides.
     """
     try:
         shape = tuple(int(extent) for extent in array.shape)
@@ -72,7 +72,7 @@ def strided(array: Any) -> Strided:
 
 
 def _dtype(given: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype; PyTorch dtypes have the names of NumPy and ml_dtypes after `torch.`."""
+    """Return the NumPy dtype of an element type. PyTorch dtypes are named `torch.` and the NumPy name."""
     if isinstance(given, np.dtype):
         return cast("np.dtype[Any]", given)
     name = str(given).rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Shared-memory swizzles: the exclusive or that distributes rows over the banks."""
+"""Shared-memory swizzles, which distribute the rows of a tile over the banks by an exclusive or."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ Address = TypeVar("Address", bound=int | NDArray[Any])
 
 
 def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
-    """Return the shared-memory address to which a swizzle maps an address.
+    """Return the shared-memory address to which a swizzle maps an address, or an array of addresses.
 
     The function is its own inverse.
 
-    The pattern is anchored in shared memory, not in the tile, so the address is absolute. With 128, bits 6-4 become
-    their exclusive or with bits 9-7; with 64, bits 5-4 with bits 8-7; with 32, bit 4 with bit 7. `base_offset` is that
-    of the matrix descriptor: the row, (address >> 7) & 7, at which the pattern begins.
+    The pattern depends on the absolute address in shared memory, not on the position in a tile. A mode of 128 changes
+    bits 6-4 to their exclusive or with bits 9-7. A mode of 64 changes bits 5-4 with bits 8-7, and a mode of 32 changes
+    bit 4 with bit 7. `base_offset` is the base offset of the matrix descriptor: the row, (address >> 7) & 7, at which
+    the pattern begins.
 
-    Units: `mode` is the span in bytes, 0, 32, 64 or 128; 0 returns the address.
+    Units: bytes. `mode` is the span of the swizzle, 0, 32, 64 or 128; 0 leaves the address unchanged.
     Errors: UsageError for another mode.
     """
     mask = chunk_mask(mode)
@@ -34,11 +35,11 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 
 
 def chunk_mask(mode: int) -> int:
-    """Return the mask of the chunk number that a swizzle combines with the row number.
+    """Return the mask of the bits of a chunk number that a swizzle changes.
 
-    The chunk number is (address >> 4) & 7.
+    The number of a 16-byte chunk is (address >> 4) & 7.
 
-    Units: `mode` is the span in bytes, 0, 32, 64 or 128.
+    Units: `mode` is the span of the swizzle in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.
     """
     if mode not in _CHUNK_MASK:
@@ -47,15 +48,17 @@ def chunk_mask(mode: int) -> int:
 
 
 def swizzle_text(span: int) -> str:
-    """Return a swizzle in words."""
+    """Describe a swizzle in words. Units: `span` in bytes, 0 without a swizzle."""
     return f"swizzled by {span} bytes" if span else "not swizzled"
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
-    """Return a text picture of the 32 banks and the 16-byte chunk that each group of four banks holds.
+    """Return a text table of the chunk of a tile that each group of four banks holds under a swizzle.
 
-    A line is 128 bytes of shared memory, each bank once. A cell is four banks and shows `row.chunk`; a row is one span
-    long (128 bytes without a swizzle).
+    A line is 128 bytes of shared memory, which cover each bank once. A cell is four banks. `3.1` in a cell is chunk 1
+    of row 3 of the tile: a row has the width of the swizzle, or 128 bytes without one, and a chunk has 16 bytes.
+
+    Units: `mode` is the span of the swizzle in bytes. `rows` is the number of lines.
     """
     span = mode or 128
     lines = ["banks " + "".join(f" {f'{4 * cell}-{4 * cell + 3}':>6}" for cell in range(8))]

@@ -1,7 +1,7 @@
-"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand.
+"""Tensor memory maps, which state the CTA, lane, column and bit of every element of an operand.
 
-A tensor memory has 128 lanes and up to 512 columns of 32 bits. A pair of CTAs has two and divides the rows of a matrix
-between them. In every formula `own` is the row within its CTA.
+Each CTA has a tensor memory of 128 lanes and up to 512 columns of 32 bits. A pair of CTAs divides the rows of a matrix
+between their two tensor memories. In every formula `own` is the number of a row within its CTA.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TensorMemoryMap(ElementMap):
-    """Map (row, col) -> CTA, lane, column and bit of tensor memory of an operand.
+    """Map (row, col) -> CTA, lane, column and bit of tensor memory, for one operand.
 
-    An operand that several data paths read has several `copies`.
+    If several data paths read an element, the element has several `copies`. `cta` is 0, or 1 for the odd CTA of a pair.
 
     Shapes: `cta`, `lane`, `column` and `bit` are (copies, rows, cols).
-    Units: `column` in words of 32 bits and `lane` in lanes from the address of the operand; `bit` is within the word,
-        `bits` the width of an element's container; `cta` is 0 for the even CTA of a pair.
+    Units: `column` in words of 32 bits, and `lane` in lanes, both counted from the address of the operand. `bit` is the
+        lowest bit of the element in its word, and `bits` the number of bits that an element takes.
     Source: PTX ISA 9.7.16.1, 9.7.16.10.
     """
 
@@ -46,7 +46,7 @@ class TensorMemoryMap(ElementMap):
 
     @property
     def ctas(self) -> int:
-        """Number of CTAs whose tensor memory holds a part of the matrix, 1 or 2."""
+        """Number of CTAs whose tensor memories hold the matrix, 1 or 2."""
         return int(self.cta.max()) + 1
 
     def locations(self, row: int, col: int) -> tuple[tuple[int, int, int, int], ...]:
@@ -56,7 +56,7 @@ class TensorMemoryMap(ElementMap):
         return tuple(sorted((int(a), int(b), int(c), int(d)) for a, b, c, d in found))
 
     def elements(self, lane: int, column: int, cta: int = 0) -> tuple[tuple[int, int], ...]:
-        """Return every (row, col) that has bits in a word, in the order of these bits.
+        """Return the (row, col) of every element in the word at a lane and a column, from the low bits up.
 
         Errors: UsageError for a lane or a CTA that does not exist.
         """
@@ -70,7 +70,7 @@ class TensorMemoryMap(ElementMap):
         return tuple((int(rows[k]), int(cols[k])) for k in order)
 
     def cells(self) -> list[list[str]]:
-        """Return the locations of every element."""
+        """Return the locations of every element as text, by row and column."""
         return [
             [" ".join(location_text(*at, self.ctas) for at in self.locations(row, col)) for col in range(self.cols)]
             for row in range(self.rows)
@@ -78,19 +78,20 @@ class TensorMemoryMap(ElementMap):
 
 
 def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
-    """Return a location as text.
+    """Return a location in tensor memory as text.
 
-    `L3.5:16` is bit 16 of column 5 in lane 3; a pair of CTAs has `0/L3.5:16`.
+    `L3.5:16` is bit 16 of column 5 in lane 3. If the operand is in two CTAs, `0/L3.5:16` also states the CTA.
     """
     return (f"{cta}/" if ctas > 1 else "") + f"L{lane}.{column}" + (f":{bit}" if bit else "")
 
 
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
-    """Return the letter of the data path layout of a multiplication.
+    """Return the letter of the data path layout of a multiplication, "A" to "G".
 
-    One CTA or a pair multiplies; the multiplication may be weight-stationary.
+    `ctas` is the number of CTAs that multiply together, 1 or 2. `stationary` states if the multiplication is
+    weight-stationary (`.ws`).
 
-    Errors: UsageError for illegal shapes.
+    Errors: UsageError for an M or an N that the multiplication does not support.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.
     """
     m, n = fields.m, fields.n
@@ -120,7 +121,9 @@ def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fa
 
 
 def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Return the map of D; an element of 16 bits has its own word.
+    """Return the tensor memory map of D. Each element has its own word, even an element of 16 bits.
+
+    `data_path` describes `ctas` and `stationary`.
 
     Source: PTX ISA 9.7.16.10.4.1, 9.7.16.10.5.
     """
@@ -134,7 +137,9 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
 
 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Return the map of A in tensor memory; a sparse A has its stored elements.
+    """Return the tensor memory map of A. The map of a sparse A has only the stored elements.
+
+    `data_path` describes `ctas` and `stationary`.
 
     Errors: UsageError for an MN-major A, for K = 96, and for M = 32, whose layout is not published.
     Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5.
@@ -151,17 +156,17 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
     lane = _lane_of(own, path)
     # Each half of the lanes computes other columns of D, from its own copy of A.
     copies = [lane, lane + 64] if path in "BE" else [lane]
-    return _map(
-        f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), col // per_word,
-        col % per_word * bits,
-    )  # fmt: skip
+    column, bit = col // per_word, col % per_word * bits
+    return _map(f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), column, bit)
 
 
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Return the map of the metadata of a sparse A; an element is the four bits of a chunk.
+    """Return the tensor memory map of the metadata of a sparse A. An element is the nibble of a chunk.
 
-    Errors: UsageError for 64 rows that are not weight-stationary, whose layout only a figure shows, and for an unknown
-        selector.
+    `data_path` describes `ctas` and `stationary`, and `MetadataMap` describes chunks.
+
+    Errors: UsageError for an unknown selector, and for 64 rows per CTA without `stationary`, because the manual shows
+        that layout only in a figure.
     Source: PTX ISA 9.7.16.10.8; CUTLASS 4 (tmem_e_frg).
     """
     path = data_path(fields, ctas, stationary=stationary)
@@ -190,13 +195,14 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
 
 
 def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int) -> TensorMemoryMap:
-    """Return the map of the scale factors of A or B, with one copy in every 32 lanes.
+    """Return the tensor memory map of the scale factors of operand "A" or "B".
 
-    A row of A or a column of B has `factors` factors. Each CTA of a pair holds all factors of B.
+    A row of A or a column of B has `factors` factors. Every group of 32 lanes has a copy of each factor. Each CTA of a
+    pair holds all factors of B.
 
     Shapes: (M, factors) for A, (factors, N) for B.
-    Errors: UsageError for an unknown id, for K = 96, and for B by a pair of CTAs with M = 128, for which the sources
-        disagree.
+    Errors: UsageError for an unknown scale factor id and for K = 96. Also for the factors of B if a pair of CTAs
+        multiplies with M = 128, because the sources disagree on this layout.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
     data_path(fields, ctas)
@@ -219,24 +225,17 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
         copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4)]
     lane = np.stack([own % 32 + 32 * slab + 0 * item for _, slab in copies])
     of_cta = np.stack([cta + 0 * own + 0 * item for cta, _ in copies])
-    return _map(
-        f"scale {operand}",
-        fields,
-        fields.scale_type,
-        8,
-        of_cta,
-        lane,
-        own // 32 + 0 * item,
-        8 * (item + byte) + 0 * own,
-    )
+    column, bit = own // 32 + 0 * item, 8 * (item + byte) + 0 * own
+    return _map(f"scale {operand}", fields, fields.scale_type, 8, of_cta, lane, column, bit)
 
 
 @cache
 def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
-    """Return the fragment map of a warp that loads from or stores to tensor memory, by lane and column.
+    """Return the map from the registers of a warp to tensor memory, for a load or a store.
 
-    A `packed` register holds the low halves of two columns as two elements. The second half of the shape 16x32bx2 has
-    the later columns, wherever it begins in tensor memory.
+    Rows of the map are lanes of tensor memory and columns are its columns. A `packed` register holds the low halves of
+    two columns as two elements. The second half of the shape 16x32bx2 may begin at any column of tensor memory; the map
+    shows it after the first half.
 
     Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.
@@ -291,10 +290,7 @@ def _map(
 ) -> TensorMemoryMap:
     if lane.ndim == 2:
         lane = lane[None]
-    parts: list[NDArray[np.int32]] = []
-    for part in (cta, lane, column, bit):
-        spread = np.broadcast_to(np.asarray(part, np.int32), lane.shape)
-        parts.append(spread)
+    parts = [np.broadcast_to(np.asarray(part, np.int32), lane.shape) for part in (cta, lane, column, bit)]
     read_only(*parts)
     _, rows, cols = lane.shape
     shape = f"m{fields.m}n{fields.n}k{fields.k}"

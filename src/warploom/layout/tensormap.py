@@ -1,4 +1,4 @@
-"""Tensor maps: the fields of the 128 bytes, their rules, and maps over arrays as launch arguments."""
+"""Tensor maps: the fields of the 128 bytes, the rules for the fields, and tensor maps over arrays."""
 
 from __future__ import annotations
 
@@ -21,13 +21,22 @@ ELEMENT_TYPES = (
     ("f16", 16, 16), ("f32", 32, 32), ("f32.ftz", 32, 32), ("f64", 64, 64), ("bf16", 16, 16), ("tf32", 32, 32),
     ("tf32.ftz", 32, 32), ("b4x16", 4, 4), ("b4x16_p64", 4, 8), ("b6x16_p32", 6, 8),
 )  # fmt: skip
-"""Element type, bits of an element in global memory, bits in shared memory; the index is the code."""
+"""Element types with their bits in global memory and in shared memory. The index is the code."""
 INTERLEAVES = (0, 16, 32)
 SWIZZLE_SPANS = (0, 32, 64, 128, 96)
 SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")
 FILLS = ("zero", "nan")
 L2_PROMOTIONS = (0, 64, 128, 256)
 
+# Number of codes of each field that holds one.
+_CODES = {
+    "elemtype": len(ELEMENT_TYPES),
+    "interleave": len(INTERLEAVES),
+    "swizzle": len(SWIZZLE_SPANS),
+    "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
+    "fill": len(FILLS),
+    "l2_promotion": len(L2_PROMOTIONS),
+}
 # Layout of the 128 bytes in the emulator. The layout of the hardware is not published, so programs cannot rely on one.
 # All zeros are an empty map of rank 1.
 PACKED = np.dtype(
@@ -37,13 +46,7 @@ PACKED = np.dtype(
         ("global_stride", "<u8", 4),
         ("box", "<u4", 5),
         ("element_stride", "u1", 5),
-        ("rank_minus_one", "u1"),
-        ("elemtype", "u1"),
-        ("interleave", "u1"),
-        ("swizzle", "u1"),
-        ("swizzle_atomicity", "u1"),
-        ("fill", "u1"),
-        ("l2_promotion", "u1"),
+        *((name, "u1") for name in ("rank_minus_one", *_CODES)),
         ("im2col_lower", "<i2", 3),
         ("im2col_upper", "<i2", 3),
         ("channels_per_pixel", "<u2"),
@@ -54,16 +57,9 @@ _FLOATS = ("f16", "f32", "f32.ftz", "f64", "bf16", "tf32", "tf32.ftz")
 _LARGEST_BOX = 228 * 1024  # the shared memory of an SM
 _PADDED = ("b4x16_p64", "b6x16_p32")
 _OFFSET_BITS = {3: 16, 4: 8, 5: 5}
-"""Bits of a corner of the bounding box, and of an offset into the filter, of an im2col map, by rank."""
+"""Width in bits of a corner of the bounding box and of a filter offset of an im2col map, by rank."""
 
-# Number of codes of each field that holds one.
-_CODES = {
-    "elemtype": len(ELEMENT_TYPES),
-    "interleave": len(INTERLEAVES),
-    "swizzle": len(SWIZZLE_SPANS),
-    "swizzle_atomicity": len(SWIZZLE_ATOMICITIES),
-    "fill": len(FILLS),
-}
+
 # Field that a kernel can replace -> field of `TensorMapFields`, and the number of values that fit.
 _REPLACEABLE = {
     "global_address": ("global_address", 1 << 64),
@@ -82,11 +78,14 @@ _REPLACEABLE = {
 
 @dataclass(frozen=True, slots=True)
 class TensorMapFields:
-    """Fields of a tensor map, innermost dimension first.
+    """Fields of a tensor map. Tuples have one entry for each dimension, the innermost dimension first.
 
-    Units: addresses and strides in bytes (`global_stride[i]` is that of dimension i + 1), dimensions and box in
-        elements. `elemtype`, `interleave`, `swizzle`, `swizzle_atomicity`, `fill` and `l2_promotion` are codes:
-        indices into the tables of this module.
+    `elemtype`, `interleave`, `swizzle`, `swizzle_atomicity`, `fill` and `l2_promotion` are codes: indices into the
+    tables of this module. `box` is the box of a tiled map. `im2col_lower`, `im2col_upper`, `channels_per_pixel` and
+    `pixels_per_column` are the fields of an im2col map.
+
+    Units: `global_address` and `global_stride` in bytes, where `global_stride[i]` is the stride of dimension i + 1.
+        `global_dim` and `box` in elements.
     Source: PTX ISA 5.5 (tensors), 9.7.9 (tensor map replacement).
     """
 
@@ -114,12 +113,12 @@ class TensorMapFields:
 
     @property
     def element_bits(self) -> int:
-        """Width of an element in global memory."""
+        """Width of an element in global memory. Units: bits."""
         return ELEMENT_TYPES[self.elemtype][1]
 
     @property
     def shared_bits(self) -> int:
-        """Width of an element in shared memory, with its padding."""
+        """Width of an element in shared memory, with its padding. Units: bits."""
         return ELEMENT_TYPES[self.elemtype][2]
 
     @property
@@ -134,17 +133,20 @@ class TensorMapFields:
 
     @property
     def spatial_axes(self) -> range:
-        """Dimensions of an image, W first: those after the channels or, in an interleaved tensor, the first."""
+        """Numbers of the spatial dimensions of an im2col map, W first.
+
+        They start at 1, because dimension 0 has the channels, or at 0 if the tensor is interleaved.
+        """
         first = 0 if self.interleave else 1
         return range(first, first + self.rank - 2)
 
     @property
     def offset_bits(self) -> int:
-        """Width of a corner of the bounding box, and of an offset into the filter, of an im2col map."""
+        """Width of a corner of the bounding box and of a filter offset of an im2col map. Units: bits."""
         return _OFFSET_BITS[max(self.rank, 3)]
 
     def pack(self) -> bytes:
-        """Return the 128 bytes."""
+        """Return the map as the 128 bytes that the emulator reads."""
         packed = np.zeros((), PACKED)
         for name in PACKED.names or ():
             packed[name] = self.rank - 1 if name == "rank_minus_one" else getattr(self, name)
@@ -152,7 +154,7 @@ class TensorMapFields:
 
     @staticmethod
     def unpack(data: bytes | bytearray | memoryview | NDArray[np.uint8]) -> TensorMapFields:
-        """Return the fields of 128 bytes.
+        """Return the fields that `pack` stored in 128 bytes.
 
         Errors: UsageError for another number of bytes, and for an unknown code.
         """
@@ -165,18 +167,18 @@ class TensorMapFields:
             for name in PACKED.names or ()
         }
         values["rank"] = values.pop("rank_minus_one") + 1
-        for name, end in {"rank": 6, **_CODES, "l2_promotion": len(L2_PROMOTIONS)}.items():
+        for name, end in {"rank": 6, **_CODES}.items():
             if values[name] >= end:
                 raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
-        """Return the map with one field replaced, by the manual's field names and encodings.
+        """Return the map with one field replaced, as by the instruction that replaces fields.
 
-        The value of `rank` is the rank minus one. `box_dim`, `global_dim`, `global_stride` and `element_stride` take
-        the ordinal of the dimension, or of the stride, that they replace.
+        `field` and `value` have the manual's names and encodings: the value of `rank` is the rank minus one. For
+        `box_dim`, `global_dim`, `global_stride` and `element_stride`, `ordinal` is the number of the replaced entry.
 
-        Errors: UsageError for an unknown field, a missing or illegal ordinal, and a value that does not fit.
+        Errors: UsageError for an unknown field, for a missing or illegal ordinal, and for a value that does not fit.
         """
         if field not in _REPLACEABLE:
             legal = ", ".join(_REPLACEABLE)
@@ -196,7 +198,7 @@ class TensorMapFields:
         return replace(self, **{name: tuple(entries)})
 
     def validate(self) -> tuple[str, ...]:
-        """Return one sentence for each error in the map.
+        """Return one sentence for each violated rule for the fields of a map.
 
         Source: CUDA driver API, cuTensorMapEncodeTiled.
         """
@@ -265,7 +267,6 @@ def _errors(fields: TensorMapFields) -> list[str]:
 
 
 def _im2col_errors(fields: TensorMapFields, rank: int) -> list[str]:
-    """Return one sentence for each error in the fields that only im2col maps have."""
     found: list[str] = []
     if rank < 3:
         found.append(f"the rank of an im2col map is {rank}; expected 3 to 5")
@@ -303,7 +304,8 @@ _WHOLE_BYTE_TYPES = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 ==
 class TensorMap(Displayed):
     """Tensor map over an array: a launch argument for a 128-byte parameter.
 
-    `TensorMap.tiled` and `TensorMap.im2col` return one. A launch fills the address of the array into `template`.
+    `TensorMap.tiled` and `TensorMap.im2col` create a map. `template` has the fields of the map without an address; a
+    launch adds the address of `array`.
 
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
@@ -325,18 +327,18 @@ class TensorMap(Displayed):
         l2_promotion: str | int = "none",
         dtype: str | None = None,
     ) -> TensorMap:
-        """Return a map that copies boxes of an array of NumPy or, for a GPU, of PyTorch, CuPy or JAX.
+        """Return a tensor map that copies boxes of an array of NumPy, PyTorch, CuPy or JAX.
 
-        Sizes and strides are those of the array, which may be a strided view with a contiguous last axis. `box` and
-        `element_strides` are in the axis order of the array, outermost first. `dtype` is an element type of the same
-        width as that of the array ("tf32" over float32).
+        The array may be a strided view whose last axis is contiguous. `box` and `element_strides` have one entry for
+        each axis of the array, outermost first. `oob_fill`, "zero" or "nan", is the value of elements that are out of
+        bounds. `l2_promotion` is "none", 64, 128 or 256. `dtype` selects another element type of the same width, such
+        as "tf32" for an array of float32.
 
-        An interleaved array has axes (N, C/8, D, H, W, 8), without D, or without D and H. Its last axis, of
-        `interleave` bytes, is a slice of the channels and no dimension of the map, so `box` and `element_strides` have
-        one entry less. A box has one slice, whatever its entry.
+        If `interleave` is not 0, the axes of the array are (N, C/8, D, H, W, 8), without D, or without D and H. The
+        last axis is a slice of the channels and no dimension of the map: it has `interleave` bytes, and `box` and
+        `element_strides` have no entry for it. A box always has one slice; its entry for C/8 is ignored.
 
-        Units: `box` in elements, `interleave` (0, 16, 32) and `swizzle` (0, 32, 64, 128) in bytes; `oob_fill` is "zero"
-            or "nan", `l2_promotion` "none", 64, 128 or 256.
+        Units: `box` in elements; `interleave` (0, 16, 32), `swizzle` (0, 32, 64, 128) and `l2_promotion` in bytes.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
         """
         source = _Source.of(array, interleave)
@@ -358,13 +360,12 @@ class TensorMap(Displayed):
         l2_promotion: str | int = "none",
         dtype: str | None = None,
     ) -> TensorMap:
-        """Return a map that copies columns of pixels of a batch of images, for convolutions.
+        """Return a tensor map that copies columns of pixels of a batch of images, for convolutions.
 
-        The array has axes (N, D, H, W, C), without D, or without D and H; an interleaved array has those of `tiled`.
-        The corners, in the axis order of the array, are offsets of the bounding box of the pixels: the lower corner
-        from the first position of each axis of an image, the upper corner from the last.
-
-        Units: as `tiled`.
+        The axes of the array are (N, D, H, W, C), without D, or without D and H. `tiled` describes the axes of an
+        interleaved array and the keyword arguments. The two corners bound the pixels at which a column may begin. They
+        have one entry for each of D, H and W, in this order. An entry of `lower_corner` is an offset from the first
+        position of the axis, and an entry of `upper_corner` an offset from the last position.
         Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
         """
         source = _Source.of(array, interleave)
@@ -384,9 +385,9 @@ class TensorMap(Displayed):
         return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """Return the fields of the map with the address of the array's first element.
+        """Return the fields of the map. `global_address` is the device address of the array's first element.
 
-        Errors: UsageError if the address is not aligned as the map requires.
+        Errors: UsageError if the address does not have the alignment that the map requires.
         """
         found = replace(self.template, global_address=global_address)
         if errors := found.validate():
@@ -396,9 +397,9 @@ class TensorMap(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Array under a tensor map.
+    """Shape and strides of the array under a tensor map. `rank` is the number of dimensions of the map.
 
-    Slices of channels, the last axis of an interleaved array, are no dimension.
+    The last axis of an interleaved array, a slice of channels, is no dimension.
     """
 
     array: Strided
@@ -433,7 +434,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address; `own` are the fields that only its mode has."""
+        """Return the fields of a map without an address. `own` has the fields of its mode, tiled or im2col."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion
@@ -454,7 +455,7 @@ class _Source:
         return found
 
     def outer_strides(self) -> list[int]:
-        """Return the byte strides of all dimensions but the innermost, innermost first."""
+        """Return the strides of all dimensions except the innermost, from inside out. Units: bytes."""
         array = self.array
         if array.size == 0:
             raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected at least one element")
@@ -506,7 +507,7 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
 
 
 def pad_to_five(values: Sequence[int]) -> tuple[int, ...]:
-    """Return the entries of a field with one entry per dimension, padded with zeros to five."""
+    """Return the entries of a field of TensorMapFields, padded with zeros to five."""
     return (*(int(value) for value in values), *[0] * (5 - len(values)))
 
 

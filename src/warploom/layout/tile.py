@@ -1,4 +1,4 @@
-"""Geometry of tensor copies: the global bytes of the rows of a box, and their shared-memory offsets."""
+"""Geometry of tensor copies: the offsets of the rows of a box in global and in shared memory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from warploom.layout.element_map import read_only
 from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
 
 _OOB_NAN = bytes.fromhex("f77f")
-"""Fill pattern of out-of-bounds elements with NaN: every 16 bits of an element, whatever its type."""
+"""NaN fill pattern of out-of-bounds elements. It repeats every 16 bits of an element of any type."""
 
 
 class TileRows(NamedTuple):
-    """Rows of a box along dimension 0, dimension 1 fastest.
+    """Rows of one box, each along dimension 0. In the order of the rows, dimension 1 varies fastest.
 
-    `first` is the first valid element of a row, and `valid` the number of valid elements; both are the same in every
-    row that is not out of bounds.
+    `first` is the number of the first element of a row that is in bounds, and `valid` the number of elements in bounds.
+    Both are the same for all rows that have elements in bounds.
 
     Shapes: `global_offset` and `shared_offset` are (rows,).
-    Units: bytes. A global offset is that of the first valid element from the address of the map, -1 if the whole row is
-        out of bounds. A shared offset is that of the row from the start of the box, before the swizzle.
+    Units: bytes. `global_offset` leads from the address of the tensor map to the first element in bounds, and is -1 if
+        the whole row is out of bounds. `shared_offset` leads from the start of the box to the start of the row, before
+        the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -36,12 +37,12 @@ class TileRows(NamedTuple):
 
 
 def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> TileRows:
-    """Return the rows of the box at some coordinates (innermost first, possibly negative).
+    """Return the rows of the box at the coordinates of a tensor copy.
 
-    The rows of an im2col map are pixels, beginning with that at the coordinates; `offsets` into the filter are added to
-    each.
+    `coordinates` has one entry for each dimension, innermost first; entries may be negative. The rows of an im2col map
+    are pixels, and the first is the pixel at the coordinates. `offsets`, the filter offsets, are added to each pixel.
 
-    Errors: UsageError for a map that cannot be used, and for a number of coordinates other than its rank.
+    Errors: UsageError for a map that cannot be used, and for a number of coordinates other than the rank of the map.
     Source: PTX ISA 5.5 (tensors).
     """
     relative, shared_offset, counts = _box(fields)
@@ -87,14 +88,14 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
 def _pixels(
     fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int]
 ) -> dict[int, NDArray[np.int64]]:
-    """Return the positions of the pixels of a column along each dimension but that of the channels.
+    """Return the coordinates of the pixels of a column along each dimension except the channels.
 
-    From the pixel at the coordinates on, W advances fastest, by its element stride. A position beyond the upper corner
-    of the bounding box continues at the lower corner, one step further along the next dimension, and finally one image
-    further. The bounding box limits positions without the offsets; the coordinates are inside it.
+    The column begins at the pixel at `coordinates`. W varies fastest, in steps of its element stride. After the upper
+    corner of the bounding box, the column continues at the lower corner, one step further along the next dimension and
+    finally in the next image. `offsets` are added afterwards, so that a pixel may leave the bounding box.
 
     Shapes: each (pixels,).
-    Errors: UsageError if the number of offsets is not that of the dimensions of an image.
+    Errors: UsageError if the number of offsets differs from the number of dimensions of an image.
     Source: PTX ISA 5.5.4 (im2col mode).
     """
     axes = fields.spatial_axes
@@ -123,13 +124,14 @@ def _pixels(
 
 
 class Boxes(NamedTuple):
-    """Boxes of one map at many coordinates.
+    """Boxes of one tensor map at many coordinates.
 
-    `inside` is True for boxes without an element out of bounds.
+    `inside` is True for each box that has no element out of bounds.
 
-    Shapes: `global_offset` and `inside` are (boxes,), the others (rows of a box,), dimension 1 fastest.
-    Units: bytes. `global_offset` is that of a box from the address of the map. The other offsets are those of the rows
-        from the start of the box: in global memory, and in shared memory before the swizzle.
+    Shapes: `global_offset` and `inside` are (boxes,). `row_offset` and `shared_offset` are (rows of a box,), in whose
+        order dimension 1 varies fastest.
+    Units: bytes. `global_offset` leads from the address of the tensor map to a box. `row_offset` leads from the start
+        of a box to a row in global memory, and `shared_offset` in shared memory, before the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -139,9 +141,9 @@ class Boxes(NamedTuple):
 
 
 def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
-    """Return the boxes at some coordinates.
+    """Return the boxes of a tiled map at the coordinates of many tensor copies.
 
-    Shapes: coordinates (rank, boxes), innermost first.
+    Shapes: coordinates (rank, boxes), the innermost dimension first.
     Errors: UsageError for a map that cannot be used.
     """
     relative, shared_offset, counts = _box(fields)
@@ -156,10 +158,10 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 
 
 def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
-    """Return the shared-memory offsets of the rows of a box, before the swizzle, and the units of a row.
+    """Return the shared-memory offsets of the rows of a box, before the swizzle, and the length of a row.
 
-    Shapes: (rows,), dimension 1 fastest.
-    Units: bytes from the start of the box; `unit_bits` is the width of a unit.
+    Shapes: the offsets are (rows,); in the order of the rows, dimension 1 varies fastest.
+    Units: the offsets in bytes from the start of the box, the length in units of `unit_bits`.
     Errors: UsageError for a map that cannot be used.
     """
     _, shared_offset, counts = _box(fields)
@@ -167,28 +169,29 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
 
 
 def box_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of a box that a copy counts as transferred, including those out of bounds."""
+    """Return the number of bytes that a load of a box adds to an mbarrier, including bytes out of bounds."""
     return prod(_counts(fields)) * unit_bits(fields) // 8
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of shared memory that a box covers; swizzled rows are padded to the span."""
+    """Return the number of bytes of shared memory that a box covers. A swizzle pads each row to its span."""
     rows = prod(_counts(fields)[_rows_along(fields) :])
     return rows * _row_pitch(fields)
 
 
 def fill_bytes(fields: TensorMapFields) -> bytes:
-    """Return the bytes of an element that is out of bounds, as a load writes them."""
+    """Return the bytes that a load writes to shared memory for an element that is out of bounds."""
     if fields.fill == 0:
         return bytes(-(-fields.shared_bits // 8))
     return _OOB_NAN * (fields.shared_bits // 16)
 
 
 def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
-    """Return one sentence for coordinates that the hardware refuses, an empty string for legal ones.
+    """Return a sentence if the hardware refuses coordinates of a tensor copy, and otherwise an empty text.
 
     Without an interleave, the innermost coordinate must be at a multiple of 16 bytes. A column of pixels must begin
-    inside the bounding box of the map. A store needs coordinates of at least 0 and a bounding box inside the images.
+    inside the bounding box of the map. A store needs coordinates of at least 0 and a bounding box inside the images;
+    `stores` is true for a store.
     """
     bits = int(coordinates[0]) * fields.element_bits
     if not fields.interleave and bits % 128:
@@ -215,18 +218,13 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
 
 
 def row_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of a row of a box, which are consecutive in global memory."""
+    """Return the number of bytes of a row of a box. They are consecutive in global memory."""
     return (_counts(fields)[0] if _rows_along(fields) else 1) * unit_bits(fields) // 8
 
 
 def unit_bits(fields: TensorMapFields) -> int:
-    """Return the width in shared memory of a unit of a row: an element or, if interleaved, a slice."""
+    """Return the bits in shared memory of an element or, in an interleaved tensor, of a slice of channels."""
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
-
-
-def slice_axis(fields: TensorMapFields) -> int:
-    """Return the dimension that counts the slices of an interleaved tensor, -1 for other tensors."""
-    return fields.rank - 2 if fields.interleave else -1
 
 
 def _rows_along(fields: TensorMapFields) -> int:
@@ -235,14 +233,15 @@ def _rows_along(fields: TensorMapFields) -> int:
 
 
 def _stride(fields: TensorMapFields, axis: int) -> int:
-    """Return the bytes between neighbours along a dimension."""
+    """Return the stride of a dimension in global memory. Units: bytes."""
     return fields.global_stride[axis - 1] if axis else unit_bits(fields) // 8
 
 
 def _counts(fields: TensorMapFields) -> list[int]:
-    """Return the extent of a box in each dimension; for im2col, of channels (or slices) and pixels.
+    """Return the number of copied elements of a box along each dimension.
 
-    Without an interleave the element stride of dimension 0 is ignored; with one, a box has one slice.
+    An im2col box has two dimensions: channels, or one slice of an interleaved tensor, and pixels. The element stride of
+    dimension 0 is ignored unless the tensor is interleaved. A box of an interleaved tensor has one slice.
     """
     if fields.is_im2col:
         return [1 if fields.interleave else fields.channels_per_pixel, fields.pixels_per_column]
@@ -251,7 +250,7 @@ def _counts(fields: TensorMapFields) -> list[int]:
         steps[0] = 1
     counts = [-(-extent // step) for extent, step in zip(fields.box, steps)]
     if fields.interleave:
-        counts[slice_axis(fields)] = 1
+        counts[fields.rank - 2] = 1
     return counts
 
 
@@ -262,9 +261,9 @@ def _row_pitch(fields: TensorMapFields) -> int:
 
 @lru_cache(maxsize=256)
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-    """Return the global and shared offset of every row from the first, and the extents of the box.
+    """Return the global and shared offsets of all rows from the first row, and the extents of the box.
 
-    The global offsets of pixels depend on the coordinates of the box; `_pixels` computes them.
+    For an im2col map only the shared offsets are useful: `_pixels` computes the global ones from the coordinates.
     """
     if errors := [*fields.validate(), *_unsupported(fields)]:
         raise UsageError(f"the tensor map cannot be used: {errors[0]}")
@@ -280,7 +279,7 @@ def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64],
 
 
 def _unsupported(fields: TensorMapFields) -> list[str]:
-    """Return one sentence for each feature of a legal map that this module lacks."""
+    """Return one sentence for each feature of a legal map that the emulator cannot copy."""
     found: list[str] = []
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]

@@ -1,1 +1,1 @@
-"""Running a kernel from Python or from a launch file. `api` has the call."""
+"""Launches of kernels from Python or from a launch file. Callers use the functions of `api`."""

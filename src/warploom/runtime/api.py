@@ -57,9 +57,10 @@ def launch(
 ) -> Run:
     """Run a kernel on the emulator or on a GPU.
 
-    `kernel` is a PTX text, the path of a file, a Module, or a kernel written in Python. `name` selects the entry; a
-    module with one kernel needs none. `shared` has a default for a kernel written in Python, and `block` also for a
-    text with .reqntid. `device` is "cpu", the emulator, or "cuda", a GPU (extra `gpu`).
+    `kernel` is a PTX text, the path of a file, a Module, or a kernel written in Python. `name` selects the entry, and
+    may be None if the module has only one. `shared` and `block` may be None for a kernel written in Python, which
+    states them. `block` may also be None if the entry has .reqntid. `device` is "cpu" for the emulator or "cuda" for a
+    GPU (extra `gpu`).
 
     `args` are in parameter order:
 
@@ -72,31 +73,31 @@ def launch(
 
     Options of the emulator:
 
-    - `arch` selects numerics and limits; the default is the module's target.
+    - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target.
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
     - `sanitize` reports accesses that no synchronization orders. A trap or a deadlock becomes a finding.
-    - `trace` records the events of the CTAs with these numbers (x varies fastest), or of the first CTAs if it is
-      True. `trace_events` limits the number of events. After a trap or a deadlock, the error has the trace.
+    - `trace` lists the numbers of the CTAs whose events are recorded; x varies fastest in these numbers. True selects
+      the first cluster. `trace_events` limits the number of events. The error of a trap or a deadlock has the trace.
     - `profile` counts the executions of each instruction and the cost of its accesses.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.
     - `step_budget` limits the warp instructions of the run; the default is the environment variable
       WARPLOOM_STEP_BUDGET, or 1,000,000,000.
-    - `progress` is called with the progress of the run, `announce` with the expected cost of a distributed run.
+    - `progress` is called repeatedly with the progress of the run. `announce` is called with sentences about a
+      distributed run, such as its estimated time.
 
     Options of a GPU:
 
-    - `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle; the default is the current stream of the
-      arrays' library.
-    - `wait=False` returns at once. All arrays must be on the GPU.
+    - `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle. The default is the stream that the library of
+      the arrays uses at the time of the call.
+    - `wait=False` returns before the kernel ends. All arrays must be on the GPU.
     - `cooperative` makes all CTAs resident together.
     - `programmatic` lets the launch start before the previous launch on the stream has ended.
-    - `assembler` selects the assembler.
+    - `assembler` is "driver" for the assembler of the CUDA driver, or "ptxas" for an installed ptxas.
 
     Units: `shared` bytes of dynamic shared memory.
-    Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run; on a
-    GPU
-        UsageError gpu.* and DeviceFault; with a Dask cluster UsageError dask.*.
+    Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run. A launch
+        on a GPU also raises UsageError gpu.* and DeviceFault, and a launch on a Dask cluster UsageError dask.*.
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
@@ -142,11 +143,11 @@ def sanitize(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Run a kernel under several schedules, and return the findings of all of them.
+    """Run a kernel on the emulator under several schedules, and return the findings of all runs.
 
-    Findings with the same cause, that is, the same rule at the same instructions, are reported once. Each schedule
-    starts from its own copy of the arguments; the arrays hold the results of the first schedule afterwards. The
-    other parameters are those of `launch`.
+    Findings of one rule at the same instructions have the same cause, and are reported once. Each run starts from its
+    own copy of the arguments. The returned Run and the arrays hold the results of the first schedule. `schedules`
+    lists values of the parameter `schedule` of `launch`, which describes all other parameters too.
 
     Errors: as `launch`; UsageError launch.schedule without a schedule.
     """
@@ -160,10 +161,9 @@ def sanitize(
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
-    launches = [prepared.under(schedule) for schedule in schedules]
     findings: dict[object, Diagnostic] = {}
     first: tuple[Run, cpu.EmulatorLaunch] | None = None
-    for each in launches:
+    for each in [prepared.under(schedule) for schedule in schedules]:
         fork = each.fork()
         done = cpu.run(fork, sanitize=True, workers=workers, progress=progress, announce=announce)
         first = first or (done, fork)
@@ -183,7 +183,9 @@ def _cause(found: Diagnostic) -> object:
 def load_launch(
     kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
 ) -> tuple[LoadedKernel, Geometry]:
-    """Return a kernel with the geometry of its launch.
+    """Return a loaded kernel and the checked geometry of its launch.
+
+    The kernel's own defaults replace a `block` or a `shared` of None.
 
     Errors: UsageError launch.*, ptx.*, emulator.kernel.
     """

@@ -30,7 +30,7 @@ class _Field(NamedTuple):
     align: int
 
     def parameter(self, whole: Parameter) -> Parameter:
-        """Return the field as a parameter of its own, named after its offset."""
+        """Return a parameter that consists of this field only. `whole` is the parameter of the structure."""
         is_array = isinstance(self.value, (Struct, TensorMap, bytes))
         name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
         return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
@@ -59,7 +59,7 @@ class Struct:
 
     @classmethod
     def at(cls, fields: Mapping[int, object]) -> Struct:
-        """Return a structure whose fields lie at these byte offsets."""
+        """Return a structure of the given fields. The key of each field is its byte offset."""
         made = cls()
         for offset in sorted(fields):
             made._append(fields[offset], offset)
@@ -107,7 +107,7 @@ def _field(value: object) -> tuple[str, object, int, int]:
 
 
 class _PointerTable:
-    """Addresses of arrays in a device buffer of their own."""
+    """Table of the addresses of several arrays. The table has its own device buffer."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self.arrays = arrays
@@ -120,7 +120,7 @@ class Arguments:
     Arrays of other libraries in the host's memory are used as NumPy arrays over the same bytes. `buffers` has a
     buffer for each array in the host's memory, and `gpu_arrays` lists the arrays in the memory of a GPU.
 
-    Errors: UsageError launch.arguments for a wrong count, launch.argument, gpu.array.
+    Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
 
     def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
@@ -140,7 +140,7 @@ class Arguments:
         self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
 
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
-        """Check an argument or a field of one, and give its arrays buffers."""
+        """Check an argument or a field of a structure, and add a buffer for each of its arrays."""
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -165,7 +165,7 @@ class Arguments:
         return self._buffer(number, parameter, value, "")
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
-        """Return the array as NumPy sees it, and give it a buffer unless it is on the GPU of the launch."""
+        """Return an array in host memory as a NumPy array with a buffer, or an array on the GPU unchanged."""
         if is_foreign_type(array.__class__):
             if is_on_gpu(array):
                 self.gpu_arrays.append(array)
@@ -181,16 +181,17 @@ class Arguments:
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
-        """Write the addresses of the arrays into the tables of pointers."""
+        """Fill all tables of pointers. `address` returns the device address of an array."""
         for table in self._tables:
             table.table[:] = [address(array) for array in table.arrays]
 
     def device_value(
         self, number: int, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
     ) -> object:
-        """Return an argument with its arrays as addresses, and with tensor maps and structures as bytes.
+        """Return the value of an argument on the device: a number, an address or bytes.
 
-        `address` returns the device address of an array, and `tensor_map` the 128 bytes of a tensor map.
+        `number` is the position of the argument. `address` returns the device address of an array, and `tensor_map`
+        the 128 bytes of a tensor map.
         """
 
         def resolve(parameter: Parameter, value: object) -> object:
@@ -215,7 +216,12 @@ class Arguments:
         return resolve(self.parameters[number], self.values[number])
 
     def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
-        """Return the kernel's parameter block. Errors: UsageError launch.argument."""
+        """Return the bytes of all kernel parameters at their offsets.
+
+        `address` and `tensor_map` are the functions that `device_value` takes.
+
+        Errors: UsageError launch.argument.
+        """
         block = bytearray(max((p.offset + p.size for p in self.parameters), default=1))
         for number, parameter in enumerate(self.parameters):
             value = self.device_value(number, address, tensor_map)
@@ -230,7 +236,7 @@ class Arguments:
 
 
 def _expected(parameter: Parameter) -> str:
-    """Return the kind of argument that a parameter takes, for messages."""
+    """Describe the arguments that a parameter accepts, for messages."""
     if not parameter.is_array:
         return "a number, an array or None" if parameter.takes_address else "a number"
     if parameter.size == TENSOR_MAP_BYTES:

@@ -22,8 +22,8 @@ _NAMES = (
     "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8",
 )  # fmt: skip
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
-"""Element types by name."""
-MEMORY_LIMIT = 4 << 30
+"""Element types by the names that launch files use."""
+MEMORY_LIMIT = 4 << 30  # bytes
 
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "normal": ("seed", "scale"),
@@ -34,7 +34,7 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "arange": (),
     "bits": ("seed",),
 }
-"""Options of each distribution."""
+"""Distributions of a generated buffer, each with the keys of a buffer table that apply to it."""
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
@@ -43,7 +43,11 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 
 
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the limits of `integers`: the range of an integer type, or the exact integers of a float64."""
+    """Return the smallest and the largest integer that the distribution `integers` may contain.
+
+    The bounds are the range of an integer type, or ±2^53 for a floating-point type, because float64 represents these
+    integers exactly.
+    """
     if not is_integer(dtype):
         return -(1 << 53), 1 << 53
     info = np.iinfo(dtype)
@@ -51,7 +55,7 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
-    """Return the reason why a distribution cannot fill a type, or an empty text."""
+    """Return the reason why a buffer of an element type cannot have a distribution, or an empty text."""
     if distribution in {"normal", "uniform"} and is_integer(dtype):
         return f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
     return ""
@@ -61,9 +65,11 @@ def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
 class Generated:
     """Buffer whose contents depend only on a distribution and a seed.
 
-    normal: mean 0, standard deviation `scale`. uniform: from `low` to `high`, by default -1 to 1. integers: from
-    `low` to `high`, both included; by default the range of an integer type, or -8 to 8. arange: 0, 1, 2, … in memory
-    order. bits: every bit pattern of the element type is equally likely, including NaN and infinity.
+    - "normal" has mean 0 and standard deviation `scale`.
+    - "uniform" lies between `low` and `high`, by default between -1 and 1.
+    - "integers" includes `low` and `high`. Their defaults are the range of an integer type, or -8 and 8.
+    - "zeros" and "ones" repeat one value. "arange" is 0, 1, 2, … in memory order.
+    - "bits" makes all bit patterns of the element type equally likely, including NaN and infinity.
     """
 
     dtype: np.dtype[Any]
@@ -80,7 +86,7 @@ class Generated:
         return math.prod(self.shape) * self.dtype.itemsize
 
     def make(self) -> Array:
-        """Return a new array. Its bits are the same on every machine."""
+        """Return a new array with the contents. Its bits are the same on every computer."""
         random = np.random.Generator(np.random.PCG64(self.seed))
         match self.distribution:
             case "normal":
@@ -105,7 +111,7 @@ class Generated:
             return values.astype(self.dtype)
 
     def limits(self) -> tuple[float, float]:
-        """Return the smallest and the largest value of a uniform or an integers distribution."""
+        """Return the smallest and the largest value of the distribution "uniform" or "integers"."""
         low, high = -1.0, 1.0
         if self.distribution == "integers":
             low, high = integer_range(self.dtype) if is_integer(self.dtype) else (-8, 8)
@@ -129,9 +135,10 @@ Buffer = Generated | Stored
 
 
 def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> Stored:
-    """Return a `.npy` file as a buffer. Only the header is read.
+    """Return the buffer of a `.npy` file. Only the header of the file is read.
 
-    NumPy stores bfloat16 and float8 as bytes without a type; `dtype` states the type.
+    NumPy stores bfloat16 and float8 as bytes without a type. `dtype` states the type of such elements. `refuse` raises
+    the error for a file that cannot be used, given a code, a message and a hint.
     """
     try:
         found = np.lib.format.open_memmap(path, mode="r")
@@ -155,7 +162,7 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
 
 
 def read_stored(table: Table, folder: Path) -> Stored:
-    """Read the keys `file` and `dtype` of a table that names a `.npy` file."""
+    """Return the buffer that `file` and `dtype` of a table describe. The path is relative to `folder`."""
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
@@ -164,7 +171,10 @@ def read_stored(table: Table, folder: Path) -> Stored:
 
 
 def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
-    """Read a `[buffer.NAME]` table. `position` counts the tables of the file and is the default seed."""
+    """Return the buffer that a `[buffer.NAME]` table describes.
+
+    Paths are relative to `folder`. `position`, the number of buffer tables before this one, is the default seed.
+    """
     if "file" in table:
         table.only("file", "dtype")
         return read_stored(table, folder)
@@ -200,9 +210,9 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
 
 
 def make_buffers(buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0) -> dict[str, Array]:
-    """Return a new array for every buffer, if all of them and the scratch fit the limit.
+    """Return a new array for each buffer, by name. Refuse buffers that exceed the memory limit together.
 
-    Units: `limit` and `scratch` in bytes.
+    Units: `limit` in bytes, and `scratch`, the bytes of the unnamed buffers, which count too.
     Errors: launch-file/memory.
     """
     total = scratch + sum(buffer.nbytes for buffer in buffers.values())

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory.
 
-    The first `outputs` segments of the arena are the buffers of the arguments.
+    `arena` is that memory. Its first `outputs` segments are the buffers of the arguments. `segments` maps the names of
+    the module's variables to their addresses; "" stands for the block of the parameters.
     """
 
     request: Request
@@ -46,11 +47,11 @@ class EmulatorLaunch:
     outputs: int
 
     def under(self, schedule: str) -> EmulatorLaunch:
-        """Return the launch under another schedule, with the same memory. Errors: UsageError launch.schedule."""
+        """Return this launch with another schedule. Both share one memory. Errors: UsageError launch.schedule."""
         return replace(self, request=replace(self.request, schedule=Schedule.parse(schedule)))
 
     def fork(self) -> EmulatorLaunch:
-        """Return the launch with its own copy of the memory."""
+        """Return this launch with a copy of its memory."""
         return replace(self, arena=self.arena.fork())
 
 
@@ -62,7 +63,7 @@ def prepare(
     schedule: str = "eager",
     step_budget: int | None = None,
 ) -> EmulatorLaunch:
-    """Return a launch that is ready to run. Errors: Unsupported; UsageError launch.*."""
+    """Load a kernel and its arguments into new emulator memory. Errors: Unsupported; UsageError launch.*."""
     name = architecture(arch, kernel.signature)
     program = kernel.program
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
@@ -94,7 +95,12 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Run a launch. Its arena holds the results afterwards. Errors: Trap, Deadlock; UsageError launch.*."""
+    """Run a prepared launch, and leave the results in its arena.
+
+    `runtime.api.launch` describes the options.
+
+    Errors: Trap, Deadlock; UsageError launch.*.
+    """
     check_workers(workers)
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
@@ -108,15 +114,27 @@ def run(
             request, arena, segments, sanitize, workers, progress, announce
         )
         return Run(findings, stats, distribution=distribution)
+    # Observers are imported on use, which shortens the start of a plain run.
     recorder = _recorder(trace, trace_events)
-    profiler = _profiler() if profile else None
+    observers: list[Observer] = []
+    if sanitize:
+        from warploom.observe.sanitize.sanitizer import Sanitizer
+
+        observers.append(Sanitizer())
+    if recorder is not None:
+        observers.append(recorder)
+    profiler: Profiler | None = None
+    if profile:
+        from warploom.observe.profile import Profiler
+
+        observers.append(profiler := Profiler())
     with ExitStack() as stack:
         pool = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        observers = _observers(sanitize, recorder, profiler)
+        request = replace(request, observers=tuple(observers), pool=pool)
         try:
-            stats, findings = execute(replace(request, observers=observers, pool=pool), arena, segments, progress)
+            stats, findings = execute(request, arena, segments, progress)
         except (Trap, Deadlock) as end:
             if recorder is not None:
                 end.trace = recorder.trace()
@@ -129,11 +147,7 @@ def run(
     )
 
 
-# Observers are imported on use, which shortens the start of a plain run.
-
-
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
-    """Return the recorder of a trace, or None without one. Errors: UsageError launch.trace."""
     if trace is False:
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
@@ -141,22 +155,6 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
     from warploom.observe.trace import EVENTS, Recorder
 
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
-
-
-def _profiler() -> Profiler:
-    from warploom.observe.profile import Profiler
-
-    return Profiler()
-
-
-def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
-    """Return the observers of a run."""
-    found = [each for each in others if each is not None]
-    if sanitize:
-        from warploom.observe.sanitize.sanitizer import Sanitizer
-
-        found.insert(0, Sanitizer())
-    return tuple(found)
 
 
 def _step_budget() -> int:

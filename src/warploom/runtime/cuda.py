@@ -8,9 +8,8 @@ from typing import Literal
 
 from warploom.diagnostics import Source, UsageError
 from warploom.gpu import Gpu, Kernel, encode_tensor_map
-from warploom.gpu.arrays import number_of
+from warploom.gpu.arrays import current_of, number_of
 from warploom.gpu.geometry import Geometry
-from warploom.gpu.streams import current_of
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import Signature
 from warploom.runtime.arguments import Arguments
@@ -22,7 +21,7 @@ AssemblerName = Literal["driver", "ptxas"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of a launch that only a GPU supports, beside those of its geometry."""
+    """Options of a launch that apply to a GPU only. Those of the geometry are in Geometry."""
 
     stream: object = None
     wait: bool = True
@@ -30,7 +29,9 @@ class Options:
 
 
 def run(signature: Signature, geometry: Geometry, arguments: Arguments, options: Options) -> Run:
-    """Run a kernel on the GPU of its arrays, or on the first GPU. The findings are those of the assembler.
+    """Run a kernel on the GPU that holds its arrays, or on GPU 0 if all arrays are in host memory.
+
+    The findings of the returned Run are the remarks of the assembler.
 
     Errors: UsageError gpu.*, DeviceFault gpu.fault.
     """
@@ -74,9 +75,9 @@ def run(signature: Signature, geometry: Geometry, arguments: Arguments, options:
 def _assembled(
     number: int, file: str, text: str, name: str, parameters: tuple[Parameter, ...], assembler: AssemblerName
 ) -> Kernel:
-    """Return a kernel that is loaded on a GPU.
+    """Return a kernel that is assembled and loaded on the GPU `number`.
 
-    The last ones are kept, because most kernels are launched often.
+    The 64 most recent kernels are cached, because most kernels are launched often.
     """
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)
 

@@ -31,21 +31,23 @@ class _Buffer:
 
     @property
     def size(self) -> int:
-        """Number of bytes to allocate."""
         return max(self.high - self.low, 1)
 
     def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
-        """Return the part of the buffer's contents that belongs to an array, in the array's shape."""
+        """Return the bytes of an array in a copy of the buffer, with the array's shape and strides.
+
+        `contents` is the copy: memory of the emulator, or a staging array for a GPU.
+        """
         offset = _address(array) - self.low if array.size else 0
         return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
 
     def load(self, contents: NDArray[np.uint8]) -> None:
-        """Copy the arrays into the buffer's contents."""
+        """Copy the arrays from host memory to `contents`."""
         for _, array in self.arrays:
             self.view(contents, array)[...] = array.view(f"V{array.dtype.itemsize}")
 
     def store(self, contents: NDArray[np.uint8]) -> None:
-        """Copy the buffer's contents back into the writable arrays."""
+        """Copy `contents` back to the writable arrays in host memory."""
         for _, array in self.arrays:
             if array.flags.writeable:
                 array.view(f"V{array.dtype.itemsize}")[...] = self.view(contents, array)
@@ -97,18 +99,18 @@ class DeviceBuffers:
             buffer.start = buffer.segment.start
 
     def write_to(self, arena: Arena) -> None:
-        """Copy the arrays into their segments."""
+        """Copy the arrays from host memory to their segments of an arena."""
         for buffer, segment in self._segments():
             buffer.load(arena.view(segment))
 
     def read_from(self, arena: Arena) -> None:
-        """Copy the segments that the kernel wrote back into the arrays."""
+        """Copy the segments that the kernel wrote back to the writable arrays in host memory."""
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))
 
     def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
-        """Yield the name and the contents of each writable array in the emulator's memory."""
+        """Yield the name and a view of each writable array in the emulator's memory."""
         for buffer, segment in self._segments():
             for name, array in buffer.arrays:
                 if array.flags.writeable:
@@ -122,19 +124,19 @@ class DeviceBuffers:
     # The memory of a GPU --------------------------------------------------------------------------------------
 
     def allocate(self, gpu: Gpu) -> None:
-        """Allocate the buffers on a GPU."""
+        """Allocate memory of a GPU for each buffer."""
         for buffer in self._buffers:
             buffer.start = gpu.allocate(buffer.size)
 
     def upload(self, gpu: Gpu) -> None:
-        """Copy the arrays to their buffers on a GPU."""
+        """Copy the arrays from host memory to their buffers on a GPU."""
         for buffer in self._buffers:
             contents = np.zeros(buffer.size, np.uint8)
             buffer.load(contents)
             gpu.upload(buffer.start, contents)
 
     def download(self, gpu: Gpu) -> None:
-        """Copy the buffers on a GPU back into the writable arrays."""
+        """Copy the buffers on a GPU back to the writable arrays in host memory."""
         for buffer in self._buffers:
             contents = np.empty(buffer.size, np.uint8)
             gpu.download(buffer.start, contents)

@@ -1,4 +1,4 @@
-"""Work that several workers share: the interface to a distributor, and the report of who did what."""
+"""Distribution of work over the workers of a cluster: its interface, and reports about each worker."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Announce = Callable[[str], None]
 class WorkerShare:
     """Work that one worker did.
 
-    `seconds` is the time spent in its tasks. `lost` counts tasks that the worker began and did not finish. `counts`
-    adds up the quantities that the results report, such as CTAs.
+    `tasks` counts finished tasks, and `seconds` is the time that they took. `lost` counts tasks that the worker began
+    and did not finish. `counts` has totals of other quantities, such as the CTAs that the worker ran.
     """
 
     name: str
@@ -32,10 +32,10 @@ class WorkerShare:
 
 @dataclass(slots=True)
 class WorkReport:
-    """Progress of a list of tasks and the share of each worker.
+    """Report on a list of tasks and the work of each worker.
 
-    `restarted` counts tasks that were begun more than once. `resubmissions` counts how often all unfinished tasks
-    were submitted again because the scheduler was lost.
+    `done` of `total` tasks have ended. `restarted` counts the repeated starts of tasks. `resubmissions` counts how
+    often all unfinished tasks were submitted again because the scheduler was lost. `workers` has the shares by name.
     """
 
     done: int = 0
@@ -45,13 +45,13 @@ class WorkReport:
     workers: dict[str, WorkerShare] = field(default_factory=dict[str, WorkerShare])
 
     def worker(self, name: str) -> WorkerShare:
-        """Return the share of a worker, created if necessary."""
+        """Return the share of the worker with this name. Create it if it does not exist."""
         return self.workers.setdefault(name, WorkerShare(name))
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Distribution of a launch over workers.
+    """Distribution of one launch over workers, with the work of each in `report`.
 
     `single_worker_reason` states why one worker ran the whole grid. It is empty if the workers shared the grid.
     """
@@ -83,14 +83,17 @@ class WorkDistributor(Protocol):
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
         progress: Callable[[Progress], None] | None, announce: Announce | None,
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
-        """Run a grid with the results of `emulator.execute`."""
+        """Run a grid on the workers. The results equal those of `emulator.execute` in one process."""
         ...
 
     def map_tasks(
         self, function: Callable[[Any, Any, Callable[[Any], None]], Any], shared: object, tasks: list[Any],
         workers: str, announce: Announce | None,
     ) -> tuple[list[Any], WorkReport]:  # fmt: skip
-        """Return the result of a function for each task, in the order of the tasks."""
+        """Return the result of a function for each task, in the order of the tasks, and a report.
+
+        The arguments of `function` are a copy of `shared`, the task, and a callback for its progress.
+        """
         ...
 
 

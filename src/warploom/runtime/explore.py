@@ -32,9 +32,12 @@ _FAILED = "failed: "
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First byte of an array that differs between two schedules.
+    """First byte of an array whose value differs between two schedules.
 
-    Units: `byte` counts from the array's first byte, in C order; `index` is the index of the element.
+    `array` is the name of the array, `index` the index of the element that contains the byte, and `values` has the
+    element's value under each of the two `schedules`.
+
+    Units: `byte` counts from the array's first byte, in C order.
     """
 
     schedules: tuple[str, str]
@@ -55,10 +58,10 @@ class Difference:
 class Exploration(Displayed):
     """Results of one launch under many schedules.
 
-    `failures` has the schedules under which the kernel trapped or hung, each with the message. If the schedules
-    disagree, `findings` are those of the sanitizer, each with two events that nothing orders. `run` is the run of the
-    first schedule that succeeded, whose results the arrays hold; it is None if none succeeded. `work_report` states the
-    share of each worker if there were several.
+    `difference` is the first difference between two results, or None. `failures` has the schedules under which the
+    kernel trapped or hung, each with the message. If there is a difference or a failure, `findings` are the findings
+    of the sanitizer. `run` is the run of the first schedule that succeeded, and the arrays hold its results. `run` is
+    None if no schedule succeeded. `work_report` states the work of each worker of a Dask cluster.
     """
 
     display_kind: ClassVar[str] = "exploration"
@@ -91,13 +94,13 @@ def explore(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Exploration:
-    """Run a kernel under this number of schedules and compare the results.
+    """Run a kernel on the emulator under several schedules and compare the results.
 
-    The schedules are eager, lazy, and random ones, which also split warps and reorder them. The other parameters
-    are those of `launch`. The arrays hold the results of the first schedule that succeeded. The workers of a Dask
-    cluster run one schedule each.
+    `schedules` is the number of schedules, from 2 to 10,000. The first is eager, the second lazy. All others are
+    random: they also split warps and change the order of warps. `launch` describes the other parameters. Afterwards
+    the arrays hold the results of the first schedule that succeeded. On a Dask cluster each task is one schedule.
 
-    Errors: as `launch`, except traps and deadlocks, which are counted; UsageError launch.explore.
+    Errors: as `launch`, except Trap and Deadlock, which become failures; UsageError launch.explore.
     """
     if isinstance(schedules, bool) or not _FEWEST <= schedules <= _MOST:
         message = f"schedules is {schedules!r}; expected {_FEWEST} to {_MOST}"
@@ -141,9 +144,9 @@ def explore(
 
 
 def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[object], None]) -> str:
-    """Return a digest of the buffers after a run under a schedule, or the message of its failure.
+    """Run a launch under a schedule and return a digest of its buffers, or the message of its failure.
 
-    A worker of a Dask cluster calls this function.
+    A worker of a Dask cluster calls this function. `tell` receives the numbers of finished CTAs and of all CTAs.
     """
     each = launch.under(schedule)
     try:
@@ -163,7 +166,7 @@ def _summary(error: Trap | Deadlock) -> str:
 def _difference(
     arguments: Arguments, one: tuple[str, cpu.EmulatorLaunch], other: tuple[str, cpu.EmulatorLaunch]
 ) -> Difference | None:
-    """Return the first byte in which the results of two schedules differ, or None if there is none."""
+    """Return the first difference between the results of two schedules, or None if the results are equal."""
     views = arguments.buffers.views
     pairs = zip(views(one[1].arena), views(other[1].arena), strict=True)
     for (name, left), (_, right) in pairs:

@@ -1,4 +1,4 @@
-"""Write a launch file from a kernel's PTX.
+"""Launch files that are written from a kernel's PTX.
 
 A value that the PTX does not state is a guess, marked by a comment. A value that cannot be guessed is a string that
 describes it; `warploom run` refuses the file until the user replaces the string.
@@ -24,19 +24,15 @@ _SCRATCH = 1 << 16
 _MAP_BYTES, _MAP_ALIGN = 128, 64
 _WARP, _WARPGROUP = 32, 128
 _DTYPES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "tf32": "float32",
-    "f64": "float64",
-    "e4m3": "float8_e4m3fn",
-    "e5m2": "float8_e5m2",
-} | {f"{sign}{bits}": f"{word}{bits}" for sign, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64",
+    "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2",
+    **{f"{s}{bits}": f"{word}{bits}" for s, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
+}  # fmt: skip
 _STATED = "guess: the PTX states only"
 _WIDTH = 60  # longest argument with a comment on the same line
 
 Keys = dict[str, str]
-"""Keys of a table with their values as TOML text."""
+"""Keys of a table of the launch file, with their values as TOML text."""
 
 
 @dataclass(slots=True)
@@ -50,7 +46,7 @@ class _Buffer:
 
 @dataclass(slots=True)
 class _Entry:
-    """Argument with a comment. A structure has fields."""
+    """Entry of an argument, or of a field of a structure, in the launch file. A structure has `fields`."""
 
     keys: Keys
     comment: str
@@ -58,9 +54,10 @@ class _Entry:
 
 
 def write(module: Module, kernel: str | None, path: str) -> str:
-    """Return the text of a launch file.
+    """Return the text of a launch file for a kernel of a module.
 
-    `path` is the PTX file's path relative to the launch file's folder.
+    `kernel` may be None if the module has one kernel. `path` is the path of the PTX file, relative to the folder of the
+    launch file.
 
     Errors: UsageError emulator.kernel.
     """
@@ -92,7 +89,7 @@ def _extents(extents: tuple[int, ...]) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """Launch file of a kernel."""
+    """Launch file of one kernel: the entries of its arguments, and its buffers."""
 
     module: Module
     signature: Signature
@@ -103,7 +100,7 @@ class _Draft:
     # Arguments ------------------------------------------------------------------------------------------------
 
     def argument(self, parameter: Parameter) -> _Entry:
-        """Return the argument of a parameter, and add its buffers."""
+        """Return the entry of a parameter, and add the buffers that the entry names."""
         parts = {part: use for part, use in self.uses.parts.items() if part.parameter == parameter.name}
         # The name of the kernel, which may be long, is left out of the declaration.
         declared = str(parameter).replace(f" {self.signature.name}_", " ")
@@ -114,7 +111,7 @@ class _Draft:
         return self._single(parameter.name, declared, parts.get(Part(parameter.name), Use()), parameter.size)
 
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
-        """Return a tensor map, or a structure with the fields that the kernel loads."""
+        """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields."""
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)
@@ -141,7 +138,7 @@ class _Draft:
         return _Entry({}, f"{declared}: a structure" if fields else f"{declared}: never read", fields)
 
     def _single(self, name: str, declared: str, use: Use, size: int) -> _Entry:
-        """Return an address or a number."""
+        """Return the entry of a parameter or a field that is an address or a number."""
         is_pointer = ".ptr" in declared
         if use.holds_maps and not use.elements and not use.widths:
             comment = f"{declared}: guess, {_SCRATCH} zeroed bytes; the kernel writes tensor maps there"
@@ -164,7 +161,7 @@ class _Draft:
         return buffer.name
 
     def _buffer_name(self, parameter: str) -> str:
-        """Return the name of a parameter's buffer: `p3` for the third parameter of a compiler."""
+        """Return a new name for a parameter's buffer: `p3` if the compiler numbered the parameter 3."""
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
         used = {buffer.name for buffer in self.buffers}
@@ -207,7 +204,7 @@ class _Draft:
     # Geometry -------------------------------------------------------------------------------------------------
 
     def head(self, path: str) -> Iterator[str]:
-        """Yield the comments at the top, and the kernel."""
+        """Yield the first lines: comments, and the keys that name the kernel."""
         target = next(iter(self.module.target), "no target")
         yield f"# Launch of {self.signature.name}, compiled for {target}, as far as its PTX states it."
         yield '# A value marked "guess" may be wrong. The kernel does not run before every "fill in" is replaced.'
@@ -219,7 +216,7 @@ class _Draft:
         yield f"kernel.name = {_quoted(self.signature.name)}"
 
     def geometry(self) -> Iterator[str]:
-        """Yield the keys of the launch."""
+        """Yield the lines with the keys of the launch geometry."""
         cluster = self.signature.extents(".reqnctapercluster")
         ctaid = _listed(f"%ctaid.{axis}" for axis in axes) if (axes := self.uses.axes("%ctaid")) else ""
         reads = f"the kernel reads {ctaid}" if ctaid else "the kernel does not read %ctaid"
@@ -247,7 +244,7 @@ class _Draft:
         return _unfilled("threads of a CTA; the kernel reads %tid, and no directive states their number")
 
     def _shared(self) -> Iterator[str]:
-        """Yield the dynamic shared memory of a kernel that uses an array without a size."""
+        """Yield the key for dynamic shared memory, if the kernel uses a shared array without a size."""
         variables = [v for v in self.module.variables.values() if v.space == "shared"]
         externs = [v for v in variables if "extern" in v.linkage and size_of(v) is None]
         used = [v for v in externs if v.name in self.uses.names or self.uses.calls]
@@ -268,7 +265,7 @@ class _Draft:
     # Text -----------------------------------------------------------------------------------------------------
 
     def arguments(self) -> Iterator[str]:
-        """Yield the arguments, inline unless one of them is a structure."""
+        """Yield the lines of the arguments, as inline tables unless an argument is a structure."""
         if all(entry.fields is None for entry in self.entries):
             if self.entries:
                 yield from (*_inline("argument", self.entries), "")
@@ -282,7 +279,6 @@ class _Draft:
             yield ""
 
     def buffer_tables(self) -> Iterator[str]:
-        """Yield the tables of the buffers."""
         for buffer in self.buffers:
             yield f"[buffer.{buffer.name}]"
             yield f"dtype = {buffer.dtype}" + (f"  # {buffer.comment}" if buffer.comment else "")
@@ -292,7 +288,7 @@ class _Draft:
 
 
 def _clue(use: Use, size: int) -> str:
-    """Return what the kernel does with a number."""
+    """Describe the use of a number, as the rest of a sentence that begins with "a number"."""
     if use.is_passed and size == 8:
         return ", or a buffer: it is passed to a function or stored"
     if use.is_coordinate:
@@ -324,7 +320,7 @@ def _variables(block: Block) -> Iterator[Variable]:
 
 
 def _inline(name: str, entries: Iterable[_Entry]) -> Iterator[str]:
-    """Yield an array of inline tables."""
+    """Yield the lines of an array of inline tables, one table for each entry."""
     yield f"{name} = ["
     for entry in entries:
         comment = f"# {entry.comment}" if entry.comment else ""

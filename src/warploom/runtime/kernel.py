@@ -1,4 +1,4 @@
-"""Kernels to launch, from a text, a file, a module, or a kernel written in Python."""
+"""Loading of the kernel of a launch from a text, a file, a module, or a kernel written in Python."""
 
 # Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class LoadedKernel:
     """Kernel with its signature and, for the emulator, its program.
 
-    `shared` and `block` are the defaults of a launch: bytes of dynamic shared memory, and the shape of a CTA.
+    `block` is the default shape of a CTA.
+
+    Units: `shared`, the default of a launch, in bytes of dynamic shared memory.
     """
 
     signature: Signature
@@ -41,9 +43,9 @@ class LoadedKernel:
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
-    """Return the kernel with this name, or the only kernel of the source.
+    """Return the kernel `name` of a source, or its only kernel if `name` is None.
 
-    The kernels of the texts that were used last are kept.
+    The 16 most recently used kernels of texts and files are cached.
 
     Errors: UsageError emulator.kernel, ptx.file, ptx.text; PtxSyntaxError.
     """

@@ -26,8 +26,17 @@ from warploom.runtime.buffers import (
     read_buffer,
     read_stored,
 )
-from warploom.runtime.compare import Comparison, compare
-from warploom.runtime.references import ACCUMULATORS, MULTIPLICANDS, REFERENCES, Expected, Float, Options, ShapeError
+from warploom.runtime.references import (
+    ACCUMULATORS,
+    MULTIPLICANDS,
+    REFERENCES,
+    Comparison,
+    Expected,
+    Float,
+    Options,
+    ShapeError,
+    compare,
+)
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
@@ -40,7 +49,10 @@ ONE = (1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Argument of a launch that is made from the named buffers. Units: `scratch` bytes of unnamed buffers."""
+    """Argument of a launch. `make` returns its value, given the arrays of the named buffers.
+
+    Units: `scratch`, the size of the unnamed buffers of the argument, in bytes.
+    """
 
     make: Callable[[Mapping[str, Array]], object]
     scratch: int = 0
@@ -63,7 +75,7 @@ def scratch(nbytes: int) -> Argument:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Geometry and options of a launch. Without a schedule, each command has its own default."""
+    """Geometry and options of a launch. Each command replaces a `schedule` of None by its own default."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
@@ -76,9 +88,10 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Expected result: a reference computation on named buffers, or a stored array.
+    """Expected contents of the buffer `result`, from a reference computation or a stored array.
 
-    `exact` allows no error. `absolute` and `relative` replace the computed bound.
+    `reference` is the name of the computation, and `operands` maps its operands to buffers. `exact` allows no error.
+    `absolute` and `relative` replace the computed bound of the error. Errors point at `table` of the launch file.
     """
 
     table: Table
@@ -92,7 +105,7 @@ class Expectation:
     relative: float | None = None
 
     def expected(self, before: Mapping[str, Array]) -> Expected:
-        """Return the expected values and their bound, given the buffers before the launch.
+        """Return the expected values with the bounds of their errors, given the buffers before the launch.
 
         Errors: launch-file/value if the shapes of the operands and the result do not match.
         """
@@ -132,19 +145,20 @@ class LaunchPlan:
 
     @property
     def file_name(self) -> str:
-        """Name of the PTX file."""
+        """Name of the PTX file, or `<stdin>` for a module from standard input."""
         return self.ptx.name if isinstance(self.ptx, Path) else "<stdin>"
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """Keyword arguments that describe the geometry, for every function that launches a kernel."""
+        """Keyword arguments for the geometry, architecture and workers of `launch`, `sanitize` and `explore`."""
         names = ("grid", "block", "cluster", "shared", "arch", "workers")
         return {name: getattr(self.geometry, name) for name in names}
 
     def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
-        """Return the arguments and the expected result. Errors: launch-file/memory, launch-file/value.
+        """Make the buffers, and return the arguments and the expected result.
 
-        Units: `limit` bytes of all buffers.
+        Units: `limit`, the largest size of all buffers together, in bytes.
+        Errors: launch-file/memory, launch-file/value.
         """
         arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
         args = [each.make(arrays) for each in self.arguments]
@@ -161,7 +175,7 @@ class PreparedLaunch(NamedTuple):
     expected: Expected | None
 
     def compare(self) -> Comparison | None:
-        """Compare the result with the expected one after the launch. Return None without an expectation."""
+        """Compare the result of the launch with the expected result. Return None without an expectation."""
         if self.expect is None or self.expected is None:
             return None
         return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
@@ -176,7 +190,9 @@ def read_launch_file(path: Path) -> LaunchPlan:
 
 
 def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
-    """Return the contents of a launch file's text. Paths in it are relative to `folder`.
+    """Return the launch that the text of a launch file describes. Paths are relative to `folder`.
+
+    `name` is the name of the file in messages.
 
     Errors: launch-file/toml, /unknown-key, /missing-key, /type, /value, /missing.
     """
@@ -265,7 +281,7 @@ def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argume
 
 
 def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read an argument, or a field of a structure with `more` keys."""
+    """Read an argument or, if `more` names the other keys of a field, a field of a structure."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:
@@ -289,7 +305,7 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument
 
 
 def read_scalar(table: Table) -> int | float | np.generic:
-    """Read the keys `value` and `type` of a table: a number, or a NumPy scalar of the type."""
+    """Return the `value` of a table: a number or, if the table has a `type`, a NumPy scalar of that type."""
     value = table.number("value")
     if "type" not in table:
         return table.data["value"] if isinstance(table.data["value"], int) else value

@@ -20,7 +20,7 @@ _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return the architecture of a run, by default the module's target. Errors: UsageError launch.arch."""
+    """Return the architecture to emulate: `arch`, or the module's target. Errors: UsageError launch.arch."""
     name = str(next(iter(signature.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
@@ -32,25 +32,20 @@ def architecture(arch: str | None, signature: Signature) -> str:
 
 
 def read_geometry(
-    signature: Signature,
-    grid: Extent,
-    block: Extent | None,
-    cluster: Extent | None,
-    shared: int,
-    cooperative: bool = False,
-    programmatic: bool = False,
+    signature: Signature, grid: Extent, block: Extent | None, cluster: Extent | None, shared: int
 ) -> Geometry:
-    """Return the geometry of a launch, checked against the limits of all architectures and the directives.
+    """Return the geometry of a launch. Refuse extents that CUDA or the kernel's directives do not allow.
 
-    The block is by default the one that .reqntid requires. The geometry has a cluster if the launch or
-    .reqnctapercluster gives one.
+    .reqntid replaces a `block` of None. The `cluster` of the result is None unless the launch or .reqnctapercluster
+    states one.
 
+    Units: `shared` in bytes of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
     """
     block = signature.extents(".reqntid") if block is None else block
     if block is None:
         raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
-    geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
+    geometry = Geometry.of(grid, block, cluster, shared)
     _check_extents("grid", geometry.grid, _MAX_GRID)
     _check_block(signature, geometry.block)
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
@@ -60,7 +55,7 @@ def read_geometry(
 def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
     """Refuse clusters or shared memory that an architecture does not have.
 
-    Units: `static` bytes of static shared memory, and `dynamic_start` the offset of the dynamic part.
+    Units: bytes. `static` is the size of static shared memory, `dynamic_start` the offset of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
     """
     found = _ARCH.fullmatch(arch)

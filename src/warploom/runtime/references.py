@@ -1,4 +1,4 @@
-"""Reference results in float64, with bounds for the error of the kernel's arithmetic.
+"""Reference results in float64, bounds for the errors of kernels, and comparison with results.
 
 A tensor core sums K products in a format of limited precision. If each step of the sum has a relative error of u, the
 error of the result is at most K * u * (|A| |B|), plus half a unit in the last place when it is stored. These are
@@ -36,7 +36,7 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected values, and the largest allowed error of each."""
+    """Expected values, and the largest allowed absolute error of each value."""
 
     values: Float
     bound: Float
@@ -44,7 +44,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of all references. Each reference uses the options that it names."""
+    """Options of the computations. `Reference.options` names the options that a computation uses."""
 
     transpose_a: bool = False
     transpose_b: bool = False
@@ -61,9 +61,10 @@ Compute = Callable[[Mapping[str, Array], Array, Options], Expected]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Named computation: its operands, its options, and its function.
+    """Reference computation: the names of its operands and options, and its function.
 
-    The function takes the operands by role, the result's buffer before the launch, and the options.
+    The arguments of `compute` are the operands by name, the contents of the result's buffer before the launch, and the
+    options.
     """
 
     operands: tuple[str, ...]
@@ -72,9 +73,9 @@ class Reference:
 
 
 def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the relative and absolute error of rounding to a type.
+    """Return the largest relative and the largest absolute error of rounding a value to a type.
 
-    They are half its epsilon and half its smallest subnormal.
+    The errors are half the type's epsilon and half its smallest subnormal number.
     """
     if is_integer(dtype):
         return 0.0, 0.0
@@ -104,8 +105,8 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
     b = b.swapaxes(-1, -2) if options.transpose_b else b
     if a.shape[-1] != b.shape[-2]:
         raise ShapeError(
-            f"a is {a.shape} and b is {b.shape} (transposed as said), so K is {a.shape[-1]} in one and "
-            f"{b.shape[-2]} in the other"
+            f"after transpose_a and transpose_b, a is {a.shape} and b is {b.shape}; expected equal K, found "
+            f"{a.shape[-1]} and {b.shape[-2]}"
         )
     unit = ACCUMULATORS[options.accumulator]
     narrowed = MULTIPLICANDS[options.multiplicand]
@@ -125,10 +126,10 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
 
 
 def _running(a: Float, b: Float) -> Float:
-    """Return the bound of the partial sums, added up over K, for sums over ascending blocks of K.
+    """Return the sum of the magnitudes of all partial sums, for a kernel that adds blocks of K in order.
 
-    With thirteen bits, K times the sum of all magnitudes would allow nearly any result. Within a block the order is
-    arbitrary.
+    Each rounding error is proportional to a partial sum. With thirteen bits, the simpler bound of K times the sum of
+    all magnitudes would allow nearly any result. Within a block the order of the products is arbitrary.
     """
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)
@@ -176,19 +177,14 @@ def _softmax(operands: Mapping[str, Array], initial: Array, options: Options) ->
     return _stored(values, error + 2.0**-126, initial.dtype)
 
 
-def _elementwise(operation: Callable[[Float, Float], Float]) -> Compute:
+def _elementwise(operation: Callable[..., Float]) -> Compute:
     def compute(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
-        a, b = _wide(operands["a"]), _wide(operands["b"])
-        _same_shape(a, b, "a and b")
-        values = operation(a, b)
+        found = [_wide(each) for each in operands.values()]
+        _same_shape(found[0], found[-1], "a and b")
+        values = operation(*found)
         return _stored(values, np.zeros_like(values), initial.dtype)
 
     return compute
-
-
-def _copy(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
-    values = _wide(operands["a"])
-    return _stored(values, np.zeros_like(values), initial.dtype)
 
 
 _PRODUCT = ("transpose_a", "transpose_b", "alpha", "add_initial", "accumulator", "multiplicand")
@@ -199,5 +195,82 @@ REFERENCES: dict[str, Reference] = {
     "add": Reference(("a", "b"), (), _elementwise(np.add)),
     "subtract": Reference(("a", "b"), (), _elementwise(np.subtract)),
     "multiply": Reference(("a", "b"), (), _elementwise(np.multiply)),
-    "copy": Reference(("a",), (), _copy),
+    "copy": Reference(("a",), (), _elementwise(np.positive)),
 }
+
+
+# Comparison ------------------------------------------------------------------------------------------------------
+
+_SHOWN = 3  # mismatches that a comparison describes
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Element of a result whose error exceeds its bound. `found` and `expected` are its values."""
+
+    index: tuple[int, ...]
+    found: float
+    expected: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Comparison of the result `name` with its expected values.
+
+    `largest_error` is the largest absolute error, and `bound_there` the bound at the element with that error.
+    `largest_share` is the largest ratio of an error to its bound, or None if every bound is 0. `mismatches` counts the
+    elements whose errors exceed their bounds, and `first` describes the first of them.
+    """
+
+    name: str
+    elements: int
+    mismatches: int
+    largest_error: float
+    bound_there: float
+    largest_share: float | None
+    first: tuple[Mismatch, ...]
+
+    @property
+    def ok(self) -> bool:
+        """True if every element is within its bound."""
+        return self.mismatches == 0
+
+    @property
+    def exact(self) -> bool:
+        """True if every element equals its expected value."""
+        return self.ok and self.largest_error == 0.0
+
+    @property
+    def sentence(self) -> str:
+        """Summary of the comparison in one sentence."""
+        if self.exact:
+            return f"{self.name} is exact"
+        if self.ok:
+            return f"{self.name} is within its bound"
+        share = f"{self.mismatches:,} of {self.elements:,}"
+        return f"{self.name} is wrong: {share} elements are outside the bound"
+
+
+def compare(name: str, result: Array, expected: Expected) -> Comparison:
+    """Compare the result `name` of a kernel with its expected values in float64. NaN equals NaN."""
+    found: Float = np.asarray(result, np.float64)
+    same = (found == expected.values) | (np.isnan(found) & np.isnan(expected.values))
+    with np.errstate(invalid="ignore"):
+        error = np.where(same, 0.0, np.abs(found - expected.values))
+    error = np.where(np.isnan(error), np.inf, error)
+    bound = np.broadcast_to(expected.bound, error.shape)
+    # NaN and infinities must match exactly, whatever the bound.
+    finite = np.isfinite(found) & np.isfinite(expected.values)
+    wrong = ~same & ~((error <= bound) & finite)
+    share = None
+    if error.size and np.any(bound > 0):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = float(np.max(np.where(same, 0.0, np.where(finite, error / bound, np.inf))))
+    worst = np.unravel_index(int(np.argmax(error)), error.shape) if error.size else None
+    largest, bound_there = (float(error[worst]), float(bound[worst])) if worst else (0.0, 0.0)
+    first = tuple(
+        Mismatch(at, float(found[at]), float(expected.values[at]), float(bound[at]))
+        for at in map(tuple, np.argwhere(wrong)[:_SHOWN].tolist())
+    )
+    return Comparison(name, error.size, int(np.count_nonzero(wrong)), largest, bound_there, share, first)

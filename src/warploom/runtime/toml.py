@@ -21,10 +21,11 @@ _HEADER = re.compile(rf"\s*(\[\[?)\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*=\s*")
 _INLINE_KEY = re.compile(rf"(?<=[{{,\s])({_KEY})\s*=")
 _MANY = 1 << 22
+_LARGEST_FILE = 1 << 20  # bytes
 
 
 class LaunchFileError(WarploomError):
-    """Launch file that cannot be read or has a wrong entry."""
+    """Error in a launch file: the file cannot be read, or an entry is wrong."""
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:
@@ -35,7 +36,7 @@ def suggestion(found: str, known: Iterable[str]) -> str:
 
 
 def kind(value: object) -> str:
-    """Return a TOML value in words, for messages."""
+    """Describe a TOML value for messages, such as `the integer 3` or `an array`."""
     match value:
         case bool():
             return "a boolean"
@@ -82,7 +83,7 @@ class Document:
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
 
     def place(self, path: tuple[Step, ...]) -> Span | None:
-        """Return the position of a key, or of the innermost table around it that has a position."""
+        """Return the span of a key, or the span of the innermost enclosing table that has one."""
         if self._places is None:
             self._places = dict(_scan(self.source.text))
         while path:
@@ -92,11 +93,11 @@ class Document:
         return None
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error at a key. Errors: LaunchFileError."""
+        """Raise an error that points at a key. Errors: LaunchFileError."""
         raise LaunchFileError([self.diagnostic(path, code, message, hint)])
 
     def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
-        """Return the diagnostic of an error at a key. The message starts with the key's full name."""
+        """Return an error that points at a key. Its message starts with the key's full name."""
         sentence = f"{dotted(path)}: {message}" if path else message
         return Diagnostic(f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint)
 
@@ -153,11 +154,11 @@ class Table:
         return key in self.data
 
     def refuse(self, key: str, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error at a key of this table, or at the table for an empty key. Errors: LaunchFileError."""
+        """Raise an error that points at a key, or at the table if `key` is empty. Errors: LaunchFileError."""
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
-        """Refuse unknown keys, all of them at once. Errors: LaunchFileError."""
+        """Refuse all keys except those in `known`, in one error. Errors: LaunchFileError."""
         unknown = [
             self.document.diagnostic((*self.path, key), "unknown-key", "unknown key", suggestion(key, known))
             for key in self.data
@@ -177,43 +178,42 @@ class Table:
             self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
         return value
 
-    def _check_range(self, key: str, value: float, low: float | None, high: float | None, expected: str) -> None:
+    def _bounded(
+        self, key: str, noun: str, kinds: tuple[type, ...], default: object, low: float | None, high: float | None
+    ) -> Any:
+        expected = f"{noun}{_range(low, high)}"
+        value = self._read(key, expected, kinds, default)
         if not ((low is None or value >= low) and (high is None or value <= high)):
             self.refuse(key, "value", f"found {value}; expected {expected}")
+        return value
 
     def optional(self, key: str, read: Callable[[str], T]) -> T | None:
-        """Return what a method such as `string` reads, or None for a missing key."""
+        """Return None for a missing key, and otherwise `read(key)`, where `read` is a method such as `string`."""
         return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
-        """Return a string."""
+        """Return the string at a key. `expected` describes the string in messages."""
         return self._read(key, expected, (str,), default)
 
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
-        """Return one of several words."""
+        """Return the string at a key. Refuse strings that are not in `choices`."""
         known = list(choices)
         value = self.string(key, f"one of {', '.join(known)}", default)
         if value not in known:
             self.refuse(key, "value", f'found "{value}"', suggestion(value, known))
         return value
 
-    def boolean(self, key: str, default: bool = False) -> bool:
-        """Return a boolean."""
-        return self._read(key, "true or false", (bool,), default)
+    def boolean(self, key: str) -> bool:
+        """Return the boolean at a key. A missing key is False."""
+        return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
-        """Return an integer between two bounds, both included."""
-        expected = f"an integer{_range(low, high)}"
-        value = self._read(key, expected, (int,), default)
-        self._check_range(key, value, low, high, expected)
-        return value
+        """Return the integer at a key. Refuse integers below `low` and above `high`."""
+        return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
-        """Return an integer or a float as a float."""
-        expected = f"a number{_range(low, None)}"
-        value = self._read(key, expected, (int, float), default)
-        self._check_range(key, value, low, None, expected)
-        return float(value)
+        """Return the integer or float at a key as a float. Refuse numbers below `low`."""
+        return float(self._bounded(key, "a number", (int, float), default, low, None))
 
     def integers(
         self,
@@ -223,7 +223,10 @@ class Table:
         lengths: range = range(_MANY),
         single: bool = False,
     ) -> tuple[int, ...]:
-        """Return an array of integers. With `single`, one integer stands for an array of one."""
+        """Return the array of integers at a key. With `single`, an integer counts as an array of length 1.
+
+        Refuse elements below `low`, and arrays whose length is not in `lengths`.
+        """
         count = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
         many = "integers" if lengths.stop >= _MANY else f"{count} integers"
         expected = f"{'an integer or ' if single else ''}an array of {many}{_range(low, None)}"
@@ -239,18 +242,18 @@ class Table:
         return tuple(cast("list[int]", found))
 
     def table(self, key: str) -> Table:
-        """Return a table inside this one."""
+        """Return the table at a key of this table."""
         return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,)))
 
     def named_tables(self, key: str) -> dict[str, Table]:
-        """Return the tables inside a table by name, or none if it is absent."""
+        """Return the tables inside the table at a key, by name. A missing key has no tables."""
         if key not in self.data:
             return {}
         outer = self.table(key)
         return {name: outer.table(name) for name in outer.data}
 
     def tables(self, key: str) -> list[Table]:
-        """Return an array of tables, or none if it is absent."""
+        """Return the tables of the array at a key. A missing key has no tables."""
         result: list[Table] = []
         for index, item in enumerate(self._read(key, f"an array of tables, [[{key}]]", (list,), ())):
             path = (*self.path, key, index)
@@ -266,17 +269,17 @@ def _range(low: float | None, high: float | None) -> str:
     return f" of at least {low}" if low is not None else ""
 
 
-def read_file(path: Path, limit: int = 1 << 20) -> str:
-    """Return the text of a launch file of at most `limit` bytes.
+def read_file(path: Path) -> str:
+    """Return the text of a launch file of at most 1 MiB.
 
     Errors: launch-file/missing, launch-file/unreadable.
     """
     name = str(path)
     try:
         with path.open("rb") as file:
-            raw = file.read(limit + 1)
-        if len(raw) > limit:
-            refuse_file("unreadable", f"{name} is larger than {limit >> 20} MiB")
+            raw = file.read(_LARGEST_FILE + 1)
+        if len(raw) > _LARGEST_FILE:
+            refuse_file("unreadable", f"{name} is larger than {_LARGEST_FILE >> 20} MiB")
         return raw.decode()
     except FileNotFoundError:
         refuse_file("missing", f"there is no file {name}")
@@ -287,11 +290,11 @@ def read_file(path: Path, limit: int = 1 << 20) -> str:
 
 
 UNFILLED = "fill in: "
-"""Start of a string in the place of a value that the user must write."""
+"""Prefix of a string that stands in place of a value that the user must write."""
 
 
 def refuse_unfilled(document: Document) -> None:
-    """Refuse a document with values that the user must still write, all of them at once.
+    """Refuse a document with values that the user must still write. One error lists all of them.
 
     Errors: launch-file/fill-in.
     """
@@ -305,7 +308,7 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Yield every string of a document with its path. TOML's reader has bounded the depth."""
+    """Yield every string in a value with its path. The TOML parser has limited the depth of the recursion."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Uses of a kernel's parameters: addresses with their element types, and numbers.
+"""Analysis of the uses of a kernel's parameters: as addresses of elements of some type, or as numbers.
 
-Values are followed from the parameters through registers, whatever the order of the instructions. An address remains
-an address through moves, additions and conversions of address spaces. A number remains a number through every
-instruction.
+The analysis follows values from the parameters through registers and ignores the order of the instructions. A result
+is an address if it is moved, added or converted between address spaces from an address. The result of any instruction
+on a number is a number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """Parameter, or the part of a parameter at an offset."""
+    """Parameter of a kernel, or the value at a byte offset in a parameter by value."""
 
     parameter: str
     offset: int = 0
@@ -48,12 +48,17 @@ class Part:
 
 @dataclass(slots=True)
 class Use:
-    """Use of a part. `type` and `bytes` are those of its load.
+    """Use of a parameter, or of a value inside a parameter.
 
-    For an address, `elements` are the known element types, `widths` the bits of the accesses, and `read` and
-    `written` state the accesses of the memory. `ranks` are those of the tensor copies that use it as their tensor
-    map, or that use a map at the address if `holds_maps` is true. `strong` is true for a certain address, `weak` for
-    a probable one.
+    `type` and `bytes` are the PTX type and the size with which the kernel loads the value, if `loaded` is true.
+
+    `strong` is true for a certain address, `weak` for a probable address. For an address, `elements` are the known
+    element types of the memory at the address, `widths` the sizes of the accesses in bits, and `read` and `written`
+    state the directions of the accesses. `ranks` are the ranks of the tensor copies whose tensor map is the parameter
+    itself or, if `holds_maps` is true, is in memory at the address.
+
+    For a number, `is_compared`, `is_scale` (it is multiplied) and `is_coordinate` (of a tensor copy) state its uses.
+    `is_passed` is true if the value is passed to a function or stored.
     """
 
     type: str = ""
@@ -74,18 +79,19 @@ class Use:
 
     @property
     def is_address(self) -> bool:
-        """True if the part is an address."""
+        """True if the value is an address, certainly or probably."""
         return self.strong or self.weak
 
 
 @dataclass(slots=True)
 class Uses:
-    """Uses of a kernel's parameters, and other facts about its launch.
+    """Uses of a kernel's parameters, and properties of the kernel that affect its launch.
 
-    `parts` has the loaded parts and the addresses. `multiplicands` are the element types of the matrix instructions'
-    inputs. `special` are the special registers that the kernel reads, and `names` the other names in its operands.
-    `warpgroups` is true if four warps execute instructions together, `calls` if the kernel calls functions. `unknown`
-    are opcodes without a Form.
+    `parts` has the use of each parameter, or of each value inside it, that the kernel loads or uses as an address.
+    `multiplicands` are the types of A and B of the matrix instructions, with the names of their metadata and scale
+    factors. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
+    operands. `warpgroups` is true if a warpgroup executes instructions together, and `calls` if the kernel calls
+    functions. `unknown` are the opcodes without a Form.
     """
 
     parts: dict[Part, Use] = field(default_factory=dict[Part, Use])
@@ -219,7 +225,7 @@ class _Reading:
     # Elements ---------------------------------------------------------------------------------------------------
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
-        """Record the element type that an operand's position implies."""
+        """Record the element type of the registers of an operand, if the type of the operand states it."""
         if bound.spec.kind not in ("register", "any"):
             return
         element = _element_of(bound.type, bound.spec, step)
@@ -241,7 +247,6 @@ class _Reading:
     # Flow of values -------------------------------------------------------------------------------------------
 
     def _propagate(self) -> None:
-        """Follow addresses and numbers until nothing changes."""
         changed = True
         while changed:
             changed = False
@@ -262,10 +267,10 @@ class _Reading:
         holds: set[Part] = set()
         numbers: set[Part] = set()
         for name, bound, keys in step.reads:
-            numbers.update(*(self.numbers.get(key, ()) for key in keys))
+            numbers |= _parts(self.numbers, keys)
             if name in step.flow.address:
-                points.update(*(self.points.get(key, ()) for key in keys))
-                holds.update(self._named(bound.operand), *(self.holds.get(key, ()) for key in keys))
+                points |= _parts(self.points, keys)
+                holds |= {*self._named(bound.operand), *_parts(self.holds, keys)}
         if step.flow.offset:
             constants = [bound.operand for _, bound, _ in step.reads if isinstance(bound.operand, Integer)]
             change = sum(constant.value for constant in constants)
@@ -288,20 +293,20 @@ class _Reading:
                 return
 
     def _parameter(self, step: _Step) -> Part | None:
-        """Return the part of a parameter that an instruction loads, or None."""
+        """Return the parameter, and the offset in it, from which an instruction loads, or None."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
                 continue
             if bound.spec.space_word(step.binding.slots).partition("::")[0] != "param":
                 continue
-            named = [*self._named(address.base), *(part for key in keys for part in self.holds.get(key, ()))]
+            named = [*self._named(address.base), *_parts(self.holds, keys)]
             if len(named) == 1:
                 return Part(named[0].parameter, named[0].offset + address.offset)
         return None
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the parts that an instruction loads into its registers, in order, or None."""
+        """Return the loaded value of each destination register in order, or None without a parameter load."""
         first = self._parameter(step)
         if first is None:
             return None
@@ -314,11 +319,11 @@ class _Reading:
         return self.uses.parts.setdefault(part, Use())
 
     def _convert(self, step: _Step) -> None:
-        """Record operands that certainly point to global memory as certain addresses."""
+        """Mark values that an instruction requires to be addresses in global memory as certain addresses."""
         if word(step.flow.space, step.binding.slots) != "global":
             return
         for name, _, keys in step.reads:
-            pointed = {part for key in keys for part in self.points.get(key, ())}
+            pointed = _parts(self.points, keys)
             if name in step.flow.address and len(pointed) == 1:
                 self._use(pointed.pop()).strong = True
 
@@ -327,29 +332,26 @@ class _Reading:
         for part in self._loaded(step) or ():
             use = self._use(part)
             use.type, use.bytes, use.loaded = loaded, TYPES[loaded].bytes, True
-        for part in (part for key in step.coordinates for part in self.numbers.get(key, ())):
+        for part in _parts(self.numbers, step.coordinates):
             self._use(part).is_coordinate = True
         for name, bound, keys in step.reads:
             if bound.spec.kind == "address":
                 self._access(step, name, bound, keys)
             elif step.flow.numbers:
-                for part in (part for key in keys for part in self.numbers.get(key, ())):
+                for part in _parts(self.numbers, keys):
                     self._use(part).is_scale |= "scaled" in step.flow.numbers
                     self._use(part).is_compared |= "compared" in step.flow.numbers
             elif step.binding.form.control == "call":
-                for key in keys:
-                    for part in self.points.get(key, ()):
-                        self._use(part).is_passed = True
+                self._note_passed(keys)
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
         space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
-            if space == "param":
-                self._passed(step, name)
+            for _, _, passed in (read for read in step.reads if space == "param" and read[0] != name):
+                self._note_passed(passed)
             return
-        held = {part for key in keys for part in self.holds.get(key, ())}
-        pointed = {part for key in keys for part in self.points.get(key, ())}
+        held, pointed = _parts(self.holds, keys), _parts(self.points, keys)
         accesses = [access for access in binding.form.effects_of(Access) if access.address == name]
         read = any(access.kind == "read" for access in accesses)
         written = any(access.kind != "read" for access in accesses)
@@ -371,11 +373,9 @@ class _Reading:
             use.written |= written
             self._describe(use, step, name)
 
-    def _passed(self, step: _Step, name: str) -> None:
-        for other, _, keys in step.reads:
-            if other != name:
-                for part in (part for key in keys for part in self.points.get(key, ())):
-                    self._use(part).is_passed = True
+    def _note_passed(self, keys: list[Key]) -> None:
+        for part in _parts(self.points, keys):
+            self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
         """Record the element type of an access to global memory."""
@@ -390,12 +390,16 @@ class _Reading:
         self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
 
     def _name_elements(self) -> None:
-        """Give untyped accesses the types of their registers."""
+        """Add the types of the registers of untyped accesses to the element types of the accessed memory."""
         known: dict[Key, set[str]] = {}
         for key, types in self.types.items():
             known.setdefault(self._find(key), set()).update(types)
         for use, key in self.waiting:
             use.elements |= known.get(self._find(key), set())
+
+
+def _parts(table: dict[Key, set[Part]], keys: list[Key]) -> set[Part]:
+    return {part for key in keys for part in table.get(key, ())}
 
 
 def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:

@@ -13,7 +13,7 @@ from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile
 from warploom.observe.trace import Trace
 from warploom.runtime.api import Run
-from warploom.runtime.compare import Comparison
+from warploom.runtime.references import Comparison
 from warploom.view.html_page import asset, html_page
 from warploom.view.listing import Line, global_cost, lines_of, shared_cost
 from warploom.view.timeline import timeline_data

@@ -1,11 +1,12 @@
 # pyright: reportUnknownMemberType=false
-"""Flags of the bytes of global memory that a part of a grid reads, writes or combines.
+"""Flags of the bytes of global memory that some waves of a grid read, write or change by reductions.
 
-A flag is READ, WRITTEN, BOTH, or COMBINED times the number of a reduction, if this reduction made all accesses to the
-byte. A byte with other accesses besides a reduction counts as read and written.
+The flag of a byte is 0 without accesses, READ, WRITTEN, or BOTH. If one reduction made all accesses to the byte, the
+flag is COMBINED times the number of the reduction. A byte with other accesses besides a reduction has the flag BOTH.
 
-`pages` marks the pages that have flags. Both loops repeat the update of a word: in a function of its own it would count
-references to three arrays each time, and a GEMM that loads by threads would take half as long again.
+`pages` is 1 for each page of flags that are not all 0. The two functions that mark bytes repeat the code that updates a
+word. Numba would count references to three arrays at each call of a shared function, and a GEMM that loads by threads
+would take half as long again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
 
 @njit
 def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
-    """Mark `size` bytes from `index` on for each lane. Shapes: index and lanes (warps, 32)."""
+    """Set the flags of the `size` bytes from `index` on for each active lane.
+
+    `lanes` is True for active lanes.
+
+    Shapes: index and lanes (warps, 32).
+    """
     words = flags.view(np.uint32)
     pattern = np.uint32(flag * 0x01010101)
     for warp in range(index.shape[0]):
@@ -66,7 +72,7 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 
 @njit
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
-    """Mark byte ranges. Shapes: (ranges,)."""
+    """Set the flags of byte ranges. Shapes: starts and sizes (ranges,)."""
     words = flags.view(np.uint64)
     pattern = np.uint64(flag) * _EACH_BYTE
     for number in range(len(starts)):
@@ -87,7 +93,10 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 
 
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
-    """Return starts, ends and flags of the byte ranges with one flag, in order."""
+    """Return the start, the end and the flag of each maximal byte range with equal flags other than 0.
+
+    Shapes: (ranges,) each, in ascending order.
+    """
     size = 1024
     while True:
         starts, ends, kinds = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
@@ -99,7 +108,7 @@ def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
 
 @njit
 def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
-    """Write the byte ranges with one flag to the arrays, as far as they fit, and return their number."""
+    """Write the ranges of `marked_ranges` that fit into the arrays, and return the number of all ranges."""
     words = flags.view(np.uint64)
     count = 0
     current = 0  # the flag of the open range
@@ -134,7 +143,10 @@ def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: 
 
 @njit
 def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> None:
-    """Copy byte ranges of an array into a packed one. Shapes: starts and ends (ranges,), out (bytes,)."""
+    """Copy byte ranges of `contents` to `out` without gaps.
+
+    Shapes: starts and ends (ranges,), out (bytes,).
+    """
     to = 0
     for number in range(len(starts)):
         size = ends[number] - starts[number]
@@ -144,7 +156,7 @@ def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> No
 
 @njit
 def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> None:
-    """Copy a packed array into byte ranges of another. Shapes: as of `gather_ranges`."""
+    """Copy bytes without gaps from `data` to ranges of `contents`. Shapes: as for `gather_ranges`."""
     at = 0
     for number in range(len(starts)):
         size = ends[number] - starts[number]

@@ -1,4 +1,4 @@
-"""Compatibility of a worker with this process: release, Python version, extras, files and memory."""
+"""Compatibility checks between a Dask worker and this process: release, Python, extras, files, memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _MISSING_MODULE = re.compile(r"No module named \W*([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """Requirements of the work on every worker.
+    """Requirements that every worker must meet to do the work.
 
-    `extras` maps modules to the extras that install them. `files` maps paths to the SHA-256 of the content.
+    `extras` maps each required module to the extra of Warploom that installs it. `files` maps the path of each required
+    file to the SHA-256 of its content.
 
     Units: `memory` in bytes.
     """
@@ -33,7 +34,7 @@ class Requirements:
 
 
 def file_digests(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the absolute path and the SHA-256 of each file. Errors: UsageError dask.file."""
+    """Return the SHA-256 of each file by absolute path. Errors: UsageError dask.file for a missing file."""
     digests: dict[str, str] = {}
     for path in paths:
         if not path.is_file():
@@ -44,7 +45,7 @@ def file_digests(paths: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def source_version() -> str:
-    """Return the release with a digest of the source, which distinguishes checkouts of one release."""
+    """Return Warploom's version and a digest of its source, which also tells checkouts of a release apart."""
     root = Path(release.__file__).parent
     return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 
@@ -57,7 +58,10 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, Any]:
-    """Return the properties of this process as plain data, which any release can read."""
+    """Return the properties of this worker process for `require_compatible`.
+
+    `extras` and `paths` are the modules and the files to look for. The result is plain data that any release can read.
+    """
     return {
         "version": source_version(),
         "python": platform.python_version(),
@@ -68,7 +72,7 @@ def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, An
 
 
 def _is_installed(module: str) -> bool:
-    """Return True if a module is installed; `find_spec` raises if the enclosing package is missing."""
+    """Return True if a module is installed, even if `find_spec` raises because its package is missing."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -82,10 +86,12 @@ def require_compatible(
     memory_limit: int = 0,
     version: str | None = None,
 ) -> None:
-    """Refuse a worker that would return other results than this process, or that cannot do the work.
+    """Refuse a worker that might return other results than this process, or that cannot do the work.
 
-    `answer` is the result of `describe_worker` on the worker, or the exception that it raised. `version` is the
-    expected `source_version`, by default the version of this process.
+    `worker` is its name in messages. `answer` is the result of `describe_worker` on the worker, or the exception that
+    it raised. `version` is the expected `source_version`, by default the version of this process.
+
+    Units: `memory_limit`, the memory limit of the worker, in bytes; 0 without a limit.
 
     Errors: UsageError dask.worker.
     """
@@ -96,7 +102,7 @@ def require_compatible(
 
 
 def _incompatibility(worker: str, answer: Any, needs: Requirements, memory_limit: int, version: str) -> tuple[str, str]:
-    """Return the first incompatibility as a sentence and a hint, both empty if there is none."""
+    """Return a sentence about the first incompatibility and a hint. Both are empty if there is none."""
     install = f"install warploom {version} there, and restart the worker"
     if isinstance(answer, Exception):
         missing = _MISSING_MODULE.search(str(answer))  # a worker may return only the text of its exception

@@ -1,4 +1,4 @@
-"""Footprint of a part of a grid: the bytes of global memory that it reads, writes and combines."""
+"""Footprints of parts of a grid, which state the bytes of global memory that some of its waves access."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Array = NDArray[Any]
 
 
 class InterCtaCommunication(Exception):
-    """Dependence of a CTA on the timing of another CTA, so that one worker has to run both.
+    """Dependence of a CTA on the timing of another CTA. One worker must run both CTAs.
 
-    `reason` names the instruction, in words that follow "because".
+    `reason` names the instruction. It is the rest of a sentence after "because".
     """
 
     def __init__(self, reason: str) -> None:
@@ -31,7 +31,11 @@ class InterCtaCommunication(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByteRanges:
-    """Byte ranges of global memory, disjoint and in order. Shapes: (ranges,), offsets in the arena."""
+    """Byte ranges of global memory, disjoint and in ascending order.
+
+    Shapes: `starts` and `ends` are (ranges,).
+    Units: bytes from the beginning of the arena's memory.
+    """
 
     starts: Array
     ends: Array
@@ -40,21 +44,22 @@ class ByteRanges:
         return len(self.starts)
 
     def gather(self, contents: Array) -> Array:
-        """Return the bytes of all ranges, packed."""
+        """Return the bytes of all ranges of the memory `contents`, without gaps."""
         packed = np.empty(int((self.ends - self.starts).sum()), np.uint8)
         _byte_flags.gather_ranges(contents, self.starts, self.ends, packed)
         return packed
 
     def scatter(self, contents: Array, packed: Array) -> None:
-        """Write packed bytes to the ranges."""
+        """Write the bytes that `gather` returned to the ranges of the memory `contents`."""
         _byte_flags.scatter_ranges(contents, self.starts, self.ends, packed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Accesses of a part of a grid to global memory, with the bytes that it left.
+    """Bytes of global memory that a part of a grid accessed, with their values after the run.
 
-    `written` are the bytes of `writes`. `combined` maps each operation to its ranges and their bytes.
+    `reads` and `writes` are the ranges of ordinary accesses, and `written` are the bytes in `writes`. `combined` maps
+    each commutative reduction to the ranges that only this reduction accessed, and to the bytes in them.
     """
 
     reads: ByteRanges
@@ -69,7 +74,7 @@ class FootprintRecorder(Observer):
     launch: Launch
 
     def attach(self, launch: Launch) -> None:
-        """Prepare the flags for the memory of a launch and set the handlers."""
+        """Allocate flags for the global memory of a launch, and select the events to observe."""
         self.launch = launch
         pages = -(-len(launch.arena.bytes) >> _byte_flags.PAGE_BITS)
         self._pages = np.zeros(pages, np.uint8)
@@ -79,7 +84,6 @@ class FootprintRecorder(Observer):
         self.handlers = {Access: self._access, CopyAccess: self._copy_access}
 
     def _access(self, event: Access) -> None:
-        """Record a load, a store or an atomic update of threads."""
         if event.space != "global":
             return
         if not event.location.asynchronous and self._observes_others[event.pc]:
@@ -93,7 +97,6 @@ class FootprintRecorder(Observer):
         _byte_flags.mark_lanes(self._flags, self._pages, event.index, lanes, event.size, flag)
 
     def _copy_access(self, event: CopyAccess) -> None:
-        """Record an access of bulk copies."""
         if event.kind == "update":
             name = f"a bulk reduction by {event.operation} of {event.type}"
             flag = self._reduction_flag(event.operation, event.type, name)
@@ -114,7 +117,7 @@ class FootprintRecorder(Observer):
         return f"{opcode} in line {line}" if line else opcode
 
     def footprint(self) -> Footprint:
-        """Return the footprint of the run so far. Errors: InterCtaCommunication."""
+        """Return the footprint of all accesses since the start of the run. Errors: InterCtaCommunication."""
         contents = self.launch.arena.bytes
         starts, ends, flags = _byte_flags.marked_ranges(self._flags, self._pages)
         is_plain = flags < COMBINED
@@ -130,7 +133,7 @@ class FootprintRecorder(Observer):
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
-    """Return the chosen ranges, with adjacent ranges joined."""
+    """Return the ranges for which `chosen` is True. Adjacent ranges are joined."""
     starts, ends = starts[chosen], ends[chosen]
     has_gap = starts[1:] != ends[:-1]
     edge = np.ones(min(len(starts), 1), np.bool_)

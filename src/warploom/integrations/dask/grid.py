@@ -1,4 +1,4 @@
-"""Run of a grid on several workers: each task runs some waves, and the results are merged."""
+"""Execution of a grid on several Dask workers. Each task runs some waves, and the results are merged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, initialise, waves
+from warploom.emulator.execute import (
+    Progress,
+    Request,
+    Stats,
+    Waves,
+    execute,
+    initialise,
+    inter_cta_communication,
+    waves,
+)  # fmt: skip
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.integrations.dask.compatibility import Requirements
-from warploom.integrations.dask.estimate import estimate
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
 from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
@@ -26,15 +34,17 @@ from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.sanitizer import Sanitizer
 from warploom.runtime.distribution import Announce, Distribution, WorkReport
 
-TASKS_PER_WORKER = 8  # at most; with several, no worker waits long for the last one
+TASKS_PER_WORKER = 8  # upper limit; several short tasks per worker keep all workers busy until the end
 _PROCESS_BYTES = 400_000_000  # memory of a worker process
 # Copies of the arena on a worker: contents and flags, and with the sanitizer its records.
 _RECORDED_COPIES, _SANITIZED_COPIES = 3, 12
+_CLUSTERS = 4  # clusters of the second sample, which gives the cost of a further cluster in a wave
+_LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes longer
 
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch that the workers share. `arena` holds the memory from which all `waves` start."""
+    """Launch of a grid that workers run together. Each task starts from the memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -45,11 +55,12 @@ class GridJob:
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Result of a part of a grid, or of a whole grid.
+    """Result of a task, which runs some waves of a grid or the whole grid.
 
-    A part has a `footprint`; if it has a `communication` reason instead, it was given up. A whole grid has the contents
-    of the `segments` that it wrote, by number. `ended` is the trap or the deadlock that the sanitizer did not turn
-    into a finding.
+    A task that runs some waves returns their `footprint`. If it finds that a CTA depends on the timing of another CTA,
+    it stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents of
+    the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
+    that ended the run, unless the sanitizer made a finding of it.
     """
 
     stats: Stats
@@ -61,14 +72,14 @@ class PartResult:
 
     @property
     def endings(self) -> list[str]:
-        """Codes of the traps and deadlocks that ended the run, raised or turned into findings."""
+        """Codes of the traps and deadlocks that ended the run, including those that became findings."""
         if self.ended is not None:
             return [each.code for each in self.ended.diagnostics]
         return [] if self.report is None else self.report.endings
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Quantities for the report of the work."""
+        """Quantities that `WorkerShare.counts` adds up: CTAs, warp instructions and multiply-accumulates."""
         stats = self.stats
         return {"CTAs": stats.ctas, "warp instructions": sum(stats.instructions.values()), "MACs": stats.macs}
 
@@ -82,10 +93,11 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
-    """Run a grid on the workers of a cluster, with exactly the results of `emulator.execute`.
+    """Run a grid on the workers of a Dask cluster, with the results of `emulator.execute`.
 
-    Each task runs some waves from the memory at the start of the launch. If the result of a wave may depend on another
-    wave, one worker runs the whole grid instead. `announce` receives the dashboard's address and an estimate.
+    `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
+    the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
+    `announce` receives a description of the cluster and the estimated duration.
 
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
@@ -113,14 +125,14 @@ def run_grid(
 
 
 def split_waves(waves: Waves, workers: int) -> list[range]:
-    """Return the numbers of the waves of each task, which are consecutive."""
+    """Divide waves into tasks for a number of workers. Return the consecutive wave numbers of each task."""
     numbers = waves.numbers
     each = -(-len(numbers) // (TASKS_PER_WORKER * max(workers, 1)))
     return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
 def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> PartResult:
-    """Run some waves of a grid on a worker, or the whole grid if `part` is None."""
+    """Run the waves `part` of a grid on a worker, or the whole grid if `part` is None."""
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
     sanitizer = Sanitizer() if job.sanitize else None
@@ -153,7 +165,10 @@ def _run_parts(
     progress: Callable[[Progress], None] | None,
     report: WorkReport,
 ) -> list[PartResult]:
-    """Return the results of all parts in order, or only the first result with communication."""
+    """Run a task for each part, and return the results in the order of the parts.
+
+    If a task finds communication between CTAs, return only the result of this task.
+    """
     results: dict[int, PartResult] = {}
     running: dict[int, Progress] = {}
     started, total = time.perf_counter(), job.waves.ctas
@@ -177,7 +192,10 @@ def _run_parts(
 
 
 def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
-    """Return why the results of parts cannot be merged, in words that follow "because"; "" if they can."""
+    """Return the reason why one worker must run the whole grid, or "" if the results can be merged.
+
+    The reason is the rest of a sentence after "because".
+    """
     for result in results:
         if result.communication:
             return result.communication
@@ -190,15 +208,15 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
 
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
-    """Return the results up to the first part that ended the run."""
+    """Return the results up to the first run that trapped or hung. One process would stop there."""
     end = next((k for k, result in enumerate(results) if result.endings), len(results) - 1)
     return results[: end + 1]
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of parts: the memory into the job's arena, the statistics and the findings.
+    """Merge the results of all tasks. Write the memory to the job's arena; return statistics and findings.
 
-    Errors: Trap and Deadlock that ended the run.
+    Errors: the Trap or the Deadlock that ended the run.
     """
     ran = _up_to_end(results)
     merge([result.footprint for result in ran if result.footprint is not None], job.arena)
@@ -221,3 +239,42 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
         if result.report is not None:
             report.merge(result.report)
     return stats, report.diagnostics(job.request.program)
+
+
+def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
+    """Return a sentence about the expected duration of a launch and the work of each CTA.
+
+    `whole` has the waves of the grid, and `workers` is the number of workers that share them.
+    """
+    if any(inter_cta_communication(request.program)):
+        return "estimate: none, as the CTAs may wait for each other"
+    try:
+        first = _sample(request, whole, arena, segments, 1)
+        if first.seconds < _LONG_SAMPLE:  # the first run also loads compiled code
+            first = _sample(request, whole, arena, segments, 1)
+        more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
+    except (Trap, Deadlock):
+        return "estimate: none, as the first CTAs trap or hang"
+    size = whole.clusters.shape[1]
+    each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
+    wave = first.seconds + each * (whole.resident // size - 1)
+    count = len(whole.numbers)
+    seconds = wave * -(-count // max(workers, 1))
+    instructions, macs = sum(first.instructions.values()) // first.ctas, first.macs // first.ctas
+    return (
+        f"estimate: {_time(seconds)} on {workers} worker{'' if workers == 1 else 's'}; {instructions:,} warp "
+        f"instructions and {macs:,} MACs for each of {whole.ctas:,} CTAs, in {count} wave{'' if count == 1 else 's'}"
+    )
+
+
+def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
+    """Run the first clusters of a grid on a copy of its memory, and return the statistics."""
+    taken = whole.clusters[:clusters]
+    waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
+    return execute(replace(request, waves=waves), arena.fork(), segments)[0]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -22,7 +22,7 @@ from warploom.integrations.dask.compatibility import Requirements
 
 START_TIMEOUT, _END_TIMEOUT = 60.0, 2.0  # seconds
 _SETTINGS = {
-    # The process that waits for the work reports its end; Dask reports nothing.
+    # This package reports lost workers itself, so Dask's own messages are switched off.
     "DASK_LOGGING__DISTRIBUTED": "critical",
     "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",
     # With Dask's default intervals, monitoring takes a tenth of a core from the work.
@@ -36,7 +36,7 @@ _SETTINGS = {
 
 @dataclass(slots=True)
 class LocalCluster:
-    """Cluster on this host, its client, and the requirements that its workers are known to meet."""
+    """Dask cluster on this host with its client. Its workers are known to meet `met_requirements`."""
 
     cluster: Any
     client: Any = None
@@ -47,9 +47,10 @@ _clusters: dict[int, LocalCluster] = {}
 
 
 def local_cluster(count: int) -> LocalCluster:
-    """Return the cluster with a number of workers, started if necessary, which takes seconds.
+    """Return the local cluster with `count` workers. Start it if none is running, which takes seconds.
 
-    The workers are subprocesses, which Dask restarts when they die. A script needs no guard against being imported.
+    The workers are subprocesses of a new interpreter, so the calling script needs no `if __name__ == "__main__"`. Dask
+    restarts workers that die.
     """
     from distributed import Client
     from distributed.deploy.subprocess import SubprocessCluster
@@ -72,7 +73,7 @@ def local_cluster(count: int) -> LocalCluster:
 
 
 def discard_local_cluster(count: int) -> None:
-    """End the cluster with a number of workers, in whatever state it is."""
+    """End the local cluster with `count` workers if there is one, even if it has failed."""
     known = _clusters.pop(count, None)
     if known is None:
         return
@@ -85,7 +86,7 @@ def discard_local_cluster(count: int) -> None:
 
 
 def _watchdog_settings() -> dict[str, str]:
-    """Return the environment variables that make schedulers and nannies watch this process."""
+    """Return environment variables that make schedulers and nannies end when this process ends."""
     preload = json.dumps([parent_watchdog.__file__])
     return {
         "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": preload,
@@ -96,7 +97,7 @@ def _watchdog_settings() -> dict[str, str]:
 
 @contextmanager
 def _environment(added: Mapping[str, str]) -> Generator[None]:
-    """Add environment variables for the processes that start within the block."""
+    """Set environment variables during a `with` block, for the processes that start in it."""
     before = dict(os.environ)
     os.environ.update(added)
     try:

@@ -1,9 +1,11 @@
-"""Merge of the footprints of several parts of a grid into the memory that one process would have left.
+"""Merge of the footprints of parts of a grid into the memory that one process would have produced.
 
-All parts start from the same memory, without the effects of the others. Their merged results equal those of a run in
-order if no part reads a byte that an earlier part writes. Commutative operations are applied again. For the
-sanitizer, two parts may share a byte only if both only read it, or only combine it: the sanitizer can report a
-conflict only if one process runs both parts.
+Each part, which is some waves of the grid, starts from the memory at the start of the launch and does not see the
+effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
+writes. Commutative reductions are applied again to the merged memory.
+
+The sanitizer has a stricter rule, because it reports a conflict only if one process runs both parts: two parts may
+access a byte only if both only read it, or if both only change it by the same reduction.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highes
 
 
 class _Owners:
-    """Byte ranges of several parts, with the first and the last part that has each byte.
+    """Index from each byte to the first and the last part of the grid that has a range with this byte.
 
-    The bounds of all ranges cut the memory into cells.
+    The bounds of all ranges divide the memory into cells, and the index has one entry for each cell.
     """
 
     def __init__(self, ranges: Sequence[tuple[int, ByteRanges]]) -> None:
@@ -59,7 +61,10 @@ class _Owners:
         return np.maximum(first, 0), np.searchsorted(self._bounds, ends, side="left")
 
     def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
-        """Return the start of a range that an earlier part, or in any order another part, has too."""
+        """Return the start of a range in `ranges` that overlaps a range of an earlier part, or None.
+
+        If `any_order` is true, an overlap with a later part counts too.
+        """
         starts, ends, parts = _concatenated(ranges)
         found = _find_overlap(*self._cells(starts, ends), parts, self._lowest, self._highest, any_order)
         return None if found < 0 else int(starts[found])
@@ -75,7 +80,10 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 
 
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Return why parts cannot be merged, in words that follow "because"; "" if they can."""
+    """Return the reason why parts cannot be merged, or "" if they can.
+
+    The reason is the rest of a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
+    """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]
     kinds = list(dict.fromkeys(kind for each in footprints for kind in each.combined))
@@ -111,7 +119,10 @@ def _location(arena: Arena, offset: int) -> str:
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the effects of parts without a conflict to the arena from which all started."""
+    """Apply the effects of all parts to an arena with the memory at the start of the launch.
+
+    The parts must not have a `conflict`.
+    """
     before = [{kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()} for each in footprints]
     for each, old in zip(footprints, before, strict=True):
         _write(arena, each.writes, each.written)

@@ -1,7 +1,7 @@
 """Watchdog that ends a process of a local cluster when the process that started the cluster ends.
 
-Dask loads this file as a preload module of the scheduler and of the nannies. It must not import this package, which
-those processes may not find.
+Dask loads this file as a preload module of the scheduler and of the nannies. The file must not import Warploom, because
+the scheduler and the nannies may not find it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import time
 from threading import Thread
 
 PARENT = "WARPLOOM_CLUSTER_PARENT"
-"""Environment variable with the process ID of the parent."""
+"""Name of the environment variable with the process ID of the parent."""
 _INTERVAL = 1.0  # seconds
 
 
 def dask_setup(_: object) -> None:
-    """Start to watch the parent. Dask calls this function of a preload module."""
+    """Start the thread that watches the parent. Dask calls this function when it loads the module."""
     Thread(target=_watch, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

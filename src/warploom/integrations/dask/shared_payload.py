@@ -1,4 +1,4 @@
-"""Packed object that all tasks share: sent to other hosts, or mapped by the workers of this host."""
+"""Packed form of the object that all tasks share. It is sent to other hosts, and mapped on this host."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Layout of a packed object: the pickle, then its out-of-band buffers, each from the start of a page.
+    """Layout of a packed object: the pickle, then its out-of-band buffers, each at the start of a page.
 
-    Units: bytes. `buffers` lists the offset and the size of each buffer.
+    Units: bytes. `buffers` has the offset and the size of each buffer.
     """
 
     pickle_size: int
@@ -32,11 +32,10 @@ class _Layout:
 
     @property
     def size(self) -> int:
-        """Size of the packed object in bytes."""
         return max([self.pickle_size, *(start + size for start, size in self.buffers)])
 
     def unpickle(self, image: Bytes) -> Any:
-        """Return the object; its arrays are views of the image."""
+        """Return the object from its packed bytes. The arrays of the object are views of `image`."""
         buffers = [image[start : start + size] for start, size in self.buffers]
         # The data comes from the sender of the task: users of one cluster trust each other.
         return pickle.loads(image[: self.pickle_size].tobytes(), buffers=buffers)  # noqa: S301
@@ -44,9 +43,9 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class SharedPayload:
-    """Packed object, which one worker forwards to the next without unpickling it.
+    """Packed object that is sent to workers. A worker can forward it to another worker without unpickling.
 
-    `parts` lists the offsets and the bytes of all blocks that are not zero.
+    `parts` has the offset and the bytes of each stretch of the packed object that is not zero.
     """
 
     layout: _Layout
@@ -64,7 +63,8 @@ class SharedPayload:
 class MappedPayload:
     """Packed object in a memory file of the sender, which each process of the host maps privately.
 
-    `identity` is the device and the inode of the file: the path may lead to another file once the sender has closed it.
+    `identity` is the device and the inode of the file. It detects that the sender has closed the file and that `path`
+    now leads to another file.
     """
 
     layout: _Layout
@@ -72,7 +72,7 @@ class MappedPayload:
     identity: tuple[int, int]
 
     def unpack(self) -> Any:
-        """Return a new copy of the object; a page is copied when it is first written.
+        """Return a new copy of the object. Each page is copied when it is first written.
 
         Errors: OSError if the sender has closed the file.
         """
@@ -100,9 +100,10 @@ def pack(shared: object) -> SharedPayload:
 
 @contextmanager
 def mapped(payload: SharedPayload) -> Generator[MappedPayload | None]:
-    """Provide a payload to the processes of this host until the block ends, or None without memory files.
+    """Share a payload with the processes of this host during a `with` block.
 
-    The system removes the file when this process ends, for whatever reason.
+    Yield None if the operating system has no memory files (memfd). The file vanishes when this process ends, even
+    after a crash.
     """
     if not hasattr(os, "memfd_create"):
         yield None
@@ -122,7 +123,7 @@ def _identity(file: int) -> tuple[int, int]:
 
 
 def _nonzero_parts(buffer: Bytes) -> list[tuple[int, Bytes]]:
-    """Return the offsets and the bytes of a buffer's parts without the blocks of zeros."""
+    """Return the offset and the bytes of each stretch of a buffer between its blocks of zeros."""
     whole = len(buffer) // _BLOCK * _BLOCK
     is_nonzero = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
     is_nonzero = np.concatenate([[False], is_nonzero, [whole < len(buffer)], [False]])

@@ -1,4 +1,4 @@
-"""Independent tasks on a worker pool, each with one result even if workers or the scheduler are lost."""
+"""Execution of independent tasks on a worker pool, even if workers or the scheduler are lost."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -32,9 +32,9 @@ _PROGRESS_INTERVAL = 0.5  # seconds between two progress reports of one task
 _POLL_INTERVAL = 1.0  # seconds without an event after which the workers are looked up
 
 ProgressCallback = Callable[[Any], None]
-"""Callback of a task for its progress: plain data, as numbers and texts in tuples."""
+"""Callback that a task calls with its progress. The argument is a tuple of numbers and texts."""
 TaskFunction = Callable[[Any, Any, ProgressCallback], Any]
-"""Function of a module that does a task.
+"""Function that does a task. It must be defined at the top level of a module.
 
 Its arguments are a copy of the shared object, the task and a progress callback.
 """
@@ -42,7 +42,7 @@ Its arguments are a copy of the shared object, the task and a progress callback.
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Result of a task, or the error that refused it, with the worker and the seconds that it took."""
+    """Result of a task, or the error that the task raised. `seconds` is its duration on the worker."""
 
     worker: str
     seconds: float
@@ -57,7 +57,9 @@ class _LostError(Exception):
 def map_tasks(
     function: TaskFunction, shared: object, tasks: list[Any], workers: str, announce: Announce | None = None
 ) -> tuple[list[Any], WorkReport]:
-    """Return the results of a function for all tasks, in their order, and the report of the work.
+    """Run a function for each task on a Dask cluster. Return the results in order, and a report.
+
+    `run_tasks` describes `function` and `shared`. `workers` is "dask", "dask:N" or the address of a scheduler.
 
     Errors: UsageError dask.*.
     """
@@ -77,10 +79,11 @@ def run_tasks(
     progress: Callable[[int, Any], None] | None = None,
     report: WorkReport | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the result of each task as the tasks end.
+    """Run a function for each task on a worker pool. Yield each task's number and result as it ends.
 
-    Each worker gets the shared object once. Another worker repeats the tasks of a worker that dies. After the loss of
-    the scheduler, its successor gets the unfinished tasks. `progress` receives the number of a task and its progress.
+    Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
+    lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
+    a task and its progress. `report` is updated while the tasks run.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.
     """
@@ -133,7 +136,7 @@ def _submit_and_collect(
     progress: Callable[[int, Any], None] | None,
     report: WorkReport,
 ) -> Iterator[tuple[int, Any]]:
-    """Submit the remaining tasks and yield their numbers and results.
+    """Submit the remaining tasks. Yield the number and the result of each task as it ends.
 
     Errors: _LostError; those of `run_tasks`.
     """
@@ -181,7 +184,10 @@ def _submit_and_collect(
 def _submit(
     pool: WorkerPool, function: TaskFunction, shared: object, remaining: dict[int, Any], topic: str, stack: ExitStack
 ) -> dict[int, Any]:
-    """Return the futures of the tasks by number. Errors: _LostError."""
+    """Submit the remaining tasks and return their futures by number. Errors: _LostError.
+
+    `stack` keeps the shared object available. Events of the tasks have the topic `topic`.
+    """
     try:
         payload = pack(shared)
         sent: Any = None if pool.address else stack.enter_context(mapped(payload))
@@ -204,7 +210,6 @@ def _submit(
 
 
 def _cancel(client: Any, futures: dict[int, Any], topic: str) -> None:
-    """Cancel unfinished tasks and end the subscription to their events."""
     with suppress(Exception):  # the scheduler may be lost
         client.unsubscribe_topic(topic)
         if futures:
@@ -216,7 +221,7 @@ def _put_done(events: SimpleQueue[tuple[str, int, Any]], number: int, _: object)
 
 
 def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, int, Any]]:
-    """Return the events so far, at least one unless none arrives within the poll interval."""
+    """Wait for an event, at most for the poll interval, and return all events that have arrived."""
     found: list[tuple[str, int, Any]] = []
     with suppress(Empty):
         found.append(events.get(timeout=_POLL_INTERVAL))
@@ -226,7 +231,7 @@ def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, i
 
 
 def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
-    """Return the answers of tasks that have ended. Errors: _LostError, UsageError."""
+    """Return the answers of tasks that have ended, in order. Errors: _LostError, UsageError."""
     from distributed.scheduler import KilledWorker
 
     try:
@@ -255,9 +260,10 @@ def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
 def _run_on_worker(
     task: Any, number: int, *, function: TaskFunction, shared: SharedPayload | MappedPayload, topic: str, version: str
 ) -> _Answer:
-    """Do a task on a worker.
+    """Do the task with this number on a worker, and return its result.
 
-    A UsageError is returned, because Dask would log an exception with its traceback.
+    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. `version` is the
+    `source_version` of the process that submitted the task.
     """
     from distributed import get_worker
 
@@ -297,9 +303,9 @@ def _run_on_worker(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Make the C library keep freed memory: under Dask's settings every array would get new pages.
+    """Make the C library keep freed memory. With Dask's settings, every new array would get new pages.
 
-    Only glibc has these settings.
+    Other libraries than glibc have no such settings.
     """
     libc = CDLL(None)
     if hasattr(libc, "mallopt") and hasattr(libc, "gnu_get_libc_version"):

@@ -1,4 +1,4 @@
-"""Pool of workers, on this host or at a running scheduler, that are checked before they get any work."""
+"""Pool of Dask workers, on this host or at a running scheduler. They are checked before they get work."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -26,7 +26,9 @@ _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 
 
 def parse_workers(workers: str) -> tuple[str, int]:
-    """Return a scheduler's address and 0, or "" and the number of workers to start on this host.
+    """Parse the text that names a Dask cluster: "dask", "dask:N" or the address of a scheduler.
+
+    Return the address and 0, or an empty text and the number of workers to start on this host.
 
     Errors: UsageError dask.workers.
     """
@@ -43,9 +45,9 @@ def parse_workers(workers: str) -> tuple[str, int]:
 
 
 class WorkerPool:
-    """Workers that meet the requirements of the work; a context manager.
+    """Pool of workers that meet the requirements of the work. The pool is a context manager.
 
-    A cluster on this host outlives the pool, with its client: the next pool uses both again.
+    A cluster on this host and its client keep running after the end of the pool, and the next pool uses them again.
     """
 
     client: Any = None
@@ -87,11 +89,11 @@ class WorkerPool:
 
     @property
     def dashboard(self) -> str:
-        """Address of Dask's dashboard, "" if there is none."""
+        """Address of Dask's dashboard, or an empty text if there is none."""
         return str(self.client.dashboard_link or "") if find_spec("bokeh") is not None else ""
 
     def connect(self) -> None:
-        """Connect to the scheduler, again if the connection was lost, and check the workers.
+        """Connect to the scheduler and check the workers. Also used to reconnect after a loss.
 
         Errors: UsageError dask.scheduler, dask.worker.
         """
@@ -111,7 +113,7 @@ class WorkerPool:
         met.append(self.requirements)
 
     def _connect(self, timeout: float) -> list[Requirements]:
-        """Connect to the scheduler and return the requirements that its workers are known to meet."""
+        """Connect to the scheduler, and return the requirements that the workers already meet."""
         from distributed import Client
 
         if self.address:
@@ -123,7 +125,7 @@ class WorkerPool:
         return local.met_requirements
 
     def disconnect(self) -> None:
-        """Drop a broken connection, and the cluster if it is on this host."""
+        """Close a broken connection. A cluster on this host is ended too."""
         if not self.address:
             discard_local_cluster(self.count)
         elif self.client is not None:
@@ -131,12 +133,12 @@ class WorkerPool:
                 self.client.close(timeout=5)
 
     def workers(self) -> dict[str, Any]:
-        """Return what the scheduler reports of each worker, by address; empty without a scheduler."""
+        """Return the scheduler's information about each worker, by address. Without a scheduler it is empty."""
         found: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return found
 
     def check_workers(self) -> None:
-        """Refuse workers that cannot do the work as this process would do it. Errors: UsageError dask.worker."""
+        """Refuse workers that are not compatible with this process. Errors: UsageError dask.worker."""
         answers = self._describe_workers()
         known = self.workers()
         for address, answer in sorted(answers.items()):
@@ -145,7 +147,10 @@ class WorkerPool:
             require_compatible(name, answer, self.requirements, memory_limit)
 
     def _describe_workers(self) -> dict[str, Any]:
-        """Return the answer of each worker, asked again until the scheduler has dropped dead workers."""
+        """Return the result of `describe_worker` on each worker, by address.
+
+        Workers that do not answer are asked again until the scheduler has removed them.
+        """
         end = time.monotonic() + _DEAD_WORKER_TIMEOUT
         extras, files = list(self.requirements.extras), list(self.requirements.files)
         while True:
@@ -159,7 +164,7 @@ class WorkerPool:
 
 
 def _silence_dask() -> dict[str, int]:
-    """Silence Dask's loggers, whose errors this package reports, and return their previous levels."""
+    """Silence Dask's loggers and return their previous levels. This package reports the errors itself."""
     import_module("distributed")  # it sets the levels
     levels = {name: logging.getLogger(name).level for name in ("distributed", "distributed.client")}
     for name in levels:

@@ -1,6 +1,7 @@
-"""Execution of Triton and Gluon kernels on the emulator through their own `kernel[grid](...)` call.
+"""Execution of Triton and Gluon kernels on the emulator, by Triton's own call `kernel[grid](...)`.
 
-Triton compiles to PTX without a GPU. A Triton driver, which this package makes the active one, executes the PTX.
+Triton compiles to PTX without a GPU. This package replaces Triton's driver by a driver that executes the PTX on the
+emulator.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ def emulate(
     trace: bool | Sequence[int] = False,
     workers: int = 1,
 ) -> Generator[list[LaunchRecord]]:
-    """Run the Triton kernels of the block on the emulator, and yield the list of their launches.
+    """Run the Triton kernels that a `with` block launches on the emulator, and yield the list of launches.
 
     Arguments of kernels are NumPy arrays or PyTorch tensors in host memory, which are updated in place. `arch` is the
-    architecture that Triton compiles for, 90 or "sm_90". `schedule`, `sanitize`, `trace` and `workers` are those of
-    `warploom.launch`. `check` checks the PTX before each launch. Findings of `check` and `sanitize` are kept in the
-    record of the launch; `strict` also raises them.
+    architecture that Triton compiles for, such as 90 or "sm_90". `warploom.launch` describes `schedule`, `sanitize`,
+    `trace` and `workers`. If `check` is true, the PTX is checked before each launch. The record of a launch keeps the
+    findings of `check` and `sanitize`. If `strict` is true, findings are also raised as FindingsError.
 
     Errors: UsageError triton.*; FindingsError with `strict`; errors of `warploom.launch`.
     """
@@ -55,7 +56,7 @@ def activate(
     trace: bool | Sequence[int] = False,
     workers: int = 1,
 ) -> list[LaunchRecord]:
-    """Run Triton kernels on the emulator from now on, with the options and the result of `emulate`."""
+    """Run all later Triton kernels on the emulator. `emulate` describes the options and the result."""
     return _activations.enter_context(
         emulate(
             arch=arch, schedule=schedule, sanitize=sanitize, check=check, strict=strict, trace=trace, workers=workers
@@ -64,5 +65,5 @@ def activate(
 
 
 def deactivate() -> None:
-    """End all sessions that `activate` began, and restore Triton's driver."""
+    """End the effects of all calls of `activate`, and restore Triton's driver."""
     _activations.close()

@@ -1,4 +1,4 @@
-"""Tensor maps of Triton's host-side tensor descriptors."""
+"""Conversion of Triton's host-side tensor descriptors to kernel parameters and tensor maps."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ROUNDED_TYPE = "tf32"
 
 
 def descriptor_parts(descriptor: Any, base: Array) -> list[object]:
-    """Return the parameters of a descriptor for targets without tensor maps.
+    """Return the kernel parameters that replace a descriptor on targets without tensor maps.
 
-    They are address, shape and strides, and in newer versions of Triton the padding and the rounding.
+    They are the array `base`, the shape, the strides and, in newer versions of Triton, the padding and the rounding.
     """
     parts: list[object] = [base, *map(int, descriptor.shape), *map(int, descriptor.strides)]
     if hasattr(descriptor, "padding"):
@@ -26,9 +26,9 @@ def descriptor_parts(descriptor: Any, base: Array) -> list[object]:
 
 
 def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:
-    """Return the tensor map of a descriptor.
+    """Return the tensor map of the descriptor `name` over the array `base`.
 
-    `compiled` holds the box, the swizzle and the element type that the compiler chose.
+    `compiled` has the box, the swizzle and the element type that Triton's compiler chose.
 
     Errors: UsageError triton.descriptor.
     """

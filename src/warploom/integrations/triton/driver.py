@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.loader import load
-from warploom.integrations.triton.imports import import_triton
 from warploom.integrations.triton.launcher import CompiledKernel, Launcher
-from warploom.integrations.triton.session import Session
+from warploom.integrations.triton.session import Session, import_triton
 from warploom.isa.model.capacity import MAX_THREADS, PROCESSORS, shared_bytes
 from warploom.ptx import parse
 
@@ -21,13 +20,16 @@ _REGISTERS_PER_THREAD = 255  # the maximum: only an assembler knows the number
 
 
 class Utils:
-    """Utilities of the driver, as Triton calls them: device properties and loading of kernels."""
+    """Utilities that Triton expects of a driver. They return device properties and load kernels."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def get_device_properties(self, device: object) -> dict[str, int]:
-        """Return the properties from which kernels derive grids and stages. Units: bytes, kHz, bits."""
+        """Return device properties, from which host code derives grids and numbers of pipeline stages.
+
+        Units: bytes for memory, kHz for rates, bits for the width of the bus.
+        """
         return {
             "max_shared_mem": shared_bytes(self._session.arch),
             "max_num_regs": _REGISTERS,
@@ -41,7 +43,10 @@ class Utils:
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
     ) -> tuple[None, CompiledKernel, int, int, int]:
-        """Return the module to unload (none), the kernel, registers and spills per thread, and threads."""
+        """Load a kernel. Return None, the kernel, its registers and spills per thread, and its most threads.
+
+        The first value is the module that Triton would unload later.
+        """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 
 
@@ -61,7 +66,7 @@ class Driver:
 
     @staticmethod
     def is_active() -> bool:
-        """Return True: the emulator is always available."""
+        """Return True, because the emulator is always available."""
         return True
 
     def get_current_target(self) -> Any:
@@ -69,14 +74,14 @@ class Driver:
         return import_triton("backends.compiler").GPUTarget("cuda", self.session.arch, 32)
 
     def get_current_device(self) -> str:
-        """Return the key of Triton's kernel cache. It is not a number, which would name a GPU."""
+        """Return a key for Triton's kernel cache. The key is a text, because numbers stand for GPUs."""
         return f"warploom sm_{self.session.arch}"
 
     def set_current_device(self, device: object) -> None:
-        """Do nothing: the emulator is the only device."""
+        """Do nothing, because the emulator is the only device."""
 
     def get_current_stream(self, device: object) -> int:
-        """Return the default stream. A launch is complete when its call returns."""
+        """Return 0, the default stream. The emulator needs no streams: a launch ends before its call returns."""
         return 0
 
     def get_device_capability(self, device: object = None) -> tuple[int, int]:
@@ -84,13 +89,13 @@ class Driver:
         return divmod(self.session.arch, 10)
 
     def get_active_torch_device(self) -> Any:
-        """Return the PyTorch device for tensors. Errors: UsageError triton.torch without PyTorch."""
+        """Return PyTorch's CPU device. Errors: UsageError triton.torch without PyTorch."""
         if find_spec("torch") is None:
             raise UsageError("the PyTorch device is requested, but PyTorch is not installed", code="triton.torch")
         return import_module("torch").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Return the autotuner's cost function: the warp instructions of one launch."""
+        """Return a function that Triton's autotuner uses as a clock. It counts warp instructions of a call."""
 
         def count_instructions(
             call: Callable[[], object], quantiles: tuple[float, ...] = (0.5,), **_: object
@@ -113,7 +118,7 @@ class Driver:
     get_empty_cache_for_benchmark = get_device_interface
 
     def map_python_to_cpp_type(self, word: str) -> str:
-        """Return the C++ name of a type, for ahead-of-time compilation."""
+        """Return the C++ name of a Triton type, for Triton's ahead-of-time compiler."""
         return str(import_triton("backends.nvidia.driver").ty_to_cpp(word))
 
     def assemble_tensormap_to_arg(self, maps: object, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Installation of the emulator's driver in Triton, for kernels with NumPy arrays as arguments."""
+"""Installation of the emulator's driver in Triton, and acceptance of NumPy arrays as arguments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 from warploom.integrations.triton.driver import Driver
-from warploom.integrations.triton.imports import import_triton
-from warploom.integrations.triton.session import Session
+from warploom.integrations.triton.session import Session, import_triton
 from warploom.integrations.triton.tensors import as_argument
 
 _NVIDIA = "nvidia"
@@ -16,7 +15,7 @@ _NVIDIA = "nvidia"
 
 @contextmanager
 def installed(session: Session) -> Generator[None]:
-    """Install the driver of a session within the block, and restore the previous driver afterwards."""
+    """Install the emulator's driver during a `with` block, and restore the previous driver afterwards."""
     config = import_triton("runtime.driver").driver
     # The property `active` would search for a GPU if no driver has been active before.
     attributes = cast("dict[str, Any]", vars(config))
@@ -31,7 +30,7 @@ def installed(session: Session) -> Generator[None]:
 
 @contextmanager
 def _patched_triton() -> Generator[None]:
-    """Make Triton compile to PTX alone and accept NumPy arrays, within the block."""
+    """Make Triton stop its compilation at PTX and accept NumPy arrays during a `with` block."""
     backends: dict[str, Any] = import_triton("backends").backends
     kernel_interface: Any = import_triton("runtime.jit").KernelInterface
     backend, subscript = backends[_NVIDIA], kernel_interface.__getitem__
@@ -54,7 +53,7 @@ def _patched_triton() -> Generator[None]:
 
 
 def _ptx_compiler(compiler: Any) -> Any:
-    """Return Triton's compiler for NVIDIA with a last stage that returns the PTX instead of assembling it."""
+    """Return Triton's NVIDIA compiler with a last stage that returns the PTX instead of assembling it."""
 
     def encode(text: str, metadata: object) -> bytes:
         return text.encode()

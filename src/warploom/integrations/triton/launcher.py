@@ -1,53 +1,55 @@
-"""Launch of a kernel that Triton has compiled, on the emulator."""
+"""Launches on the emulator of kernels that Triton has compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
+from pathlib import PurePath
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, WarploomError
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.program import Program
 from warploom.integrations.triton.descriptors import descriptor_parts, tensor_map
-from warploom.integrations.triton.imports import import_triton
-from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session
-from warploom.integrations.triton.source_locations import with_python_locations
+from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, import_triton
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime import api
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
+_PARAMETER = re.compile(r"\b\w+_param_(\d+)\b")
 _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
 
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """Compiled kernel, loaded for the emulator."""
+    """Kernel that Triton has compiled and the emulator has loaded."""
 
     ptx: str
     program: Program
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Findings of the checker."""
+        """Diagnostics of `warploom.check` for the PTX."""
         return check(self.program.module).diagnostics
 
     @cached_property
     def source_lines(self) -> list[SourceLine]:
-        """Lines of the Python source."""
+        """Line of the Python source for each statement of the PTX."""
         return source_lines(self.program.module)
 
 
 class Launcher:
-    """Launcher of one compiled kernel. Triton creates it and calls it for each launch."""
+    """Launcher of one compiled kernel. Triton creates the launcher and calls it for each launch."""
 
     def __init__(self, session: Session, source: Any, metadata: Any) -> None:
         self._session = session
@@ -70,7 +72,10 @@ class Launcher:
         leave: Any,
         *values: object,
     ) -> None:
-        """Launch a grid of x, y and z programs; `values` are all arguments of the kernel, with the constants."""
+        """Launch a grid of x by y by z programs.
+
+        Triton prescribes the parameters. `values` are all arguments of the kernel, including its constants.
+        """
         if x * y * z <= 0:
             return
         if enter is not None:
@@ -119,7 +124,7 @@ class Launcher:
             raise FindingsError(findings)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
-        """Yield the name and the value of each parameter of the kernel, in the form that `launch` accepts."""
+        """Yield the name and the value of each parameter of the compiled kernel, as `wl.launch` takes them."""
         tensor_maps = iter(self._tensor_maps)
 
         def walk(name: str, word: Any, value: Any) -> Iterator[tuple[str, object]]:
@@ -138,7 +143,7 @@ class Launcher:
             yield from walk(name, word, value)
 
     def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
-        """Return the scratch buffers that the compiled kernel expects after its arguments."""
+        """Allocate the scratch buffers that the compiled kernel takes after its arguments. None is no buffer."""
         allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):
@@ -155,7 +160,6 @@ class Launcher:
 
 
 def _single(name: str, word: str, value: Any) -> object:
-    """Return the value of an argument that is one parameter of the type `word`."""
     if word.startswith("*"):
         return None if value is None else memory(name, value)
     if word in _HALVES:
@@ -168,9 +172,40 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map, or its parts for targets without them."""
+    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides."""
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
     first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]
     for part in [*first, *sizes]:
         yield name, part
+
+
+def with_python_locations(
+    diagnostics: Iterable[Diagnostic], lines: Sequence[SourceLine], names: Sequence[str]
+) -> tuple[Diagnostic, ...]:
+    """Return diagnostics whose messages name Python lines and arguments instead of PTX parameters.
+
+    `lines` has the Python line of each statement of the PTX, and `names` the argument of each kernel parameter.
+    """
+
+    def sentence(text: str, span: Span | None) -> str:
+        named = _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
+        where = "" if span is None else _location(lines, span.start)
+        return f"{named} ({where})" if where else named
+
+    return tuple(
+        replace(
+            each,
+            message=sentence(each.message, each.span),
+            notes=tuple(Note(sentence(note.message, note.span), note.span) for note in each.notes),
+        )
+        for each in diagnostics
+    )
+
+
+def _location(lines: Sequence[SourceLine], offset: int) -> str:
+    """Return `file.py, line 7` for the PTX statement at a text offset, or "" if its line is unknown."""
+    position = bisect_right(lines, offset, key=lambda each: each.start) - 1
+    if position < 0 or not lines[position].line:
+        return ""
+    return f"{PurePath(lines[position].file).name}, line {lines[position].line}"

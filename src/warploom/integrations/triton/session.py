@@ -1,4 +1,4 @@
-"""Session of Triton kernels on the emulator: its options and the records of its launches."""
+"""Import of Triton, and a session of its kernels on the emulator: options and records of launches."""
 
 # A caller may pass anything, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
 
 from warploom.diagnostics import Diagnostic, UsageError, WarploomError, render
 from warploom.emulator.schedule import Schedule
@@ -16,11 +18,32 @@ from warploom.observe.trace import Trace
 from warploom.runtime.api import Stats
 
 _ARCH = re.compile(r"(?:sm_?)?(\d+)[af]?")
+_OLDEST = (3, 4)
 _OLDEST_ARCH = 75  # of those that Triton compiles for
 
 
+def import_triton(submodule: str = "") -> ModuleType:
+    """Import Triton, or its module `triton.submodule`. Errors: UsageError triton.packages."""
+    try:
+        package = import_module("triton")
+    except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "triton"
+        raise UsageError(
+            "Triton is not installed" if is_missing else f"Triton is installed but cannot be imported: {error}",
+            code="triton.packages",
+            hint="pip install 'warploom[triton]'",
+        ) from None
+    if tuple(map(int, package.__version__.split(".")[:2])) < _OLDEST:
+        raise UsageError(
+            f"Triton {package.__version__} is installed; expected {'.'.join(map(str, _OLDEST))} or newer",
+            code="triton.packages",
+            hint="pip install --upgrade 'warploom[triton]'",
+        )
+    return import_module(f"triton.{submodule}") if submodule else package
+
+
 class FindingsError(WarploomError):
-    """Findings of a strict launch. The message shows them with their source lines."""
+    """Error with the findings of a strict launch. The message shows the findings with their source lines."""
 
     def __str__(self) -> str:
         return render(self.diagnostics)
@@ -28,12 +51,12 @@ class FindingsError(WarploomError):
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """Record of one launch of a kernel.
+    """Record of one launch of a Triton kernel.
 
-    `findings` lists those of the checker before those of the sanitizer. `grid` counts CTAs: a cluster of two counts
-    twice.
+    `findings` lists the diagnostics of the checker before the findings of the sanitizer.
 
-    Units: `block` in threads, `shared` in bytes.
+    Units: `grid` in CTAs, so a Triton program with a cluster of two CTAs counts twice; `block` in threads; `cluster` in
+        CTAs; `shared` in bytes.
     """
 
     name: str
@@ -48,13 +71,13 @@ class LaunchRecord:
     trace: Trace | None = field(default=None, repr=False)
 
     def report(self) -> str:
-        """Return the findings as text with their source lines, "" without findings."""
+        """Return the findings as text with their source lines, or an empty text without findings."""
         return render(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Options of a session and the records of its launches. `arch` is a number such as 90.
+    """Options of `emulate` and the records of its launches. `arch` is a number such as 90.
 
     Errors: UsageError triton.strict, launch.schedule.
     """

@@ -1,4 +1,4 @@
-"""Conversion of arrays and tensors between Triton and the emulator."""
+"""Conversion of arrays and tensors between callers, Triton and the emulator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, type_name
-from warploom.integrations.triton.imports import import_triton
+from warploom.integrations.triton.session import import_triton
 
 Array = NDArray[Any]
 
@@ -53,13 +53,14 @@ class Tensor(np.ndarray[Any, Any]):
 def tensor(array: Array) -> Tensor:
     """Return a view of a NumPy array that Triton accepts as a tensor.
 
-    Arguments of a launch are converted automatically. A `TensorDescriptor` and `triton.reinterpret` need this call.
+    The arguments of a launch are converted automatically. Only arrays inside a `TensorDescriptor` or an argument of
+    `triton.reinterpret` need this function.
     """
     return array.view(Tensor)
 
 
 def as_argument(value: object) -> object:
-    """Convert an argument for Triton: NumPy arrays to tensors, NumPy scalars to Python numbers.
+    """Convert an argument of a launch for Triton: NumPy arrays to Tensor, NumPy scalars to Python numbers.
 
     Errors: UsageError triton.argument.
     """
@@ -78,7 +79,7 @@ def as_argument(value: object) -> object:
 
 
 def memory(name: str, value: object) -> Array:
-    """Return a one-dimensional view of the memory from a tensor's first element to its last.
+    """Return a one-dimensional array over the memory from a tensor's first element to its last.
 
     Errors: UsageError triton.argument for values other than tensors in host memory.
     """
@@ -95,7 +96,6 @@ def memory(name: str, value: object) -> Array:
 
 
 def _on_host(name: str, value: Any) -> Array:
-    """Return a NumPy array over the memory of a tensor."""
     if isinstance(value, np.ndarray):
         return cast("Array", value)
     kind = cast("type[object]", type(value))
