@@ -13,7 +13,11 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
-    """Return the diagnostics as text: sentence, source line with a caret, notes, hint and section of each."""
+    """Return the diagnostics as text for a terminal, with ANSI colours if `color` is True.
+
+    A diagnostic starts with its position, severity, code and sentence. The source line with a caret, the notes, the
+    hint and the section follow if the diagnostic has them.
+    """
     return "".join(_render_one(diagnostic, color) for diagnostic in diagnostics)
 
 
@@ -41,7 +45,7 @@ def _excerpt(source: Source, span: Span, tint: str, color: bool) -> list[str]:
     left, width = len(before), max(1, len(marked) - len(before))
     shown = text.expandtabs(_TAB)
     if left > _WIDEST // 2:
-        # A long line is shown from near the caret.
+        # Only the part of a long line around the caret is shown.
         cut = left - _WIDEST // 2
         shown, left = f"…{shown[cut + 1 :]}", left - cut
     if len(shown) > _WIDEST:

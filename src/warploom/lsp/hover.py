@@ -1,4 +1,4 @@
-"""Information at a position: the Form of an instruction, its fragments, or the declaration of a name."""
+"""Hover information about a word: the page of an instruction's Form, or the declaration of a name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Function, Instruction, Label, Variable
 
 _FORMS = 3
-"""Most Forms that are shown for one opcode."""
+"""Maximum number of Forms that are shown for one opcode."""
 
 
 def hover(view: View, offset: int) -> tuple[str, Span] | None:
-    """Return Markdown about the word at an offset, and the span of the word."""
+    """Return Markdown about the word at an offset, and the span of the word, or None for an unknown word."""
     found = view.instruction_at(offset)
     if found is not None:
         instruction, start = found

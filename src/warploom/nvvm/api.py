@@ -1,4 +1,4 @@
-"""`wl.lower`: translation between the levels of the compiler's path."""
+"""`wl.lower`: translation between compiler builtins, MLIR's nvvm dialect, its llvm dialect and PTX."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """Translate a text of one level of the compiler's path to another level.
+    """Translate a text from one level to another, which are the steps from a CUDA builtin to PTX.
 
-    Levels are "builtin" (only as a source), "nvvm", "llvm" and "ptx". From "ptx" the text is raised to "nvvm". `name`
-    is the file name in diagnostics.
+    `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
+    `name` is the file name in diagnostics.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;
@@ -83,7 +83,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors that `check` finds in the PTX, each at the operation of its instruction."""
+    """Yield the errors of `check` in the PTX, each at the operation that the instruction was lowered from."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:

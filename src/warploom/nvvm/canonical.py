@@ -1,4 +1,4 @@
-"""Canonical words of an instruction, equal for all spellings with the same meaning."""
+"""Canonical modifiers of an instruction, which are equal for all spellings of the same instruction."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from warploom.nvvm.forms import MMA_SCALED, MMA_SPARSE_SCALED, WMMA, forms_in
 
 _SYNONYMS = {"shared::cta": "shared"}
 _REDUNDANT_SLOTS = frozenset({"tile", "acquire", "weak"})
-"""Slots of optional words that state the default."""
+"""Slots of modifiers that only state a default."""
 _DEFAULT_ORDERS: Mapping[Form, Mapping[str, tuple[str, ...]]] = {
     **{form: {"sem": ("acquire", "release"), "scope": ("cta",)} for form in forms_in(mbarrier)},
     mbarrier.TRANSACTIONS: {"sem": ("relaxed",), "scope": ("cta",)},
     barrier.CLUSTER_ARRIVE: {"sem": ("release",)},
 }
-"""Words of the default memory order. An instruction has words in all of these slots, or in none."""
+"""Modifiers of the default memory order, by form and slot. An instruction has all of them or none."""
 _DISCARD_A = {"collector_usage": "collector::a::discard"}
 _DISCARD_B = {"collector_usage": "collector::b0::discard"}
 _DEFAULT_WORDS: Mapping[Form, Mapping[str, str]] = {
@@ -29,11 +29,11 @@ _DEFAULT_WORDS: Mapping[Form, Mapping[str, str]] = {
     tcgen05_mma.STATIONARY_TENSOR: _DISCARD_B,
 }
 _DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::1X"}
-"""Number of scales of a warp-level multiplication, by kind."""
+"""Default scale vector size of a warp-level multiplication, by its `.kind`."""
 
 
 def canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of an instruction by slot, with defaults and synonyms resolved."""
+    """Return the modifiers of an instruction by slot, with stated defaults removed and synonyms replaced."""
     words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
     order = _DEFAULT_ORDERS.get(form, {})
     if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):

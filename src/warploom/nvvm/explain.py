@@ -14,7 +14,7 @@ _ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM"}
 
 
 def intrinsic_page(name: str) -> str:
-    """Return the page of an intrinsic: its compilers, its words and its instruction.
+    """Return the Markdown page of an intrinsic: its compiler, its modifiers and its instruction.
 
     Errors: UsageError for an unknown name
     """
@@ -30,7 +30,7 @@ def intrinsic_page(name: str) -> str:
 
 
 def builtin_page(name: str) -> str:
-    """Return the page of a builtin. Errors: UsageError for an unknown name."""
+    """Return the Markdown page of a builtin. Errors: UsageError for an unknown name."""
     return f"# {name}\n\n{_builtin(builtin_named(name))}"
 
 
@@ -45,7 +45,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the page of the builtin and the intrinsic of a number, or "" if there is neither."""
+    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if there are none."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")

@@ -30,7 +30,7 @@ class ParsedModule:
     def diagnostic(
         self, operation: Operation, message: str, code: str = "lower.operation", hint: str = ""
     ) -> Diagnostic:
-        """Return an error at an operation."""
+        """Return an error at an operation, or at the nearest operation around it that has a span."""
         at: Operation | None = operation
         while at is not None and at not in self.spans:
             at = at.parent_op()

@@ -1,10 +1,10 @@
-"""PTX raised to the nvvm dialect: the tensor-core skeleton of each kernel, readable as IR.
+"""Raising of PTX to the nvvm dialect. The result has only the tensor-core operations of each function.
 
 The operations keep the order of the text. Branches are left out, and so are instructions that no operation lowers to.
 Registers that those instructions write are arguments of the function: a new argument after each write. The addresses
-of variables are arguments too. A register that is set to a constant is the constant, also after a label if nothing
-else writes the register. An instruction of the dialect's families that no operation expresses becomes inline PTX with
-the values that it reads and writes.
+of variables are arguments too. A register that contains a constant is replaced by the constant. After a label, that
+holds only if no other instruction writes the register. An instruction of the dialect's families that no operation
+lowers to becomes inline PTX with the values that it reads and writes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne
 
 
 def raise_to_nvvm(text: str | Module) -> ModuleOp:
-    """Return the skeletons of a PTX module's functions."""
+    """Return a module with the tensor-core operations of each function of a PTX module."""
     module = parse(text) if isinstance(text, str) else text
     variables = dict(_variables(module.items))
     return ModuleOp(
@@ -69,8 +69,6 @@ def raise_to_nvvm(text: str | Module) -> ModuleOp:
 
 
 class _Raiser:
-    """Translation of one function."""
-
     def __init__(self, function: Function, variables: Mapping[str, Attribute]) -> None:
         assert function.body is not None
         self._function = function
@@ -80,7 +78,7 @@ class _Raiser:
         self._values = ValueMap(self._block, {**variables, **parameters, **dict(_declared(self._body))})
 
     def function(self) -> llvm.FuncOp:
-        """Return the function."""
+        """Return the raised function."""
         written_once = _written_once(self._body)
         for statement in _flattened(self._body):
             if isinstance(statement, Label):
@@ -144,14 +142,14 @@ class _Raiser:
         return matched if has_values else None
 
     def _adds(self, scale: Operand) -> bool | None:
-        """Return True if a product is added to its accumulator, or None if that is computed at run time."""
+        """Return True if a product is added to its accumulator, or None if a run-time predicate decides."""
         if isinstance(scale, Integer):
             return scale.value != 0
         known = self._values.constant(scale.text) if isinstance(scale, Name) else None
         return None if known is None else known != 0
 
     def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
-        """Write an operation and return the registers of its results."""
+        """Add an operation to the function and return the registers of its results."""
         made = matched.kind.create(
             operands=[self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands],
             result_types=[each.type for each in matched.results],
@@ -168,7 +166,7 @@ class _Raiser:
     # Inline PTX ---------------------------------------------------------------------------------------------
 
     def _inline(self, instruction: Instruction, binding: Binding) -> frozenset[str]:
-        """Write an instruction as inline PTX and return the registers of its results.
+        """Add an instruction as inline PTX to the function and return the registers of its results.
 
         A predicated instruction may keep the old values of its results, so it reads and writes them.
         """
@@ -224,7 +222,10 @@ class _InlineText:
         return f"{{${role}{names.index(name)}}}"
 
     def renamed(self, operand: Operand, role: str, part: int | None = None) -> Operand:
-        """Return an operand with placeholders for its registers, or only for those of one part."""
+        """Return an operand with placeholders for its registers.
+
+        `part` limits the placeholders to one item of a vector or of a pair.
+        """
         match operand:
             case Vector(items) if part is not None:
                 return Vector((*items[:part], self.renamed(items[part], role), *items[part + 1 :]))
@@ -276,7 +277,6 @@ def _written_once(body: PtxBlock) -> frozenset[str]:
 
 
 def _written(binding: Binding) -> list[str]:
-    """Return the registers that an instruction writes."""
     return [
         name
         for each in binding.operands.values()
@@ -292,14 +292,14 @@ def _register_names(operand: Operand) -> list[str]:
 
 
 def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
-    """Yield variables with the types of their addresses."""
+    """Yield the names of variables with the types of their addresses."""
     for each in statements:
         if isinstance(each, Variable) and each.space != "reg":
             yield each.name, pointer_to(ADDRESS_SPACES.get(each.space, 0))
 
 
 def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
-    """Yield registers with their types, and variables with the types of their addresses."""
+    """Yield the names of registers with their types, and of variables with the types of their addresses."""
     yield from _variables(block.statements)
     for statement in block.statements:
         if isinstance(statement, PtxBlock):

@@ -24,19 +24,22 @@ class RegisterNames:
         self._used: Counter[str] = Counter()
 
     def fresh(self, type: str) -> str:
-        """Return a name of a PTX type that is not in use."""
+        """Return an unused register name of a PTX type."""
         number = self._used[type]
         self._used[type] += 1
         return f"%{_PREFIXES[type]}{number}"
 
     def declarations(self) -> Iterator[Variable]:
-        """Yield the declarations of the names that were returned."""
+        """Yield one declaration for each PTX type, with the names that `fresh` returned."""
         for word, count in self._used.items():
             yield Variable("reg", word, f"%{_PREFIXES[word]}", count=count)
 
 
 class ValueRegisters(RegisterNames):
-    """Registers of each value of a function, as many as the value's type needs."""
+    """Registers of each value of a function, as many as the value's type needs.
+
+    A value owns its registers if no other value may be in them. Its only use may then overwrite the registers.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +50,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value, or of a temporary of the current operation."""
+        """Return the registers of a value, or of a temporary of the operation that `begin_operation` began."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"
@@ -63,20 +66,20 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value: registers that it owns, or those of other values."""
+        """Assign registers to a value. Without `owns`, the registers remain those of other values."""
         self._names[value] = names
         if owns:
             self._owners.add(value)
 
     def release(self, value: SSAValue) -> bool:
-        """Return True if a value gives its registers to its only use; the value no longer owns them."""
+        """End the ownership of a value with a single use. Return True if the user may overwrite its registers."""
         if value not in self._owners or not value.has_one_use():
             return False
         self._owners.discard(value)
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Return True if a result takes over the registers of a value."""
+        """Assign the registers of a value to a result if the value has no other use. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)

@@ -15,7 +15,7 @@ from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAs
 
 
 def violations(module: ModuleOp) -> Iterator[tuple[Operation, str]]:
-    """Yield the operations that violate the protocol within their block, each with the missing operation."""
+    """Yield the operations that violate the protocol within their block, each with the error message."""
     for operation in module.walk():
         for region in operation.regions:
             for block in region.blocks:

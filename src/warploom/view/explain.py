@@ -17,11 +17,11 @@ class Page(str):
 
 
 def explain(subject: str | int) -> Page:
-    """Return the page of a rule, an instruction, an intrinsic, a builtin or a number.
+    """Return the Markdown page about a rule, an instruction, an intrinsic, a builtin or a number.
 
     The subject is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
-    instructions, `llvm.nvvm.…`, `__hmma_…`, or a number such as `0x…`, which may be a builtin, an intrinsic or a packed
-    word.
+    instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. The page of a number
+    shows the builtin and the intrinsic with this number, and its fields as a packed operand of NVIDIA's compiler.
 
     Errors: UsageError for an unknown subject.
     """

@@ -11,7 +11,9 @@ from warploom.view.layout_svg import colour_rules, require_drawable
 
 
 def layout_page(instruction: str, grids: Sequence[LayoutGrid]) -> str:
-    """Return the page of an instruction, with the grids as JSON in the element `data`.
+    """Return the HTML page that shows the layouts of an instruction's operands.
+
+    The script of the page reads the grids as JSON from the element `data`.
 
     Errors: UsageError for a grid of more than 65,536 elements.
     """

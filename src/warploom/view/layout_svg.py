@@ -35,7 +35,9 @@ def colour_rules(attribute: str) -> tuple[str, str]:
 
 
 def layout_svg(grid: LayoutGrid) -> str:
-    """Return the picture. Each cell is a group with `data-row`, `data-col` and `data-locations`.
+    """Return the picture as an SVG document.
+
+    Each cell is a group element with the attributes `data-row`, `data-col` and `data-locations`.
 
     Errors: UsageError for more than 65,536 elements.
     """
@@ -64,7 +66,7 @@ def require_drawable(grid: LayoutGrid) -> None:
     if grid.rows * grid.cols > _MAX_ELEMENTS:
         raise UsageError(
             f"{grid.name} has {grid.rows * grid.cols:,} elements; a picture shows at most {_MAX_ELEMENTS:,}",
-            hint="--csv and --json have them all",
+            hint="use --csv or --json for all elements",
         )
 
 

@@ -22,7 +22,7 @@ MAX_COSTS = 20
 """Maximum number of rows in a table of costs."""
 
 Row = tuple[str, str, str]
-"""Name, value and remark."""
+"""Row of the summary: name, value and remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ class RunReport:
 
 
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
-    """Return the page of a launch with `profile=True`, with its trace, findings and comparison.
+    """Return the report of a run as an HTML page.
+
+    The run needs a profile. The page also shows the trace, the findings and the comparison if they exist.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
@@ -178,7 +180,10 @@ def _extents(extents: Iterable[int]) -> str:
 
 
 class _Finding:
-    """Numbered finding, with its line and the line of its other side, 0 for none, and its text as HTML."""
+    """Finding of the sanitizer with its number and its text as HTML.
+
+    `line` is the line of the finding, and `other` the line of the access that conflicts with it; 0 stands for no line.
+    """
 
     def __init__(self, number: int, found: Diagnostic) -> None:
         self.number, self.code = number, f"<code>{escape(found.code)}</code>"
@@ -241,7 +246,7 @@ multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div><
 # Costs --------------------------------------------------------------------------------------------------------
 
 _Cost = tuple[int, int, Line, str]
-"""Actual and ideal number of wavefronts or sectors, the line, and a remark."""
+"""Actual number of wavefronts or sectors, ideal number, line, and remark."""
 
 
 def _costs(lines: Sequence[Line]) -> str:
@@ -265,7 +270,10 @@ def _costs(lines: Sequence[Line]) -> str:
 
 
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
-    """Return the lines with the largest losses, and the number of lines without losses."""
+    """Return a table of the lines that lose most, and a sentence with the number of lines without loss.
+
+    The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
+    """
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"
     lossy = sorted((cost for cost in costs if cost[0] > cost[1]), key=lambda cost: (cost[1] - cost[0], cost[2].number))

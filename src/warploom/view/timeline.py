@@ -1,4 +1,4 @@
-"""Timeline data of a trace for the script of the report: tracks, and columns of events and arrows."""
+"""Data of a trace for `timeline.js`, which draws the timeline of a report."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "multiplication", "phas
 
 
 def timeline_data(trace: Trace) -> dict[str, Any]:
-    """Return the data of a timeline.
+    """Return the events of a trace as a dictionary for `timeline.js`.
 
-    Each event has an element in several lists: the position of its track in `tracks`, begin and end, its category in
-    `categories`, its name and details in `strings`, and its line. `arrows` are pairs of events.
+    The lists `track`, `begin`, `end`, `category`, `name`, `details` and `line` have one element for each event. The
+    elements of `track` and `category` are indices in `tracks` and `categories`, those of `name` and `details` are
+    indices in `strings`. `arrows` are pairs of event indices.
 
-    Units: `begin` and `end` in sixteenths of a step.
+    Units: `begin` and `end` in sixteenths of a step of the emulator.
     """
     tracks = Tracks(trace)
     ordered = tracks.ordered()

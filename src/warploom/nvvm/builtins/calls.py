@@ -1,4 +1,4 @@
-"""Calls of builtins that are given as operations in MLIR text."""
+"""Reader for the call of a builtin in MLIR text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "unsigned long long"}
 
 
 def is_mlir(text: str) -> bool:
-    """Return True if the text of a call is MLIR text."""
+    """Return True if the text of a call is MLIR text, and False if it is CUDA C."""
     return "llvm.call" in text or "llvm.func" in text
 
 
@@ -60,7 +60,7 @@ def call_from_mlir(text: str, name: str) -> Call:
 
 
 def _pointer_type(builtin: Builtin, position: int) -> CType:
-    """Return the type of a pointer that the parameter at a position accepts."""
+    """Return a pointer type that the parameter at a position accepts."""
     if position >= len(builtin.parameters):
         return CType("int", 1, const=True)
     parameter = builtin.parameters[position]

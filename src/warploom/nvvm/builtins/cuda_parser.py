@@ -38,7 +38,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Declared array: element type, number of elements, state space, and initial values, if any."""
+    """Declared array. `type` is the element type, and `space` the state space."""
 
     type: CType
     count: int
@@ -61,7 +61,7 @@ class Call:
 
 
 def parse_call(text: str, name: str = "<text>") -> Call:
-    """Return the only call in a text. Errors: BuiltinError builtin.text for any other text."""
+    """Return the only call of a builtin in CUDA C text. Errors: BuiltinError builtin.text for other text."""
     return _Parser(Source(name, text)).text()
 
 
@@ -244,7 +244,7 @@ class _Parser(Expressions):
 
 
 def _expected(builtin: Builtin, position: int) -> CType:
-    """Return the type of undeclared names in an argument."""
+    """Return the type that an undeclared name gets in the argument at a position."""
     if position >= len(builtin.parameters):
         return DESCRIPTOR
     parameter = builtin.parameters[position]

@@ -15,7 +15,7 @@ from warploom.nvvm.to_ptx import check_version, target_named
 
 
 def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Call, Selection]:
-    """Return the call in CUDA C or MLIR text, and its instruction on a target.
+    """Return the call of a builtin in CUDA C or MLIR text, and its instruction on a target.
 
     Errors: BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """

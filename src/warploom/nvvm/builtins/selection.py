@@ -22,7 +22,7 @@ _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
 
 class ArgumentError(NamedTuple):
-    """Error at the argument of a position, or at the call itself for None."""
+    """Error at the argument with an index, or at the whole call if `position` is None."""
 
     position: int | None
     message: str
@@ -30,7 +30,7 @@ class ArgumentError(NamedTuple):
 
 
 class RefusedCall(Exception):
-    """Call that the compiler refuses, with all errors."""
+    """Exception for a call that the compiler refuses, with all errors of the call."""
 
     def __init__(self, *errors: ArgumentError) -> None:
         super().__init__(*errors)
@@ -39,11 +39,12 @@ class RefusedCall(Exception):
 
 @dataclass(frozen=True)
 class Selection:
-    """Instruction of a call: form, words by slot, slots written last, and constants by operand.
+    """Instruction of a builtin's call: its form, its modifiers by slot, and the origin of each operand.
 
-    `fragments` maps vector operands to the positions of the arguments that point to them, `values` does so for single
-    values, and `address` for addresses. A is a value if it is a descriptor, and a fragment if it is in registers.
-    `offset` is what the instruction adds to its address.
+    The modifiers of the `late` slots are printed last. `constants` are the constant operands. `fragments` maps a vector
+    operand to the index of the argument that points to its elements. `values` and `address` map a scalar operand and an
+    address operand to the index of their argument. A descriptor of A is in `values`, and A in registers in `fragments`.
+    `offset` is the constant in the instruction's address operand, in bytes.
     """
 
     form: Form
@@ -128,7 +129,7 @@ def _pointers_match(parameter: Parameter, type: CType) -> bool:
 
 
 def gate_message(builtin: Builtin) -> str:
-    """Return the compiler's message for a target without a builtin.
+    """Return the compiler's message for a builtin that the target lacks.
 
     Source: cicc, Architecture Gating. The builtins that came with SM 80 have no gate of their own there.
     """
@@ -235,7 +236,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
-    """Yield the illegal layouts. Matrices of types with fewer than 8 bits have one legal layout each."""
+    """Yield an error for each illegal layout. Elements of fewer than 8 bits allow one layout per matrix."""
     opcode = selection.text().partition(" ")[0].split(".")
     if builtin.kind == "multiply":
         legal = {"alayout": "row", "blayout": "col"}

@@ -63,7 +63,7 @@ class _Builder:
         return operation.results[0]
 
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
-        """Return a constant, or an argument for a variable."""
+        """Return an argument of the call as a constant, or as an argument of the function if it is a variable."""
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:
             return self._argument(type)

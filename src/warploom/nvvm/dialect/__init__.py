@@ -27,7 +27,7 @@ from warploom.nvvm.dialect.operation import Operation
 
 _MODULES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
 FAMILIES: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
-"""Modules of the operations, by name."""
+"""Modules that define the operations of an instruction family, by name."""
 
 _Class = TypeVar("_Class")
 

@@ -16,14 +16,14 @@ from xdsl.printer import Printer
 class EnumAttribute(Data[str], ABC):
     """Enumeration attribute, written in angle brackets: `#nvvm.mma_layout<row>`.
 
-    MLIR prints the brackets alone where the context names the enumeration.
+    Where the syntax of an operation implies the enumeration, MLIR prints only the brackets: `<row>`.
     """
 
     cases: ClassVar[tuple[str, ...]]
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Read one of the cases."""
+        """Parse one of the words in `cases`."""
         start = parser.pos
         word = parser.parse_optional_identifier()
         if word not in cls.cases:

@@ -10,7 +10,6 @@ from warploom.nvvm.dialect.attributes import BareEnumAttribute, EnumAttribute
 
 
 def _enum(name: str, cases: str, base: type[EnumAttribute] = EnumAttribute) -> type[EnumAttribute]:
-    """Define the attribute class of one enumeration."""
     members = {"name": f"nvvm.{name}", "cases": tuple(cases.split()), "__module__": __name__}
     return irdl_attr_definition(cast("type[EnumAttribute]", type(name, (base,), members)))
 
@@ -20,7 +19,7 @@ BitOperation = _enum("mma_b1op", "none xor_popc and_popc")
 BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32")
 """Number of elements that share one scale."""
 CacheModifier = _enum("load_cache_modifier", "ca cg cs lu cv", BareEnumAttribute)
-"""Caches that a load goes through."""
+"""Cache operator of a copy."""
 CancelQuery = _enum(
     "cluster_launch_control_query_type",
     "is_canceled get_first_cta_id_x get_first_cta_id_y get_first_cta_id_z",
@@ -28,7 +27,7 @@ CancelQuery = _enum(
 )
 """Question about the response to a cancelled cluster launch."""
 Collector = _enum("tcgen05_mma_collectorop", "discard lastuse fill use")
-"""Use of a collector buffer."""
+"""Use of the collector buffer, which keeps a matrix for later multiplications."""
 CollectorBuffer = _enum("tcgen05_mma_collectorb", "b0 b1 b2 b3")
 """Collector buffer of matrix B."""
 CopyFormat = _enum("tcgen05_cp_src_fmt", "b6x16_p32 b4x16_p64")
@@ -50,7 +49,7 @@ MatrixElement = _enum("ld_st_matrix_elt_type", "b16 b8 b8x16.b6x16_p32 b8x16.b4x
 MmaFragment = _enum("mma_frag", "a b c")
 """Matrix of a multiplication that is loaded."""
 MmaKind = _enum("mma_kind", "f8f6f4")
-"""Kind of a multiplication of narrow floats."""
+"""Word of `.kind` for a multiplication of floats with 8 bits or fewer."""
 MmaType = _enum("mma_type", "f16 f32 tf32 bf16 s8 u8 s32 s4 u4 b1 f64 e4m3 e5m2 e3m2 e2m3 e2m1")
 """Element type of a matrix that a warp multiplies."""
 Order = _enum("mem_order", "weak relaxed acquire release acq_rel sc mmio volatile")
@@ -68,24 +67,24 @@ ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
 ScaleIn = _enum("wgmma_scale_in", "one neg")
 """Sign that matrix A or B is multiplied by."""
 ScaleKind = _enum("block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4")
-"""Kind of a multiplication with block scales."""
+"""Word of `.kind` for a multiplication with block scales."""
 ScaleOut = _enum("wgmma_scale_out", "zero one")
 """Factor of the accumulator: `one` adds it to the product, `zero` overwrites it."""
 ScaleVector = _enum("scale_vec_size", "x1 x2 x4")
-"""Number of scales of a matrix row."""
+"""Number of block scales for each row of A and each column of B."""
 Scope = _enum("mem_scope", "cta cluster gpu sys")
-"""Threads that observe a memory order."""
+"""Set of threads to which a memory order applies."""
 SharedSpace = _enum("shared_space", "cta cluster")
 """Shared memory of the executing CTA, or of its cluster."""
 StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
 """Addressing mode of a tensor store."""
 TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
-"""Kind of a multiplication in tensor memory."""
+"""Word of `.kind` for a multiplication in tensor memory."""
 TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
 """Shape of a load or store of tensor memory."""
 TensorWait = _enum("tcgen05_wait", "load store")
 """Accesses to tensor memory that a thread waits for."""
 ThreadSync = _enum("tcgen05_fence", "before after")
-"""Side of a thread synchronisation on which a fence stands."""
+"""Position of a fence relative to a synchronisation of threads."""
 WgmmaType = _enum("wgmma_type", "f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32")
 """Element type of a matrix that a warpgroup multiplies."""

@@ -11,7 +11,7 @@ from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 
 @operation("nvvm.inline_ptx")
 class InlinePtx(Operation):
-    """Text of PTX with the values that it reads, changes and writes."""
+    """PTX text with the values that the text reads, changes and writes."""
 
     irdl_options = SEGMENTED
     readOnlyArgs = var_operand_def()

@@ -17,7 +17,10 @@ from warploom.nvvm.dialect.types import pointer, space_of, struct_of
 
 
 def _type_words(element: str) -> dict[str, str]:
-    """Return the words of an element type, which may be packed in memory and unpacked in registers."""
+    """Return the modifiers of an element type.
+
+    An element type such as `b8x16.b6x16_p32` states the format in registers and the packed format in memory.
+    """
     unpacked, _, packed = element.partition(".")
     return {"dst_fmt": unpacked, "src_fmt": packed} if packed else {"type": element}
 
@@ -34,7 +37,7 @@ class _MatrixMove(Operation):
     eltType = prop_def(MatrixElement)
 
     def words(self, count: int) -> dict[str, str]:
-        """Return the words by slot of a move of so many matrices."""
+        """Return the modifiers by slot for a load or store of `count` matrices."""
         return {
             "shape": str(self.shape),
             "num": f"x{count}",

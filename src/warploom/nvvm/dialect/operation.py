@@ -42,9 +42,9 @@ class Operation(IRDLOperation, ABC):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
     FORMS: ClassVar[tuple[Form, ...]] = ()
-    """Forms that its instruction may have."""
+    """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
-    """Words by slot that its instruction always has."""
+    """Modifiers by slot that the instruction of the operation always has."""
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
@@ -72,10 +72,10 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the instruction with words by slot and operands by name.
+        """Return the instruction with modifiers by slot and operands by name.
 
-        An operand that is None is absent, and the forms without a place for a source operand are ruled out. A plain
-        value becomes an address where the forms have one. An operand that stands together with a word adds that word.
+        An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
+        becomes an address if the form has an address operand. An operand that requires a modifier adds the modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -105,7 +105,7 @@ class Operation(IRDLOperation, ABC):
                 if isinstance(statement, InstructionTemplate)
             ]
         except FormError as error:
-            raise self.error(f"is of no instruction: {error}") from None
+            raise self.error(f"has no PTX instruction: {error}") from None
         for instruction in instructions:
             if isinstance(found := bind(instruction), Diagnostic):
                 raise self.error(found.message)
@@ -119,7 +119,7 @@ _Class = TypeVar("_Class", bound=Operation)
 
 
 def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its forms and its constant words by slot."""
+    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by slot."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name

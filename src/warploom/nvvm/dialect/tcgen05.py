@@ -34,7 +34,7 @@ class _Grouped(Operation):
 
     @property
     def group_word(self) -> dict[str, str]:
-        """Word by slot of the number of CTAs."""
+        """Modifier `.cta_group` by slot."""
         return {"cta_group": self.group.data.replace("cta_", "cta_group::")}
 
 
@@ -95,7 +95,10 @@ class Wait(Operation):
 
 @operation("nvvm.tcgen05.commit", tcgen05.COMMIT)
 class Commit(_Grouped):
-    """Arrival at an mbarrier of each CTA of a mask once earlier tensor-memory instructions are complete."""
+    """Arrival at an mbarrier once earlier tensor-memory instructions are complete.
+
+    With a mask, the arrival is at the mbarrier with the same offset in each CTA of the mask.
+    """
 
     addr = operand_def(LLVMPointerType)
     multicastMask = opt_operand_def(i16)
@@ -150,12 +153,12 @@ class Cp(_Grouped):
 
 
 class _Access(Operation):
-    """Load or store of tensor memory, in one piece or in two halves."""
+    """Load or store of tensor memory. The shape 16x32bx2 consists of two halves."""
 
     shape = prop_def(TensorShape)
 
     def check_offset(self, offset: SSAValue | None) -> None:
-        """Raise VerifyException if an offset and the shape of two halves do not come together."""
+        """Raise VerifyException for an offset without two halves, or for two halves without an offset."""
         is_split = self.shape.data.removeprefix("shape_") == _HALVES
         if is_split and offset is None:
             raise self.error(f"shape {_HALVES} requires offset argument")
@@ -163,7 +166,7 @@ class _Access(Operation):
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
     def access(self, address: SSAValue, value: SSAValue, offset: SSAValue | None, words: dict[str, str]) -> Lowering:
-        """Return the instruction; the number of registers says how often the shape is repeated."""
+        """Return the instruction. The number of registers determines how often the shape is repeated."""
         shape, count = self.shape.data.removeprefix("shape_"), len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:

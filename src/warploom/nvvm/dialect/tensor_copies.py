@@ -41,7 +41,7 @@ class _TensorCopy(Operation):
     irdl_options = SEGMENTED
 
     def check_box(self, mode: str, coordinates: Sequence[SSAValue]) -> None:
-        """Raise VerifyException for a number of coordinates that the mode does not have."""
+        """Raise VerifyException if the mode does not allow the number of coordinates."""
         count = len(coordinates)
         if mode.endswith("4"):
             if count != _ROW_COORDINATES:
@@ -53,7 +53,7 @@ class _TensorCopy(Operation):
             raise self.error("to use im2col mode, the tensor has to be at least 3-dimensional")
 
     def check_offsets(self, mode: str, coordinates: Sequence[SSAValue], offsets: Sequence[SSAValue]) -> None:
-        """Raise VerifyException for a number of im2col offsets that the mode does not have."""
+        """Raise VerifyException if the mode does not allow the number of im2col offsets."""
         expected = len(coordinates) - 2 if mode == "im2col" else 2 if mode in _IM2COL else 0
         if len(offsets) != expected:
             raise self.error(f"im2col offsets expected {expected} (provided {len(offsets)})")
@@ -69,9 +69,9 @@ class _TensorCopy(Operation):
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the instruction of one form on a box.
+        """Return the instruction of a form that copies a box.
 
-        MLIR writes the optional word of tile mode, but not in the inline PTX of a predicated operation.
+        MLIR prints the optional modifier `.tile`, but not in the inline PTX of a predicated operation.
         """
         words["dim"] = "2d" if mode.endswith("4") else f"{len(box.coordinates)}d"
         if mode == "tile" and guard is None:

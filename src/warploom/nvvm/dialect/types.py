@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 TENSOR_SPACE = 6
 """Address space of tensor memory, whose addresses have 32 bits."""
 STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
-"""PTX state space of each LLVM address space; 0 is the generic one."""
+"""PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
 """LLVM address space of each PTX state space."""
 
@@ -110,10 +110,10 @@ def explicit_space_of(value: SSAValue) -> str:
 
 
 def pointer_to(space: int) -> LLVMPointerType:
-    """Return the type of a pointer to an address space; 0 is the generic one."""
+    """Return the type of a pointer to an address space; 0 is the generic space."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
 
 
 def pointer(*spaces: int) -> AttrConstraint:
-    """Return the constraint of a pointer to one of some address spaces."""
+    """Return the constraint of an operand that is a pointer to one of the address spaces."""
     return AttrSetConstraint.get(*map(pointer_to, spaces))

@@ -99,8 +99,8 @@ def multiplication_properties(
 class WgmmaMmaAsync(Operation):
     """Multiplication of A and B behind descriptors, whose product is added to an accumulator.
 
-    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is
-    printed before the accumulator's.
+    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is printed
+    before the type of the accumulator.
     """
 
     inouts = operand_def(LLVMStructType)
@@ -178,7 +178,7 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def is_in_registers(self) -> bool:
-        """Return True if A is in registers."""
+        """True if A is in registers."""
         return self.descriptorA.type != i64
 
     @property
@@ -198,7 +198,10 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _multiplication(self) -> InstructionTemplate:
-        """Instruction of the multiplication. Each form takes the operands that it has."""
+        """Instruction of the multiplication, with the operands of all forms.
+
+        `InstructionTemplate.instruction` leaves out the operands that the form lacks.
+        """
         scales = {"one": 1, "neg": -1}
         forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
         operands: dict[str, OperandTemplate] = {

@@ -28,18 +28,18 @@ _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of a register of a fragment."""
+    """Return the LLVM type of a fragment's registers, by the PTX type of its elements."""
     return _REGISTER_TYPES.get(element, i32)
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of a register of an instruction's operand."""
+    """Return the LLVM type of an operand's registers, by the operand's name and the modifiers."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 
 
 class _Shaped(Operation):
-    """Operation on fragments of a shape."""
+    """Operation on fragments of matrices, whose extents are attributes."""
 
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
@@ -51,7 +51,7 @@ class _Shaped(Operation):
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:
-        """Return the number of registers of each operand. Errors: VerifyException for illegal words."""
+        """Return the number of registers of each operand. Errors: VerifyException for illegal modifiers."""
         if not rows_with(self.FORMS, words):
             raise self.error("invalid attribute combination")
         form = self.template(words).form
@@ -66,7 +66,7 @@ class _Move(_Shaped):
     eltype = prop_def(MmaType)
 
     def words(self, pointer: SSAValue) -> dict[str, str]:
-        """Return the words by slot of a move through a pointer."""
+        """Return the modifiers by slot of a load or store through a pointer."""
         return {
             "aligned": "aligned",
             "layout": self.layout.data,

@@ -1,4 +1,4 @@
-"""Packed words of NVIDIA's compiler, encoded, decoded and shown field by field."""
+"""Packed operand words of NVIDIA's compiler: their fields, encoding, decoding and display."""
 
 from __future__ import annotations
 

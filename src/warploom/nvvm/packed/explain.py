@@ -1,4 +1,4 @@
-"""Page of a number: its fields as each packed word."""
+"""Page of a number, which shows its fields under the definition of each packed word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def explain_word(text: str) -> str:
-    """Return the page of a number: its fields as each packed word, and the words that refuse it.
+    """Return the Markdown page of a number, with its fields under the definition of each packed word.
+
+    The page ends with the definitions under which the number is illegal, and the reasons.
 
     Errors: UsageError for text that is no number of 64 bits
     """
@@ -42,7 +44,7 @@ def read_number(text: str) -> int:
 
 
 def descriptor_rows(value: int) -> list[FieldRow]:
-    """Return the fields of a shared-memory matrix descriptor, and a last row for bits of no field."""
+    """Return the fields of a shared-memory matrix descriptor, and a last row for bits outside the fields."""
     found = Descriptor.decode(value)
     rows = [
         FieldRow("13-0", "start address", value & 0x3FFF, f"{found.start_address} bytes", "start of the tile"),
@@ -55,10 +57,10 @@ def descriptor_rows(value: int) -> list[FieldRow]:
             "between groups of 8 rows",
         ),
         FieldRow("51-49", "base offset", found.base_offset, "", "first row of the swizzle pattern"),
-        FieldRow("63-62", "swizzle", value >> 62, _SWIZZLES[value >> 62], "exchange of 16-byte pieces"),
+        FieldRow("63-62", "swizzle", value >> 62, _SWIZZLES[value >> 62], "exchange of 16-byte chunks"),
     ]  # fmt: skip
     if unused := value & ~_DESCRIPTOR_BITS:
-        rows.append(FieldRow("", "other bits", unused, f"{unused:#x}", "of no field: the hardware ignores them"))
+        rows.append(FieldRow("", "other bits", unused, f"{unused:#x}", "outside all fields; the hardware ignores them"))
     return rows
 
 

@@ -27,7 +27,7 @@ from warploom.diagnostics import UsageError
 Value = int | str
 Values = Mapping[str, Value]
 Rule = Callable[[Values], str]
-"""Check of several fields: an error message, or "" for a legal word."""
+"""Function that checks several fields. It returns an error message, or "" for a legal word."""
 
 
 class WordError(Exception):
@@ -118,7 +118,7 @@ class PackedWord:
         return {each.name: each for each in self.fields}
 
     def encode(self, **values: Value) -> int:
-        """Return the word with some fields by name; the others are 0."""
+        """Return the word with the given fields. The other fields are 0."""
         if unknown := sorted(values.keys() - self._by_name.keys()):
             raise self._usage_error(f"unknown field {unknown[0]!r}; expected {', '.join(self._by_name)}")
         numbers = {each.name: self._number(each, values.get(each.name, 0)) for each in self.fields}
@@ -132,7 +132,7 @@ class PackedWord:
         return self._named(numbers)
 
     def rows(self, value: int) -> list[FieldRow]:
-        """Return the fields of a word for display, from the least significant one."""
+        """Return the fields of a word for display, from the least significant field."""
         self.decode(value)
         numbers = self._numbers(value)
         return [
@@ -149,7 +149,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word. For words whose fields have few values."""
+        """Yield every legal word. The number of words is the product of the fields' numbers of values."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):

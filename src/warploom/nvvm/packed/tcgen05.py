@@ -82,7 +82,7 @@ COLLECTOR = PackedWord(
     ),
     source="cicc: tcgen05 Blackwell Overview",
 )
-"""Word of the collector modes, with `ashift` above them because the text gives it no position."""
+"""Word of the collector modes. The reference text gives `ashift` no position; here it is bit 2."""
 
 SCALED = PackedWord(
     "scaled",
@@ -97,7 +97,7 @@ SCALED = PackedWord(
     ),
     source="cicc: tcgen05 scaled MMA operand builder",
 )
-"""Word of the operands. Negations are the factors `1` and `-1`, the others the booleans `0` and `1`."""
+"""Word of the operands. A negation is the factor `1` or `-1`, any other field a boolean."""
 
 
 def target_error(word: int, target: Target) -> str:
