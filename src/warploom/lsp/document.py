@@ -1,4 +1,7 @@
-"""Text that is open in an editor, and its analysis."""
+"""Text that is open in an editor, and its analysis.
+
+The incremental parse splits a text into pieces. A piece is one item of the module with the comments before the item.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Names in a document: their declarations and occurrences."""
+"""Names in a document: their declarations and occurrences.
+
+A piece is one item of the module, as `ptx.incremental_parse` defines it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Lowering of compiler builtins, MLIR's nvvm dialect and LLVM intrinsics to PTX, and raising of PTX.
 
-A slot is the name of a modifier in the syntax of a Form. The words of an instruction map its slots to modifiers.
+A slot is the name of a modifier in the syntax of a Form. The `words` of an instruction map slots to modifiers.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """Translate a text from one level to another, which are the steps from a CUDA builtin to PTX.
+    """Translate a text between the levels builtin, nvvm dialect, llvm dialect and PTX.
 
     `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
     `name` is the file name in diagnostics.

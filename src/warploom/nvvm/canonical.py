@@ -10,13 +10,13 @@ from warploom.nvvm.forms import MMA_SCALED, MMA_SPARSE_SCALED, WMMA, forms_in
 
 _SYNONYMS = {"shared::cta": "shared"}
 _REDUNDANT_SLOTS = frozenset({"tile", "acquire", "weak"})
-"""Slots of modifiers that only state a default."""
+"""Names of modifiers that only state a default."""
 _DEFAULT_ORDERS: Mapping[Form, Mapping[str, tuple[str, ...]]] = {
     **{form: {"sem": ("acquire", "release"), "scope": ("cta",)} for form in forms_in(mbarrier)},
     mbarrier.TRANSACTIONS: {"sem": ("relaxed",), "scope": ("cta",)},
     barrier.CLUSTER_ARRIVE: {"sem": ("release",)},
 }
-"""Modifiers of the default memory order, by form and slot. An instruction has all of them or none."""
+"""Modifiers of the default memory order, by form and name. An instruction has all of them or none."""
 _DISCARD_A = {"collector_usage": "collector::a::discard"}
 _DISCARD_B = {"collector_usage": "collector::b0::discard"}
 _DEFAULT_WORDS: Mapping[Form, Mapping[str, str]] = {
@@ -33,7 +33,7 @@ _DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::
 
 
 def canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the modifiers of an instruction by slot, with stated defaults removed and synonyms replaced."""
+    """Return the modifiers of an instruction by name, with stated defaults removed and synonyms replaced."""
     words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
     order = _DEFAULT_ORDERS.get(form, {})
     if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):

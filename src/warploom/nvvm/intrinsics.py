@@ -3,8 +3,9 @@
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
 
-The origin is "llvm" for intrinsics of LLVM, and "nvidia" for those that only NVIDIA's compiler has. A name may end in
-the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml.
+The origin is "llvm" for intrinsics of LLVM, and "nvidia" for intrinsics that only NVIDIA's compiler has. A name may end
+in the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml. A slot is the
+name of a modifier in the syntax of a form.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by slot. "" stands for an absent modifier."""
+    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name. "" stands for an absent modifier."""
 
     name: str
     form: Form

@@ -211,7 +211,7 @@ def _property_choices(kind: type[Operation], binding: Binding) -> Iterator[dict[
 
 
 _SLOTS_OF: Mapping[type[Attribute], str] = {Overflow: "satfinite", BitOperation: "bitOp"}
-"""Slot that an instruction must have so that an attribute of a class has an effect."""
+"""Name of the modifier that an instruction must have so that an attribute of a class has an effect."""
 
 
 def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near: bool) -> Sequence[Attribute | None]:
@@ -242,7 +242,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 def _words(binding: Binding) -> set[str]:
     """Return the modifiers of an instruction, and their parts after the last `::`.
 
-    A form without a slot for the type of A multiplies f16.
+    A form without a modifier for the type of A multiplies f16.
     """
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
     return words if "atype" in binding.slots else words | {"f16"}
@@ -443,7 +443,7 @@ _Positions = dict[SSAValue, tuple[Position, ...]]
 def _positions(
     template: InstructionTemplate, presets: Mapping[Temporary, int], binding: Binding, *, guarded: bool
 ) -> _Positions | None:
-    """Return the positions of a template's values in an instruction, or None if the operands differ.
+    """Return the positions of a template's values in an instruction, or None if they do not match.
 
     `presets` are the constants in temporaries that preceding instructions set. The instruction may contain such a
     constant, or lack the operand.
@@ -473,7 +473,7 @@ def _positions(
 
 
 def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -> _Positions | None:
-    """Return the positions of the values of one operand, or None if the operand differs."""
+    """Return the positions of the values of one operand, or None if it differs from the template."""
     match template:
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0
@@ -511,7 +511,7 @@ def _vector_positions(name: str, values: Sequence[SSAValue], operand: Operand) -
 
 
 def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | None:
-    """Return the operation of a warpgroup multiplication, or None if the dialect has none.
+    """Return the operation that lowers to a warpgroup multiplication, or None if there is none.
 
     `adds` is True if the product is added to the accumulator.
     """

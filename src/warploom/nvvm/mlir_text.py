@@ -21,7 +21,7 @@ from warploom.nvvm.errors import LowerError
 
 @dataclass(frozen=True)
 class ParsedModule:
-    """Module, its text, and the span of each operation."""
+    """MLIR module, the text that it was parsed from, and the span of each operation in the text."""
 
     module: ModuleOp
     source: Source

@@ -1,10 +1,10 @@
 """Raising of PTX to the nvvm dialect. The result has only the tensor-core operations of each function.
 
 The operations keep the order of the text. Branches are left out, and so are instructions that no operation lowers to.
-Registers that those instructions write are arguments of the function: a new argument after each write. The addresses
-of variables are arguments too. A register that contains a constant is replaced by the constant. After a label, that
-holds only if no other instruction writes the register. An instruction of the dialect's families that no operation
-lowers to becomes inline PTX with the values that it reads and writes.
+A register that such an instruction writes becomes an argument of the function, with a new argument after each write.
+The addresses of variables are arguments too. A register that contains a constant is replaced by the constant. After a
+label, it is replaced only if no other instruction writes the register. An instruction of the dialect's families that
+no operation lowers to becomes inline PTX with the values that it reads and writes.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class _Raiser:
     # Operations ---------------------------------------------------------------------------------------------
 
     def _match(self, binding: Binding, guard: Guard | None) -> MatchedOperation | None:
-        """Return the operation that lowers to an instruction, if its operands have values."""
+        """Return the operation that lowers to an instruction, or None if an operand has no value."""
         if binding.form not in WgmmaMmaAsync.FORMS:
             matched = match_operation(binding, guarded=guard is not None)
         elif guard is None and (adds := self._adds(binding.operands["scale_d"].operand)) is not None:
@@ -168,7 +168,7 @@ class _Raiser:
     def _inline(self, instruction: Instruction, binding: Binding) -> frozenset[str]:
         """Add an instruction as inline PTX to the function and return the registers of its results.
 
-        A predicated instruction may keep the old values of its results, so it reads and writes them.
+        A predicated instruction may keep the old values of its destination registers, so it also reads these registers.
         """
         guard = instruction.guard
         text = _InlineText(self._values)
@@ -213,7 +213,7 @@ class _InlineText:
         self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
 
     def placeholder(self, name: str, role: str) -> str:
-        """Return the placeholder of a register, or the name of anything else."""
+        """Return the placeholder of a register, or the name itself if it is no register."""
         if not self._values.is_register(name):
             return name
         names = self.names[role]

@@ -38,7 +38,8 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function, as many as the value's type needs.
 
-    A value owns its registers if no other value may be in them. Its only use may then overwrite the registers.
+    A value owns its registers if no other value is in them. If the value has a single use, the use may then overwrite
+    the registers.
     """
 
     def __init__(self) -> None:
@@ -88,8 +89,8 @@ class ValueRegisters(RegisterNames):
     def owns_elements(self, struct: SSAValue) -> bool:
         """Return True if each element extracted from a struct owns its registers.
 
-        That holds if the struct owns its registers and all its uses extract distinct elements at the same nesting
-        depth.
+        This requires that the struct owns its registers, and that all its uses extract distinct elements at the same
+        nesting depth.
         """
         if struct not in self._owners:
             return False

@@ -41,7 +41,10 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
-    """Return the type of a value, other than a struct, that needs several registers."""
+    """Return the type of a value that inline PTX does not support, or None.
+
+    A struct is supported if each element needs one register, and any other value if it needs one register.
+    """
     for value in (*operation.operands, *operation.results):
         elements = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
         if any(len(registers_of(element)) != 1 for element in elements):

@@ -334,9 +334,9 @@ class _FunctionWriter:
         self._emit(template.instruction(names))
 
     def _cast(self, operation: Operation) -> None:
-        """Write a cast, which keeps the bits, and the registers too if their types are equal.
+        """Write a cast, which keeps the bits. It keeps the registers too if their PTX types are equal.
 
-        The width of a pointer follows from its address space, whatever the width of the integer.
+        A cast between an integer and a pointer may change the width, which the pointer's address space determines.
         """
         before, after = (
             [word for value in values for word in registers_of(value.type)]
@@ -379,7 +379,7 @@ def _result_types(operation: llvm.FuncOp | func.FuncOp) -> Sequence[Attribute]:
 
 
 def _variable(name: str, type: Attribute) -> Variable:
-    """Return the parameter variable of a type: one register, or bytes for several."""
+    """Return a parameter variable for a type: a scalar for one register, or bytes for several registers."""
     types = registers_of(type)
     if len(types) == 1:
         word = "b8" if types[0] == "pred" or type == IntegerType(8) else types[0]
@@ -431,7 +431,7 @@ def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
 
 
 def _operands_of(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
-    """Return bytes as the constants of registers."""
+    """Return the constants of registers that together contain the bytes of `data`."""
     found: list[Operand] = []
     at = 0
     for word in types:

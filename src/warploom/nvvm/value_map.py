@@ -21,7 +21,7 @@ from warploom.ptx import Address, Integer, Name, Operand
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """One register of a value that has several."""
+    """One register of a value that has several registers."""
 
     whole: SSAValue
     number: int

@@ -1,7 +1,7 @@
 """Protocol of warpgroup multiplication: fence, multiply, commit, wait.
 
 A multiplication reads its accumulator when it executes, after its issue. A fence must therefore follow earlier writes
-of those registers, and the result is ready only after a commit and a wait.
+of the accumulator's registers, and the result is ready only after a commit and a wait.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class LayoutGrid:
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:
-        """Return the grid with only those entries whose columns have the given values."""
+        """Return the grid with only the entries whose columns have the given values."""
         chosen = np.ones(len(self.entries), np.bool_)
         for name, value in values.items():
             chosen &= self.column(name) == value

@@ -14,8 +14,8 @@ def timeline_data(trace: Trace) -> dict[str, Any]:
     """Return the events of a trace as a dictionary for `timeline.js`.
 
     The lists `track`, `begin`, `end`, `category`, `name`, `details` and `line` have one element for each event. The
-    elements of `track` and `category` are indices in `tracks` and `categories`, those of `name` and `details` are
-    indices in `strings`. `arrows` are pairs of event indices.
+    elements of `track` and `category` are indices in `tracks` and `categories`. `name` and `details` contain indices in
+    `strings`. `arrows` are pairs of event indices.
 
     Units: `begin` and `end` in sixteenths of a step of the emulator.
     """

@@ -39,9 +39,9 @@ class RefusedCall(Exception):
 
 @dataclass(frozen=True)
 class Selection:
-    """Instruction of a builtin's call: its form, its modifiers by slot, and the origin of each operand.
+    """Instruction of a builtin's call: its form, its modifiers by name, and the origin of each operand.
 
-    The modifiers of the `late` slots are printed last. `constants` are the constant operands. `fragments` maps a vector
+    `late` names the modifiers that are printed last. `constants` are the constant operands. `fragments` maps a vector
     operand to the index of the argument that points to its elements. `values` and `address` map a scalar operand and an
     address operand to the index of their argument. A descriptor of A is in `values`, and A in registers in `fragments`.
     `offset` is the constant in the instruction's address operand, in bytes.

@@ -65,9 +65,9 @@ RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class InstructionTemplate:
-    """Instruction on SSA values: its possible forms, its modifiers by slot, its operands by name.
+    """Instruction on SSA values: its possible forms, its modifiers by name, its operands by name.
 
-    The first form with a row that allows the modifiers is used. The modifiers of the `late` slots are printed last, as
+    The first form with a row that allows the modifiers is used. `late` names the modifiers that are printed last, as
     LLVM prints them.
     """
 
@@ -79,7 +79,7 @@ class InstructionTemplate:
 
     @property
     def present_words(self) -> dict[str, str]:
-        """Modifiers by slot, without the slots that are empty."""
+        """Modifiers by name, without absent modifiers."""
         return {slot: word for slot, word in self.words.items() if word}
 
     @property

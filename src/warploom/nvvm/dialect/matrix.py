@@ -37,7 +37,7 @@ class _MatrixMove(Operation):
     eltType = prop_def(MatrixElement)
 
     def words(self, count: int) -> dict[str, str]:
-        """Return the modifiers by slot for a load or store of `count` matrices."""
+        """Return the modifiers by name for a load or store of `count` matrices."""
         return {
             "shape": str(self.shape),
             "num": f"x{count}",

@@ -97,7 +97,7 @@ class _Ordered(_Scoped):
         return bool(self.relaxed.value.data)
 
     def order_words(self, default: str) -> dict[str, str]:
-        """Return the modifiers of the memory order by slot. `default` is "acquire" or "release"."""
+        """Return the modifiers of the memory order by name. `default` is "acquire" or "release"."""
         if self.is_relaxed:
             return {"sem": "relaxed", "scope": self.scope.data}
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}

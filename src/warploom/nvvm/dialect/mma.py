@@ -79,7 +79,7 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return `.satfinite` by slot if integer results saturate, or no modifiers."""
+    """Return `.satfinite` by name if integer results saturate, or no modifiers."""
     return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 
@@ -169,7 +169,7 @@ class Multiplication(Operation):
 
     @property
     def words(self) -> dict[str, str]:
-        """Modifiers of the instruction by slot."""
+        """Modifiers of the instruction by name."""
         given = (self.multiplicandAPtxType, self.multiplicandBPtxType)
         a, b = (
             word.data if word is not None else multiplicand_type(values[0].type) if values else ""

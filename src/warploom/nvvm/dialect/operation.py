@@ -44,7 +44,7 @@ class Operation(IRDLOperation, ABC):
     FORMS: ClassVar[tuple[Form, ...]] = ()
     """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
-    """Modifiers by slot that the instruction of the operation always has."""
+    """Modifiers by name that the instruction of the operation always has."""
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
@@ -72,7 +72,7 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the instruction with modifiers by slot and operands by name.
+        """Return the instruction with modifiers by name and operands by name.
 
         An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
         becomes an address if the form has an address operand. An operand that requires a modifier adds the modifier.
@@ -119,7 +119,7 @@ _Class = TypeVar("_Class", bound=Operation)
 
 
 def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by slot."""
+    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by name."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name

@@ -34,7 +34,7 @@ class _Grouped(Operation):
 
     @property
     def group_word(self) -> dict[str, str]:
-        """Modifier `.cta_group` by slot."""
+        """Modifier `.cta_group` by name."""
         return {"cta_group": self.group.data.replace("cta_", "cta_group::")}
 
 

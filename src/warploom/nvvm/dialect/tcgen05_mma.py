@@ -53,7 +53,7 @@ class _Variant(Operation):
 
     @abstractmethod
     def variant_words(self) -> dict[str, str]:
-        """Return the variant's modifiers by slot."""
+        """Return the variant's modifiers by name."""
 
     @abstractmethod
     def variant_operands(self) -> dict[str, OperandTemplate | None]:

@@ -66,7 +66,7 @@ class _Move(_Shaped):
     eltype = prop_def(MmaType)
 
     def words(self, pointer: SSAValue) -> dict[str, str]:
-        """Return the modifiers by slot of a load or store through a pointer."""
+        """Return the modifiers by name of a load or store through a pointer."""
         return {
             "aligned": "aligned",
             "layout": self.layout.data,

@@ -77,7 +77,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a value for display: position, name, number, name of the number, and description."""
+    """Field of a packed word for display. `span` are its bits, and `word` is the name of its `number`."""
 
     span: str
     name: str
@@ -149,7 +149,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word. The number of words is the product of the fields' numbers of values."""
+        """Yield every legal word. There may be as many as the product of the sizes of all fields."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):

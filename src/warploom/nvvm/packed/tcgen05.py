@@ -101,9 +101,9 @@ SCALED = PackedWord(
 
 
 def target_error(word: int, target: Target) -> str:
-    """Return the compiler's message for a target that lacks the multiplication of a modifier word, or "".
+    """Return the compiler's message if a target lacks the multiplication of a modifier word, or "".
 
-    Source: cicc 13.0; for the scaled D ptxas 13.1, which supports it where the reference text denies it
+    Source: cicc 13.0, and ptxas 13.1 for a scaled D, for which it supports more targets than the reference text says
     """
     values = MODIFIERS.decode(word)
     if target.number < 100 or target.number >= 120 or not target.suffix:

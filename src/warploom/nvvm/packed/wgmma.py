@@ -1,7 +1,7 @@
 """Configuration word of a warpgroup multiplication: the booleans of the call.
 
-The reference text guesses the names of the bits and names two of them twice. The order of the bits is the text's.
-Each bit is named for the effect that its boolean alone has in the real compiler.
+The reference text guesses the names of the bits and uses two names twice. The order of the bits is from the text. The
+name of a bit states the effect of its boolean in the real compiler.
 """
 
 from __future__ import annotations
