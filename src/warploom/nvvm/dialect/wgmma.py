@@ -77,9 +77,8 @@ def multiplication_properties(
 ) -> dict[str, Attribute]:
     """Return the properties of a warpgroup multiplication.
 
-    `words` are the instruction's modifiers by name. `adds` is True if the product is added to the accumulator. The pairs
-    have one element for A and one for B: True in `negates` if the matrix is negated, and True in `transposes` if it is
-    read with M or N innermost.
+    `words` are the instruction's modifiers by name. `adds` is True if the product is added to the accumulator.
+    `negates` and `transposes` have one element for A and one for B. A transposed matrix has M or N innermost.
     """
     signs = [ScaleIn("neg" if each else "one") for each in negates]
     properties: dict[str, Attribute] = {
