@@ -42,13 +42,9 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _extent(diagnostic: Diagnostic, span: Span) -> dict[str, dict[str, int]]:
-    return {"start": _place(diagnostic, span.start), "end": _place(diagnostic, span.end)}
-
-
-def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:
     assert diagnostic.source is not None
-    line, column = diagnostic.source.position(offset)
-    return {"line": line, "column": column}
+    start, end = diagnostic.source.position(span.start), diagnostic.source.position(span.end)
+    return {side: {"line": line, "column": column} for side, (line, column) in (("start", start), ("end", end))}
 
 
 def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
@@ -98,11 +94,9 @@ def _location(diagnostic: Diagnostic, span: Span | None) -> dict[str, Any]:
     path = PurePath(diagnostic.source.name)
     location: dict[str, Any] = {"artifactLocation": {"uri": quote(path.as_posix(), safe="/:")}}
     if span is not None:
-        start, end = (_place(diagnostic, offset) for offset in (span.start, span.end))
         location["region"] = {
-            "startLine": start["line"],
-            "startColumn": start["column"],
-            "endLine": end["line"],
-            "endColumn": end["column"],
+            f"{side}{name.capitalize()}": number
+            for side, place in _extent(diagnostic, span).items()
+            for name, number in place.items()
         }
     return location

@@ -70,15 +70,15 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
     Errors: LowerError as in `lower`
     """
     require_xdsl()
+    from warploom.nvvm.dialect.wgmma import protocol_violations
     from warploom.nvvm.mlir_text import parse_mlir
-    from warploom.nvvm.wgmma_protocol import violations
 
     parsed = parse_mlir(text, name)
     return [
         replace(
             parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.protocol"), severity=Severity.WARNING
         )
-        for operation, message in violations(parsed.module)
+        for operation, message in protocol_violations(parsed.module)
     ]
 
 

@@ -20,12 +20,8 @@ GRID_FIRST, GRID_LAST, GRID_STRIDE = 5304, 5447, 24
 TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
-_SINGLE = {
-    9062: ("multiply", "a multiplication of SM 80's builtins; the text calls it llvm.nvvm.wgmma.fence.aligned"),
-    9067: ("load", "a load of SM 80's builtins; the text calls it llvm.nvvm.wgmma.mma.async"),
-    9145: ("store", "a store of SM 80's builtins; the text calls it llvm.nvvm.wgmma.store"),
-}
-"""Family and description of three numbers, which the text takes for warpgroup operations."""
+_SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
+"""Family of three numbers of SM 80's builtins, which the text takes for warpgroup operations."""
 
 _POWERS = (8, 16, 32, 64, 128, 256)
 _ALL = tuple(range(8, 257, 8))
@@ -89,7 +85,7 @@ def _warp() -> Iterator[tuple[int, Identifier]]:
 def identifiers() -> dict[int, Identifier]:
     """Return the intrinsics that the text names, by number."""
     found = dict([*_n_table(), *_grid(), *_warp()])
-    return found | {number: _named(kind, generation="second") for number, (kind, _) in _SINGLE.items()}
+    return found | {number: _named(family, generation="second") for number, family in _SINGLE.items()}
 
 
 def describe(number: int) -> Identifier:

@@ -37,8 +37,7 @@ def _page(subject: str) -> str:
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
     if subject[:1].isdigit():
-        from warploom.nvvm.explain import number_page
-        from warploom.nvvm.packed.explain import explain_word, read_number
+        from warploom.nvvm.explain import explain_word, number_page, read_number
 
         pages = (number_page(read_number(subject)), explain_word(subject))
         return "\n".join(page for page in pages if page)

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from warploom.diagnostics import Diagnostic, Span, UsageError
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile
 from warploom.observe.trace import Trace
+from warploom.observe.trace.tracks import FINEST, Tracks
 from warploom.runtime.api import Run
 from warploom.runtime.compare import Comparison
 from warploom.view.html_page import asset, html_page
 from warploom.view.listing import Line, global_cost, lines_of, shared_cost
-from warploom.view.timeline import timeline_data
 
 MAX_COSTS = 20
 """Maximum number of rows in a table of costs."""
@@ -84,7 +85,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
 <main>
 {contents}
 </main>"""
-    data = {"timeline": None if run.trace is None else timeline_data(run.trace)}
+    data = {"timeline": None if run.trace is None else _timeline_data(run.trace)}
     scripts = ["report.js", "timeline.js"]
     return RunReport(html_page(f"{name}: report", body, data, [asset("report.css")], scripts))
 
@@ -241,6 +242,47 @@ zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows e
 </div>
 <div class="tracks"><div><canvas id="tracks" tabindex="0" role="application" aria-label="Timeline of warps, copies,
 multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
+
+
+_CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "multiplication", "phase")
+
+
+def _timeline_data(trace: Trace) -> dict[str, Any]:
+    """Return the events of a trace as a dictionary for `timeline.js`.
+
+    The lists `track`, `begin`, `end`, `category`, `name`, `details` and `line` have one element for each event. The
+    elements of `track` and `category` are indices in `tracks` and `categories`. `name` and `details` contain indices in
+    `strings`. `arrows` are pairs of event indices.
+
+    Units: `begin` and `end` in sixteenths of a step of the emulator.
+    """
+    tracks = Tracks(trace)
+    ordered = tracks.ordered()
+    positions = {number: at for at, (number, _) in enumerate(ordered)}
+    strings: dict[str, int] = {}
+
+    def index_of(text: str) -> int:
+        return strings.setdefault(text, len(strings))
+
+    events = range(len(trace))
+    extents = [tracks.extent(k) for k in events]
+    return {
+        "unit": round(1 / FINEST),
+        "categories": _CATEGORIES,
+        "ctas": [tracks.cta_name(cta) for cta in trace.ctas],
+        "tracks": [[track.cta, track.sort, track.name] for _, track in ordered],
+        "track": [positions[tracks.of[k]] for k in events],
+        "begin": [round(begin / FINEST) for begin, _ in extents],
+        "end": [round(end / FINEST) for _, end in extents],
+        "category": [_CATEGORIES.index(tracks.category(k)) for k in events],
+        "name": [index_of(tracks.name(k)) for k in events],
+        "details": [
+            index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items())) for k in events
+        ],
+        "line": [trace.lines[step] for step in tracks.columns["step"]],
+        "arrows": trace.arrows.tolist(),
+        "strings": list(strings),
+    }
 
 
 # Costs --------------------------------------------------------------------------------------------------------

@@ -53,11 +53,7 @@ OPERATIONS: tuple[type[Operation], ...] = tuple(
     defined for family in FAMILIES.values() for defined in operations_of(family)
 )
 """Operations of all families."""
-ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
-    defined for module in (attributes, enums) for defined in _defined(module, Attribute)
-)
-"""Attributes of the dialect."""
-NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], list(ATTRIBUTES))
+NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], [*_defined(attributes, Attribute), *_defined(enums, Attribute)])
 """Dialect to load into an xDSL context."""
 
-__all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]
+__all__ = ["FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.llvm import LLVMStructType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Block
+from xdsl.ir import Operation as AnyOperation
 from xdsl.irdl import BaseAttr, IRDLOperation, eq, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
@@ -224,3 +226,46 @@ class WgmmaMmaAsync(Operation):
             {"p": Temporary("p"), "a": int(self.scaleD.data == "one"), "b": 0},
         )
         return Lowering([adds, self._multiplication], [(self.inouts, self.results_)])
+
+
+# Protocol --------------------------------------------------------------------------------------------------
+
+
+def protocol_violations(module: ModuleOp) -> Iterator[tuple[AnyOperation, str]]:
+    """Yield the operations that violate the protocol within their block, each with the error message.
+
+    A multiplication reads its accumulator when it executes, after its issue. A fence must therefore follow earlier
+    writes of the accumulator's registers, and the result is ready only after a commit and a wait.
+    """
+    for each in module.walk():
+        for region in each.regions:
+            for block in region.blocks:
+                yield from _block_violations(block)
+
+
+def _block_violations(block: Block) -> Iterator[tuple[AnyOperation, str]]:
+    fenced = False
+    committed = complete = 0
+    group: dict[AnyOperation, int] = {}
+    for each in block.ops:
+        match each:
+            case WgmmaFence():
+                fenced = True
+            case WgmmaMmaAsync():
+                if not fenced and not isinstance(each.inouts.owner, WgmmaMmaAsync):
+                    yield each, f"needs a '{WgmmaFence.name}' after the writes of its accumulator"
+                group[each] = committed + 1
+            case WgmmaCommitGroup():
+                committed += 1
+            case WgmmaWaitGroup():
+                complete = max(complete, committed - each.group.value.data)
+                fenced = False
+            case _:
+                pass
+        for value in each.operands:
+            writer = value.owner
+            if not isinstance(writer, WgmmaMmaAsync) or isinstance(each, WgmmaMmaAsync):
+                continue
+            if group.get(writer, 0) > complete:
+                missing = WgmmaWaitGroup.name if group[writer] <= committed else WgmmaCommitGroup.name
+                yield (each, f"reads an accumulator before its multiplication is complete: add '{missing}'")

@@ -38,9 +38,9 @@ class WordError(Exception):
 class Field:
     """Bits of a word.
 
-    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names is a number
-    from `least` to `most`; -1 stands for the largest number of its bits. `message` is the compiler's message for an
-    illegal number. `low` is the position of the least significant bit.
+    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names may have any
+    number that fits its bits. `message` is the compiler's message for an illegal number. `low` is the position of the
+    least significant bit.
     """
 
     name: str
@@ -49,8 +49,6 @@ class Field:
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     description: str = ""
     message: str = ""
-    least: int = 0
-    most: int = -1
 
     @property
     def mask(self) -> int:
@@ -65,13 +63,12 @@ class Field:
 
     def numbers(self) -> Sequence[int]:
         """Return every legal number of the field."""
-        largest = self.most if self.most >= 0 else (1 << self.bits) - 1
-        return sorted(self.names) if self.names else range(self.least, largest + 1)
+        return sorted(self.names) if self.names else range(1 << self.bits)
 
     def expected(self) -> str:
         """Return the legal numbers of the field as text."""
         if not self.names:
-            return f"{self.least} to {self.numbers()[-1]}"
+            return f"0 to {self.numbers()[-1]}"
         return ", ".join(f"{number} ({word})" if word else str(number) for number, word in self.names.items())
 
 
@@ -107,11 +104,6 @@ class PackedWord:
                 place = f"overlaps or leaves the word in bits {each.span}"
                 raise WordError(f"word {self.name}: field {each.name} {place}")
             used |= each.mask
-
-    @cached_property
-    def mask(self) -> int:
-        """Bits of the word that belong to a field."""
-        return sum(each.mask for each in self.fields)
 
     @cached_property
     def _by_name(self) -> dict[str, Field]:
@@ -161,7 +153,7 @@ class PackedWord:
     def _numbers(self, value: int) -> dict[str, int]:
         if not 0 <= value < 1 << self.width:
             raise self._usage_error(f"{value:#x} does not fit {self.width} bits")
-        if unused := value & ~self.mask:
+        if unused := value & ~sum(each.mask for each in self.fields):
             raise self._usage_error(f"bits {_ranges(unused)} belong to no field and must be 0")
         return {each.name: (value & each.mask) >> each.low for each in self.fields}
 
