@@ -6,7 +6,7 @@ from warploom.check.pages import form_section, layouts
 from warploom.diagnostics import Span
 from warploom.isa.binding.nearest import fixes, spell
 from warploom.isa.binding.operands import place_operands
-from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
+from warploom.isa.model.form import LONGEST_OPCODE, match_opcode
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.lsp.document import View
 from warploom.lsp.names import Names, Symbol
@@ -70,12 +70,11 @@ def _instruction(instruction: Instruction) -> str:
     shown = (fitting or list(matches))[:_FORMS]
     if not shown:
         return _illegal(instruction.opcode)
-    return "\n---\n\n".join(_match(match) for match in shown)
-
-
-def _match(match: Match) -> str:
-    lines = "  \n".join(f"`{name}`: {text}" for name, text in layouts(match.form, match.slots))
-    return (f"{lines}\n\n" if lines else "") + form_section(match.form)
+    sections: list[str] = []
+    for match in shown:
+        lines = "  \n".join(f"`{name}`: {text}" for name, text in layouts(match.form, match.slots))
+        sections.append((f"{lines}\n\n" if lines else "") + form_section(match.form))
+    return "\n---\n\n".join(sections)
 
 
 def _illegal(opcode: str) -> str:

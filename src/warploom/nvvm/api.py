@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, Span, UsageError
+from warploom.diagnostics import Diagnostic, Severity, UsageError
 from warploom.nvvm.errors import LowerError, require_xdsl
 from warploom.ptx import parse
 
@@ -91,17 +91,10 @@ def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     instructions = list(chain.from_iterable(body.instructions() for body in bodies))
     for each in found:
-        owner = next(
-            (
-                operation
-                for instruction, operation in zip(instructions, lowered.operations, strict=True)
-                if each.span is not None and _contains(instruction.span, each.span)
-            ),
-            parsed.module,
-        )
+        owner = parsed.module
+        for instruction, operation in zip(instructions, lowered.operations, strict=True):
+            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end:
+                owner = operation
+                break
         at = parsed.diagnostic(owner, each.message, each.code, each.hint)
         yield replace(at, section=each.section)
-
-
-def _contains(outer: Span | None, inner: Span) -> bool:
-    return outer is not None and outer.start <= inner.start < outer.end

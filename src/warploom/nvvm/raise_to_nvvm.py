@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import llvm
@@ -75,7 +75,8 @@ class _Raiser:
         self._body = function.body
         self._block = Block()
         parameters = {each.name: pointer_to(0) for each in function.params}
-        self._values = ValueMap(self._block, {**variables, **parameters, **dict(_declared(self._body))})
+        self._types = {**variables, **parameters, **dict(_declared(self._body))}
+        self._values = ValueMap(self._block, self._types)
 
     def function(self) -> llvm.FuncOp:
         """Return the raised function."""
@@ -171,7 +172,7 @@ class _Raiser:
         A predicated instruction may keep the old values of its destination registers, so it also reads these registers.
         """
         guard = instruction.guard
-        text = _InlineText(self._values)
+        text = _InlineText(self._types)
         operands = list(instruction.operands)
         for each in binding.operands.values():
             role = "r"
@@ -187,13 +188,10 @@ class _Raiser:
             predicate = [self._values.value([Name(guard.name)], i1)]
         code = str(replace(instruction, guard=printed_guard, operands=tuple(operands)))
         read, changed, written = (text.names[role] for role in ("r", "rw", "w"))
-        values = [
-            [self._values.value([Name(name)], self._values.type_of(name)) for name in names]
-            for names in (read, changed)
-        ]
+        values = [[self._values.value([Name(name)], self._types[name]) for name in names] for names in (read, changed)]
         made = InlinePtx.create(
             operands=[*values[0], *values[1], *predicate],
-            result_types=[self._values.type_of(name) for name in written],
+            result_types=[self._types[name] for name in written],
             properties={
                 "ptxCode": StringAttr(code),
                 "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(read), len(changed), len(predicate)]),
@@ -208,13 +206,13 @@ class _Raiser:
 class _InlineText:
     """Placeholders of registers in inline PTX, by role: read ("r"), written ("w"), or both ("rw")."""
 
-    def __init__(self, values: ValueMap) -> None:
-        self._values = values
+    def __init__(self, registers: Collection[str]) -> None:
+        self._registers = registers
         self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
 
     def placeholder(self, name: str, role: str) -> str:
         """Return the placeholder of a register, or the name itself if it is no register."""
-        if not self._values.is_register(name):
+        if name not in self._registers:
             return name
         names = self.names[role]
         if name not in names:
@@ -268,7 +266,6 @@ def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
 
 
 def _written_once(body: PtxBlock) -> frozenset[str]:
-    """Return the registers that exactly one instruction writes."""
     writes: Counter[str] = Counter()
     for instruction in body.instructions():
         if isinstance(binding := bind(instruction), Binding):

@@ -101,14 +101,6 @@ class ValueMap:
             if name not in kept:
                 del self._values[name]
 
-    def is_register(self, name: str) -> bool:
-        """Return True if a name is declared as a register or variable."""
-        return name in self._declared
-
-    def type_of(self, name: str) -> Attribute:
-        """Return the declared type of a register."""
-        return self._declared[name]
-
     # Values -------------------------------------------------------------------------------------------------
 
     def _add(self, operation: Operation) -> SSAValue:

@@ -77,9 +77,8 @@ def lines_of(profile: Profile) -> list[Line]:
             hint="launch its text, str(module)",
         )
     last = source.line_count - (0 if source.line_text(source.line_count) else 1)
-    lines = [Line(number, source.line_text(number)) for number in range(1, last + 1)]
-    for line in lines:
-        line.is_filler = not line.text.strip()
+    texts = [source.line_text(number) for number in range(1, last + 1)]
+    lines = [Line(number, text, is_filler=not text.strip()) for number, text in enumerate(texts, 1)]
     _add_figures(profile, lines)
     _add_origins(profile.program.module, source, lines)
     return lines

@@ -72,7 +72,6 @@ def _span_of(parsed: ParsedModule, value: SSAValue, default: Span) -> Span:
 
 
 def _type_of(value: SSAValue) -> CType:
-    """Return the C type of a function's argument."""
     match value.type:
         case LLVMPointerType():
             return CType("void", 1)

@@ -151,18 +151,18 @@ def _constant(value: Value, type: CType = INT) -> int | None:
     return None if constant is None else int(constant)
 
 
-def _rowcol(values: Sequence[Value], position: int, most: int) -> int:
-    rowcol = _constant(values[position])
-    if rowcol is None:
-        raise RefusedCall(ArgumentError(position, "unexpected 'rowcol' operand"))
-    if not 0 <= rowcol <= most:
-        expected = "0 or 1" if most == 1 else "0, 1, 2, or 3"
-        raise RefusedCall(ArgumentError(position, f"'rowcol' operand can be {expected} only"))
-    return rowcol
+def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
+    """Return a constant argument. `expected` lists its legal values, as the compiler's message does."""
+    code = _constant(values[position])
+    if code is None:
+        raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
+    if str(code) not in expected.replace(",", "").split():
+        raise RefusedCall(ArgumentError(position, f"'{name}' operand can be {expected} only"))
+    return code
 
 
 def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
-    layout = _LAYOUTS[_rowcol(values, 3, 1)]
+    layout = _LAYOUTS[_code(values, 3, "rowcol", "0 or 1")]
     is_load = builtin.kind == "load"
     position = 1 if is_load else 0
     pointer = values[position]
@@ -190,7 +190,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
 
 
 def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
-    rowcol = _rowcol(values, 4, 3)
+    rowcol = _code(values, 4, "rowcol", "0, 1, 2, or 3")
     types = builtin.types
     words = {
         "alayout": _LAYOUTS[rowcol >> 1],
@@ -200,7 +200,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
         "ctype": types["c"],
     }
     has_satf = builtin.unit != "bmma" and not builtin.is_second_generation
-    saturation = _saturation(values) if has_satf else ""
+    saturation = "satfinite" if has_satf and _code(values, 5, "satf", "0, or 1") else ""
     if builtin.unit == "hmma":
         words["aligned"] = "aligned"
     else:
@@ -211,15 +211,6 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
     late = _LATE_SLOTS if builtin.is_second_generation else ()
     fragments = {name: position for position, name in enumerate("dabc")}
     return Selection(form_that_allows(WMMA, present), present, late, fragments=fragments)
-
-
-def _saturation(values: Sequence[Value]) -> str:
-    found = _constant(values[5])
-    if found is None:
-        raise RefusedCall(ArgumentError(5, "unexpected 'satf' operand"))
-    if found not in (0, 1):
-        raise RefusedCall(ArgumentError(5, "'satf' operand can be 0, or 1 only"))
-    return "satfinite" if found else ""
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
