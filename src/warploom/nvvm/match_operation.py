@@ -47,8 +47,7 @@ from warploom.isa.instructions import barrier, mbarrier, move, tcgen05_mma, wmma
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
 from warploom.nvvm.dialect import OPERATIONS, Operation
-from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
-from warploom.nvvm.dialect.enums import BitOperation, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     Immediate,

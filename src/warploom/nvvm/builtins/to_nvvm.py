@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, CType, Value, wrap
 from warploom.nvvm.builtins.cuda_parser import Call
 from warploom.nvvm.builtins.selection import Selection
-from warploom.nvvm.dialect.enums import BitOperation, Layout, MmaFragment, MmaType, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, Layout, MmaFragment, MmaType, Overflow
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to, struct_of
 from warploom.nvvm.dialect.wgmma import (
     WgmmaCommitGroup,

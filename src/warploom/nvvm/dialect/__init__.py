@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Dialect
 from warploom.nvvm.dialect import (
     attributes,
     copies,
-    enums,
     fences,
     matrix,
     mbarrier,
@@ -53,7 +52,7 @@ OPERATIONS: tuple[type[Operation], ...] = tuple(
     defined for family in FAMILIES.values() for defined in operations_of(family)
 )
 """Operations of all families."""
-NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], [*_defined(attributes, Attribute), *_defined(enums, Attribute)])
+NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], _defined(attributes, Attribute))
 """Dialect to load into an xDSL context."""
 
 __all__ = ["FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]

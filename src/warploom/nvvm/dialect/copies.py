@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.isa.instructions import async_copy, bulk
-from warploom.nvvm.dialect.enums import CacheModifier
+from warploom.nvvm.dialect.attributes import CacheModifier
 from warploom.nvvm.dialect.lowering import Lowering
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import explicit_space_of, pointer, pointer_to, space_of

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
 from warploom.isa.instructions import barrier
-from warploom.nvvm.dialect.enums import Order, Proxy, Scope, SharedSpace
+from warploom.nvvm.dialect.attributes import Order, Proxy, Scope, SharedSpace
 from warploom.nvvm.dialect.lowering import Immediate, Lowering
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import pointer

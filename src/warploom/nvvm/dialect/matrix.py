@@ -9,8 +9,7 @@ from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 
 from warploom.isa.binding.compose import rows_with
 from warploom.isa.instructions import matrix
-from warploom.nvvm.dialect.attributes import MatrixShape
-from warploom.nvvm.dialect.enums import Layout, MatrixElement
+from warploom.nvvm.dialect.attributes import Layout, MatrixElement, MatrixShape
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import pointer, space_of, struct_of

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_result_def, prop_def, result_def
 
 from warploom.isa.instructions import control, mbarrier, memory, move
-from warploom.nvvm.dialect.enums import Scope
+from warploom.nvvm.dialect.attributes import Scope
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     InstructionTemplate,

@@ -28,9 +28,9 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from warploom.isa.binding.compose import rows_with, slots_of
-from warploom.nvvm.dialect.attributes import EnumAttribute, Shape
-from warploom.nvvm.dialect.enums import (
+from warploom.nvvm.dialect.attributes import (
     BitOperation,
+    EnumAttribute,
     Layout,
     MmaKind,
     MmaType,
@@ -38,6 +38,7 @@ from warploom.nvvm.dialect.enums import (
     ScaleFormat,
     ScaleKind,
     ScaleVector,
+    Shape,
 )
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import BaseAttr, eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from warploom.isa.instructions import tcgen05
-from warploom.nvvm.dialect.enums import (
+from warploom.nvvm.dialect.attributes import (
     CopyFormat,
     CopyMulticast,
     CopyShape,

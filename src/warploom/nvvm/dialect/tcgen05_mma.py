@@ -19,7 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.isa.instructions import tcgen05_mma
-from warploom.nvvm.dialect.enums import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
+from warploom.nvvm.dialect.attributes import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of

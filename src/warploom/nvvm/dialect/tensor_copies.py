@@ -12,8 +12,8 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_
 
 from warploom.isa.instructions import tensor
 from warploom.isa.model.form import Form
+from warploom.nvvm.dialect.attributes import CtaGroup, LoadMode, Reduction, StoreMode
 from warploom.nvvm.dialect.copies import Pointer
-from warploom.nvvm.dialect.enums import CtaGroup, LoadMode, Reduction, StoreMode
 from warploom.nvvm.dialect.lowering import Lowering, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of

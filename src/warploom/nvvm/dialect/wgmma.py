@@ -23,8 +23,7 @@ from xdsl.printer import Printer
 from warploom.isa.binding.compose import rows_with, slots_of
 from warploom.isa.instructions import compare, wgmma
 from warploom.isa.model.table import Row
-from warploom.nvvm.dialect.attributes import Shape
-from warploom.nvvm.dialect.enums import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
+from warploom.nvvm.dialect.attributes import Layout, Overflow, ScaleIn, ScaleOut, Shape, WgmmaType
 from warploom.nvvm.dialect.lowering import InstructionTemplate, Lowering, OperandTemplate, Registers, Temporary
 from warploom.nvvm.dialect.mma import saturation_words
 from warploom.nvvm.dialect.operation import Operation, operation

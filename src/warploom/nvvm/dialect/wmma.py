@@ -11,7 +11,7 @@ from xdsl.irdl import BaseAttr, eq, operand_def, opt_prop_def, prop_def, result_
 
 from warploom.isa.binding.compose import rows_with, slots_of
 from warploom.isa.instructions import wmma
-from warploom.nvvm.dialect.enums import BitOperation, Layout, MmaFragment, MmaType, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, Layout, MmaFragment, MmaType, Overflow
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.mma import accumulator_type, saturation_words
 from warploom.nvvm.dialect.operation import Operation, operation
