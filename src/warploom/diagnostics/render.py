@@ -108,18 +108,15 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
     """
     found = list(diagnostics)
     codes = list(dict.fromkeys(diagnostic.code for diagnostic in found))
-    driver = {"name": "warploom", "rules": [_rule(code, found) for code in codes]}
+    sections = {diagnostic.code: diagnostic.section for diagnostic in reversed(found)}
+    rules = [{"id": code} | ({"properties": {"section": sections[code]}} if sections[code] else {}) for code in codes]
+    driver = {"name": "warploom", "rules": rules}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(diagnostic, codes) for diagnostic in found],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _rule(code: str, found: Sequence[Diagnostic]) -> dict[str, Any]:
-    section = next((diagnostic.section for diagnostic in found if diagnostic.code == code), "")
-    return {"id": code} | ({"properties": {"section": section}} if section else {})
 
 
 def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:

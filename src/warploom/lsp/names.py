@@ -225,7 +225,8 @@ class Names:
 
     def _find(self, k: int, within: int, text: str) -> Symbol | None:
         for scope in (*self._names(k).scopes_at(within), self._module_scope):
-            node = _own(scope, text)
+            register = scope.own_register(text)
+            node = register[0] if register is not None else scope.variables.get(text) or scope.labels.get(text)
             if node is not None:
                 local = scope is not self._module_scope
                 return Symbol(node, k if local else self._piece_of[id(node)], text, local)
@@ -234,11 +235,6 @@ class Names:
 
 def _refusal(message: str) -> UsageError:
     return UsageError(message, code="lsp.rename")
-
-
-def _own(scope: Declared, text: str) -> Declaration | None:
-    register = scope.own_register(text)
-    return register[0] if register is not None else scope.variables.get(text) or scope.labels.get(text)
 
 
 def _declare(scope: Declared, node: Variable) -> None:

@@ -109,7 +109,10 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
         name = name_of(form, words, marked="stride" in template.operands)
         made: list[Operation] = []
         args = [value for item in items for value in _arguments(item, template, slots, made)]
-        name += "".join(_space_suffix(template, item) for item in items if item.type == "anywhere")
+        for address in (template.operands[item.operand] for item in items if item.type == "anywhere"):
+            assert isinstance(address, Memory)
+            assert isinstance(address.base, SSAValue)
+            name += f".p{_space_number(address.base.type)}"
         result = signature.result_type(form, slots)
         call = llvm.CallIntrinsicOp(name, args, [] if result is None else [result])
         back = instruction_of_call(call)
@@ -119,13 +122,6 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
         return None
     made.append(call)
     return made, _results(operation, signature, template, call, made)
-
-
-def _space_suffix(template: InstructionTemplate, item: _Item) -> str:
-    address = template.operands[item.operand]
-    assert isinstance(address, Memory)
-    assert isinstance(address.base, SSAValue)
-    return f".p{_space_number(address.base.type)}"
 
 
 def _space_number(type: Attribute) -> int:

@@ -20,7 +20,6 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    OperandDef,
     OptOperandDef,
     OptPropertyDef,
     OptResultDef,
@@ -278,7 +277,11 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
     """Yield types to try for an operation: the types of each group of operands, and of the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
-    variadic = [name for name, each in definition.operands if _is_variadic(each)]
+    variadic = [
+        name
+        for name, each in definition.operands
+        if isinstance(each, VarOperandDef) and not isinstance(each, OptOperandDef)
+    ]
     groups: list[Sequence[Sequence[Attribute]]] = []
     for name, operand in definition.operands:
         if name in variadic:
@@ -301,10 +304,6 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
     for operands in product(*groups):
         for given in product(*results):
             yield operands, list(chain.from_iterable(given))
-
-
-def _is_variadic(operand: OperandDef) -> bool:
-    return isinstance(operand, VarOperandDef) and not isinstance(operand, OptOperandDef)
 
 
 def _has_results(binding: Binding) -> bool:

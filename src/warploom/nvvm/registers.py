@@ -55,7 +55,8 @@ class ValueRegisters(RegisterNames):
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"
-                self._temporaries[value.name] = self._label() if is_label else self.fresh(value.type)
+                self._labels += is_label
+                self._temporaries[value.name] = f"$L{self._labels}" if is_label else self.fresh(value.type)
             return (self._temporaries[value.name],)
         if value not in self._names:
             self._names[value] = tuple(map(self.fresh, registers_of(value.type)))
@@ -100,7 +101,3 @@ class ValueRegisters(RegisterNames):
             distinct = len(set(positions)) == len(positions) and len(set(map(len, positions))) == 1
             self._splits[struct] = distinct and len(positions) == len(users)
         return self._splits[struct]
-
-    def _label(self) -> str:
-        self._labels += 1
-        return f"$L{self._labels}"

@@ -149,7 +149,9 @@ class _FunctionWriter:
         name = operation.sym_name.data
         is_kernel = KERNEL in operation.attributes or KERNEL in operation.properties
         blocks = operation.body.blocks
-        results = [word for word in _result_types(operation) if not isinstance(word, LLVMVoidType)]
+        is_llvm = isinstance(operation, llvm.FuncOp)
+        types = [operation.function_type.output] if is_llvm else operation.function_type.outputs.data
+        results = [word for word in types if not isinstance(word, LLVMVoidType)]
         if len(blocks) != 1:
             message = "has no body" if not blocks else "has branches, which cannot be lowered"
             self._error(operation, f"function @{name} {message}", "lower.function")
@@ -370,12 +372,6 @@ class _FunctionWriter:
             for word, register, operand in zip(types, names, _constants(constant, types), strict=True):
                 self._move(word, register, operand)
         return names
-
-
-def _result_types(operation: llvm.FuncOp | func.FuncOp) -> Sequence[Attribute]:
-    if isinstance(operation, llvm.FuncOp):
-        return [operation.function_type.output]
-    return operation.function_type.outputs.data
 
 
 def _variable(name: str, type: Attribute) -> Variable:

@@ -123,7 +123,7 @@ class _Parser(Expressions):
             self._statement()
 
     def _parameter(self) -> None:
-        if self.next.text == "void" and self.ahead(")"):
+        if self.next.text == "void" and self.second.text == ")":
             self.take()
             return
         ctype = self.pointers(self.type())
@@ -143,7 +143,7 @@ class _Parser(Expressions):
         token = self.next
         if token.text == "enum":
             self._enumeration()
-        elif token.kind == "name" and self.ahead("("):
+        elif token.kind == "name" and self.second.text == "(":
             self._calls()
         elif self.starts_type() or token.text in _SPACES or token.text in _STORAGE:
             self._declaration()
@@ -236,14 +236,14 @@ class _Parser(Expressions):
         for _ in self.list_items(")"):
             if len(arguments) > _MOST_ARGUMENTS:
                 raise self.error(f"expected at most {_MOST_ARGUMENTS} arguments", self.next.span)
-            arguments.append(Argument(*self.argument(_expected(builtin, len(arguments)))))
+            arguments.append(Argument(*self.argument(expected_type(builtin, len(arguments)))))
         span = Span(name.span.start, self._tokens[self._at - 1].span.end)
         self._call = Call(self.source, builtin, span, tuple(arguments))
         if self.next.kind != "end":
             self.expect(";")
 
 
-def _expected(builtin: Builtin, position: int) -> CType:
+def expected_type(builtin: Builtin, position: int) -> CType:
     """Return the type that an undeclared name gets in the argument at a position."""
     if position >= len(builtin.parameters):
         return DESCRIPTOR

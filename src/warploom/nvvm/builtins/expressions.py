@@ -127,13 +127,9 @@ class Expressions:
             if self.next.text != close:
                 self.expect(",")
 
-    def ahead(self, text: str) -> bool:
-        """Return True if the token after the next one has a certain text."""
-        return self.second.text == text
-
     @property
     def second(self) -> Token:
-        """Token after the next one."""
+        """Token after the next token."""
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def error(self, message: str, span: Span, hint: str = "") -> BuiltinError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Float64Type, IntAttr, IntegerAttr, IntegerType
 from xdsl.dialects.llvm import LLVMPointerType
@@ -11,12 +13,12 @@ from warploom.diagnostics import Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.builtins import to_nvvm, to_ptx
 from warploom.nvvm.builtins.c_types import CType, Value, computed
-from warploom.nvvm.builtins.cuda_parser import Argument, Call, parse_call
+from warploom.nvvm.builtins.cuda_parser import Argument, Call, expected_type, parse_call
 from warploom.nvvm.builtins.registry import BY_NAME, Builtin
 from warploom.nvvm.builtins.selection import RefusedCall, Selection, select
 from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
 from warploom.nvvm.dialect.types import STATE_SPACES
-from warploom.nvvm.mlir_text import ParsedModule, parse_mlir
+from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_llvm import to_llvm
 from warploom.nvvm.to_ptx import KERNEL, check_version, target_named
 
@@ -92,21 +94,10 @@ def _call_from_mlir(text: str, name: str) -> Call:
         found = _value(builtin, position, value, names, is_kernel=is_kernel)
         if value in names and found.type.depth:
             parameters[names[value]] = found.type
-        arguments.append(Argument(found, _span_of(parsed, value, span)))
+        at = parsed.spans.get(value.owner, span) if isinstance(value.owner, Operation) else span
+        arguments.append(Argument(found, at))
     symbol = function.sym_name.data
     return Call(parsed.source, builtin, span, tuple(arguments), symbol, is_kernel, parameters)
-
-
-def _pointer_type(builtin: Builtin, position: int) -> CType:
-    """Return a pointer type that the parameter at a position accepts."""
-    if position >= len(builtin.parameters):
-        return CType("int", 1, const=True)
-    parameter = builtin.parameters[position]
-    return CType("float" if parameter.base == "void" else parameter.base, 1, parameter.const)
-
-
-def _span_of(parsed: ParsedModule, value: SSAValue, default: Span) -> Span:
-    return parsed.spans.get(value.owner, default) if isinstance(value.owner, Operation) else default
 
 
 def _type_of(value: SSAValue) -> CType:
@@ -129,7 +120,8 @@ def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValu
         space = value.type.addr_space
         number = space.data if isinstance(space, IntAttr) else 0
         known = STATE_SPACES.get(number, "") or ("global" if is_kernel else "")
-        ctype = _pointer_type(builtin, position)
+        is_extra = position >= len(builtin.parameters)  # the pointer to A in registers
+        ctype = CType("int", 1, const=True) if is_extra else replace(expected_type(builtin, position), depth=1)
         return Value(ctype, None, names[value], 0, known) if value in names else computed(ctype, known)
     ctype = _type_of(value)
     return Value(ctype, None, terms=((names[value], 1),)) if value in names else computed(ctype)

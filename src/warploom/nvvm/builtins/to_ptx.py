@@ -71,9 +71,8 @@ class _CallWriter:
         self._store(operands)
         self._write(control.RET)
         arrays = [self._array(name, array) for name, array in self._arrays.items() if array.space == "shared"]
-        params = [
-            Variable("param", _parameter_type(ctype), self._parameter(name)) for name, ctype in call.parameters.items()
-        ]
+        types = {name: _FLOATS.get(str(ctype), f"b{8 * ctype.size}") for name, ctype in call.parameters.items()}
+        params = [Variable("param", word, self._parameter(name)) for name, word in types.items()]
         return Function(
             "entry" if call.is_kernel else "func",
             call.function,
@@ -250,7 +249,3 @@ class _CallWriter:
     def _unsupported(self, span: Span) -> BuiltinError:
         message = "the argument has to be computed; expected a constant, a variable, or a pointer plus a constant"
         return BuiltinError([diagnostic_at(self._call.source, span, message, "builtin.computed")])
-
-
-def _parameter_type(ctype: CType) -> str:
-    return _FLOATS.get(str(ctype), f"b{8 * ctype.size}")
