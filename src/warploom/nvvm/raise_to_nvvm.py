@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.instructions import compare, move
-from warploom.nvvm.dialect.inline_ptx import InlinePtx
+from warploom.nvvm.dialect.operation import InlinePtx
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
 from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync
 from warploom.nvvm.forms import TENSOR_CORE

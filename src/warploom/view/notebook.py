@@ -214,7 +214,7 @@ def exploration(found: Exploration) -> str:
 def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
     """Return an SVG picture of a layout, cut after MAX_SIDE rows and MAX_SIDE columns."""
     from warploom.view.layout_grid import grid_of
-    from warploom.view.layout_svg import layout_svg
+    from warploom.view.layout_pictures import layout_svg
 
     grid = grid_of("layout", found)
     rows, cols = min(grid.rows, MAX_SIDE), min(grid.cols, MAX_SIDE)

@@ -244,9 +244,6 @@ zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows e
 multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
 
 
-_CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "multiplication", "phase")
-
-
 def _timeline_data(trace: Trace) -> dict[str, Any]:
     """Return the events of a trace as a dictionary for `timeline.js`.
 
@@ -257,6 +254,7 @@ def _timeline_data(trace: Trace) -> dict[str, Any]:
     Units: `begin` and `end` in sixteenths of a step of the emulator.
     """
     tracks = Tracks(trace)
+    categories = list(_LEGEND)
     ordered = tracks.ordered()
     positions = {number: at for at, (number, _) in enumerate(ordered)}
     strings: dict[str, int] = {}
@@ -268,13 +266,13 @@ def _timeline_data(trace: Trace) -> dict[str, Any]:
     extents = [tracks.extent(k) for k in events]
     return {
         "unit": round(1 / FINEST),
-        "categories": _CATEGORIES,
+        "categories": categories,
         "ctas": [tracks.cta_name(cta) for cta in trace.ctas],
         "tracks": [[track.cta, track.sort, track.name] for _, track in ordered],
         "track": [positions[tracks.of[k]] for k in events],
         "begin": [round(begin / FINEST) for begin, _ in extents],
         "end": [round(end / FINEST) for _, end in extents],
-        "category": [_CATEGORIES.index(tracks.category(k)) for k in events],
+        "category": [categories.index(tracks.category(k)) for k in events],
         "name": [index_of(tracks.name(k)) for k in events],
         "details": [
             index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items())) for k in events

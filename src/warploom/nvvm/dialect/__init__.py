@@ -21,8 +21,7 @@ from warploom.nvvm.dialect import (
     wgmma,
     wmma,
 )
-from warploom.nvvm.dialect.inline_ptx import InlinePtx
-from warploom.nvvm.dialect.operation import Operation
+from warploom.nvvm.dialect.operation import InlinePtx, Operation
 
 _MODULES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
 FAMILIES: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}

@@ -1,4 +1,4 @@
-"""Base class of the dialect's operations: their forms, their PTX, and verification by the forms."""
+"""Base class of the dialect's operations, which verifies them by their forms, and nvvm.inline_ptx."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from itertools import count
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict, irdl_op_definition
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    opt_operand_def,
+    prop_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import Diagnostic
@@ -140,3 +150,23 @@ def _placeholders() -> RegisterNames:
         return tuple(f"%v{next(numbers)}" for _ in range(size))
 
     return names_of
+
+
+@operation("nvvm.inline_ptx")
+class InlinePtx(Operation):
+    """PTX text with the values that the text reads, changes and writes."""
+
+    irdl_options = SEGMENTED
+    readOnlyArgs = var_operand_def()
+    readWriteArgs = var_operand_def()
+    ptxCode = prop_def(StringAttr)
+    predicate = opt_operand_def(i1)
+    writeOnlyArgs = var_result_def()
+    assembly_format = (
+        "$ptxCode (`ro` `(` $readOnlyArgs^ `:` type($readOnlyArgs) `)`)?"
+        " (`rw` `(` $readWriteArgs^ `:` type($readWriteArgs) `)`)?"
+        " (`,` `predicate` `=` $predicate^)? attr-dict (`->` type($writeOnlyArgs)^)?"
+    )
+
+    def lower(self) -> Lowering:
+        return Lowering([])
