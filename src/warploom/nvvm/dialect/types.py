@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
@@ -60,9 +61,7 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
     """Return the registers of a vector; elements of 8 and 16 bits are packed into 32-bit registers."""
     element = registers_of(type.element_type)
-    count = 1
-    for extent in type.shape:
-        count *= extent.data
+    count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0
     if not bits:
         return element * count

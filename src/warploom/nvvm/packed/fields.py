@@ -17,6 +17,7 @@ the width of their word, raise an error at import.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,8 +59,7 @@ class Field:
     @property
     def span(self) -> str:
         """Position of the field: `7-4`, or `28` for a single bit."""
-        high = self.low + self.bits - 1
-        return str(self.low) if high == self.low else f"{high}-{self.low}"
+        return _position(self.low + self.bits - 1, self.low)
 
     def numbers(self) -> Sequence[int]:
         """Return every legal number of the field."""
@@ -187,13 +187,10 @@ class PackedWord:
 
 def _ranges(mask: int) -> str:
     """Return the bits of a mask as ranges: `63-40, 3`."""
-    runs: list[str] = []
-    high = mask.bit_length() - 1
-    while mask:
-        low = high
-        while low and mask >> (low - 1) & 1:
-            low -= 1
-        runs.append(str(low) if low == high else f"{high}-{low}")
-        mask &= (1 << low) - 1
-        high = mask.bit_length() - 1
-    return ", ".join(runs)
+    bits = f"{mask:b}"
+    runs = ((len(bits) - run.start() - 1, len(bits) - run.end()) for run in re.finditer("1+", bits))
+    return ", ".join(map(_position, *zip(*runs, strict=True)))
+
+
+def _position(high: int, low: int) -> str:
+    return str(low) if high == low else f"{high}-{low}"
