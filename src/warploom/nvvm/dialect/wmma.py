@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import I32, IntegerAttr, VectorType, f16, f32, f64, i32
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
@@ -65,13 +66,17 @@ class _Move(_Shaped):
     layout = prop_def(Layout)
     eltype = prop_def(MmaType)
 
-    def words(self, pointer: SSAValue) -> dict[str, str]:
-        """Return the modifiers by name of a load or store through a pointer."""
+    if TYPE_CHECKING:
+        ptr: SSAValue
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Modifiers of the instruction by name."""
         return {
             "aligned": "aligned",
             "layout": self.layout.data,
             "shape": self.shape_word,
-            "ss": space_of(pointer),
+            "ss": space_of(self.ptr),
             "type": self.eltype.data,
         }
 
@@ -90,17 +95,17 @@ class WmmaLoad(_Move):
         if space_of(self.ptr) not in _SPACES:
             raise self.error("expected source pointer in memory space 0, 1, 3")
         element = register_type(self.eltype.data)
-        (count,) = self.registers("r", self._words)
+        (count,) = self.registers("r", self.words)
         expected = element if count == 1 and element == f64 else struct_of(element, count)
         if self.res.type != expected:
             raise self.error(f"expected destination type is a structure of {count} elements of type {element}")
 
     @property
-    def _words(self) -> dict[str, str]:
-        return {**self.words(self.ptr), "matrix": self.frag.data}
+    def words(self) -> dict[str, str]:
+        return {**super().words, "matrix": self.frag.data}
 
     def lower(self) -> Lowering:
-        return self.instruction(self._words, r=Registers([self.res]), p=self.ptr, stride=self.stride)
+        return self.instruction(self.words, r=Registers([self.res]), p=self.ptr, stride=self.stride)
 
 
 @operation("nvvm.wmma.store", wmma.STORE)
@@ -115,7 +120,7 @@ class WmmaStore(_Move):
     def check(self) -> None:
         if space_of(self.ptr) not in _SPACES:
             raise self.error("expected operands to be a source pointer in memory space 0, 1, 3")
-        (count,) = self.registers("r", self.words(self.ptr))
+        (count,) = self.registers("r", self.words)
         element = register_type(self.eltype.data)
         if len(self.args) != count:
             raise self.error(f"expected {count} data operands")
@@ -123,8 +128,7 @@ class WmmaStore(_Move):
             raise self.error(f"expected data operands of type {element}")
 
     def lower(self) -> Lowering:
-        words = self.words(self.ptr)
-        return self.instruction(words, p=self.ptr, r=Registers(self.args), stride=self.stride)
+        return self.instruction(self.words, p=self.ptr, r=Registers(self.args), stride=self.stride)
 
 
 @operation("nvvm.wmma.mma", *WMMA)
