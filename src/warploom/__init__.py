@@ -70,7 +70,7 @@ _MODULES = {
     "warploom.view.explain": "explain",
     "warploom.view.report": "report",
 }
-"""Public names of each module, as in the imports above."""
+"""Public names of the package by the module that defines them, the same names as in the imports above."""
 
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("author", "kernels")
@@ -81,8 +81,8 @@ __all__ = [*_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAl
 class _Package(ModuleType):
     """Package in which a public name has priority over the subpackage of the same name.
 
-    Python binds a subpackage to its name in the package when it is imported. For the names of public functions, such as
-    `check`, that binding is dropped. `from warploom.check import ...` works as usual.
+    Importing a subpackage normally binds its name in the package. If a public function has the same name, such as
+    `check`, this class ignores the binding. `from warploom.check import ...` works as usual.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

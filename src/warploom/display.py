@@ -1,7 +1,7 @@
 """Base class of objects that notebooks display as a table, a picture or formatted text.
 
-`view` draws the pictures. It is above every package that has something to display, so this module asks for it through
-`providers` (`docs/why/0010`).
+`warploom.view` draws the pictures. Lower packages may not import `view`, so this module obtains the drawing function
+through `warploom.providers` (`docs/why/0010`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from warploom.providers import provider
 
 Kind = Literal["html", "svg", "markdown"]
 Draw = Callable[[str, Kind, object], str | None]
-"""Draw an object of a `display_kind` in a text format, or return None if it is not supported."""
+"""Function that returns an object of a `display_kind` as text of a `Kind`, or None if it has none."""
 
 
 class Displayed:
-    """Base class of objects with a notebook representation, which `display_kind` selects."""
+    """Base class of objects that notebooks display. `display_kind` selects the drawing function."""
 
     __slots__ = ()
     display_kind: ClassVar[str]

@@ -1,7 +1,7 @@
 """Implementations that a higher layer provides to a lower layer.
 
-A lower layer never imports a higher one. It asks for an implementation by name, and the root of the package, the only
-module that may import every layer, says which module provides it.
+A lower layer never imports a higher layer. It requests an implementation by the name of a service. The root of the
+package registers the implementations, because only the root may import every layer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _loaders: dict[Service, Callable[[], Any]] = {}
 
 
 def provide(service: Service, load: Callable[[], Any]) -> None:
-    """Register the loader of a service. It is called each time the service is requested."""
+    """Register the loader of a service. `provider` calls the loader at each request."""
     _loaders[service] = load
 
 

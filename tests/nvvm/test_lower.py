@@ -87,7 +87,7 @@ def test_inline_ptx() -> None:
     text = function('%0 = nvvm.inline_ptx "add.u32 {$w0}, {$r0}, 1;" ro (%i : i32) -> i32')
     ptx = wl.lower(text)
     assert "add.u32 %r1, %r0, 1;" in ptx
-    with pytest.raises(LowerError, match="has no PTX"):
+    with pytest.raises(LowerError, match="contains illegal PTX"):
         wl.lower(function('nvvm.inline_ptx "%%%"'))
 
 

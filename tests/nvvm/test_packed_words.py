@@ -10,8 +10,8 @@ from warploom.cli import main
 from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
 from warploom.layout import Descriptor
+from warploom.nvvm.explain import descriptor_rows, explain_word
 from warploom.nvvm.packed import WORDS
-from warploom.nvvm.packed.explain import descriptor_rows, explain_word
 from warploom.nvvm.packed.fields import Field, PackedWord, WordError
 from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
 from warploom.nvvm.packed.tcgen05 import MODIFIERS, target_error

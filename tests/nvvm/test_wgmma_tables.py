@@ -10,7 +10,7 @@ from xdsl.irdl import IRDLOperation
 
 from warploom.isa.model.table import Row as FormRow
 from warploom.nvvm.dialect import OPERATIONS
-from warploom.nvvm.dialect.enums import WgmmaType
+from warploom.nvvm.dialect.attributes import WgmmaType
 from warploom.nvvm.forms import WGMMA_DESCRIPTORS
 from warploom_lab.pages.nvvm import pages
 from warploom_lab.pages.wgmma_text import TABLES, Row

@@ -14,7 +14,7 @@ from browser import chromium, keep, needs_browser, opened, read
 
 import warploom as wl
 from warploom.view.layout_grid import grid_of, json_data
-from warploom.view.layout_page import layout_page
+from warploom.view.layout_pictures import layout_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -23,8 +23,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, tiled_fragment
 from warploom.view.layout_grid import LayoutGrid, csv_text, grid_of, json_data, text_lines
-from warploom.view.layout_page import layout_page
-from warploom.view.layout_svg import layout_svg
+from warploom.view.layout_pictures import layout_page, layout_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 Places = dict[tuple[int, int], list[str]]

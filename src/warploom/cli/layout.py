@@ -207,13 +207,13 @@ def _text(form: str, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -
 
             return json.dumps({"instruction": opcode, "operands": [json_data(grid) for grid in grids]}) + "\n"
         case "html":
-            from warploom.view.layout_page import layout_page
+            from warploom.view.layout_pictures import layout_page
 
             return layout_page(opcode, grids)
         case _:
             if len(grids) > 1:
                 names = ", ".join(grid.operand for grid in grids)
                 raise UsageError(f"--svg draws one operand; expected one of {names}")
-            from warploom.view.layout_svg import layout_svg
+            from warploom.view.layout_pictures import layout_svg
 
             return layout_svg(grids[0])

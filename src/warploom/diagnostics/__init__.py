@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
-from warploom.diagnostics.records import render_json, render_sarif
-from warploom.diagnostics.render import render
+from warploom.diagnostics.render import render, render_json, render_sarif
 from warploom.diagnostics.source import Source, Span
 
 __all__ = [

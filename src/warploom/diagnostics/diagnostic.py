@@ -29,10 +29,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic(Displayed):
-    """Finding with a stable rule code, one sentence, and an optional source and span.
+    """Message about a text, with a stable rule code, a severity, and an optional position.
 
-    `hint` proposes a remedy. `section` names the section of the manual. `notes` add details. `data` holds the details
-    as names and numbers for programs.
+    `hint` proposes a remedy. `section` names the section of the manual. `notes` are further sentences. `data` holds
+    details as names and numbers, for programs that read diagnostics as JSON.
     """
 
     display_kind: ClassVar[str] = "finding"
@@ -48,12 +48,15 @@ class Diagnostic(Displayed):
     data: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def with_notes(self, notes: Iterable[Note], data: Mapping[str, Any] | None = None) -> Diagnostic:
-        """Return a copy with notes and data."""
+        """Return a copy in which the notes and the data are replaced."""
         return replace(self, notes=tuple(notes), data=data)
 
     @property
     def place(self) -> str:
-        """Position as `file:line:column`; the file without a span; "" without a source."""
+        """Position of the span as `file:line:column`.
+
+        The position of a diagnostic without a span is the name of the file. Without a source it is "".
+        """
         if self.source is None:
             return ""
         if self.span is None:
@@ -66,7 +69,7 @@ class Diagnostic(Displayed):
 
 
 class WarploomError(Exception):
-    """Mistake of a user, with one sentence for each diagnostic."""
+    """Error with one or more diagnostics, which describe a user's mistake."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -76,7 +79,7 @@ class WarploomError(Exception):
         return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A worker process sends its errors home pickled; subclasses may take other arguments.
+        # Worker processes pickle errors. A subclass may have another `__init__`, so unpickling does not call it.
         return _restore, (type(self), self.diagnostics)
 
 

@@ -1,8 +1,12 @@
-"""Diagnostics as text for a terminal."""
+"""Diagnostics as text for a terminal, as JSON, and as SARIF 2.1.0 for editors and code scanners."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
 
 from warploom.diagnostics.diagnostic import Diagnostic, Severity
 from warploom.diagnostics.source import Source, Span
@@ -13,7 +17,11 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
-    """Return the diagnostics as text: sentence, source line with a caret, notes, hint and section of each."""
+    """Return the diagnostics as text for a terminal, with ANSI colours if `color` is True.
+
+    A diagnostic starts with its position, severity, code and sentence. The source line with a caret, the notes, the
+    hint and the section follow if the diagnostic has them.
+    """
     return "".join(_render_one(diagnostic, color) for diagnostic in diagnostics)
 
 
@@ -41,7 +49,7 @@ def _excerpt(source: Source, span: Span, tint: str, color: bool) -> list[str]:
     left, width = len(before), max(1, len(marked) - len(before))
     shown = text.expandtabs(_TAB)
     if left > _WIDEST // 2:
-        # A long line is shown from near the caret.
+        # Only the part of a long line around the caret is shown.
         cut = left - _WIDEST // 2
         shown, left = f"…{shown[cut + 1 :]}", left - cut
     if len(shown) > _WIDEST:
@@ -53,3 +61,93 @@ def _excerpt(source: Source, span: Span, tint: str, color: bool) -> list[str]:
 
 def _paint(text: str, style: str, color: bool) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if color and text else text
+
+
+# JSON and SARIF --------------------------------------------------------------------------------------------
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def render_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return a JSON list with one object per diagnostic.
+
+    Units: lines and columns from 1. `end` is the position after the last character.
+    """
+    return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+
+
+def _record(diagnostic: Diagnostic) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+    }
+    if diagnostic.source is not None:
+        record["file"] = diagnostic.source.name
+    if diagnostic.source is not None and diagnostic.span is not None:
+        record |= _extent(diagnostic, diagnostic.span)
+    notes = [
+        {"message": note.message} | ({} if note.span is None else _extent(diagnostic, note.span))
+        for note in diagnostic.notes
+    ]
+    more = {"hint": diagnostic.hint, "section": diagnostic.section, "notes": notes, "data": diagnostic.data}
+    return record | {name: value for name, value in more.items() if value}
+
+
+def _extent(diagnostic: Diagnostic, span: Span) -> dict[str, dict[str, int]]:
+    assert diagnostic.source is not None
+    start, end = diagnostic.source.position(span.start), diagnostic.source.position(span.end)
+    return {side: {"line": line, "column": column} for side, (line, column) in (("start", start), ("end", end))}
+
+
+def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return a SARIF 2.1.0 log of one run. Columns count Unicode code points.
+
+    Source: OASIS SARIF 2.1.0.
+    """
+    found = list(diagnostics)
+    codes = list(dict.fromkeys(diagnostic.code for diagnostic in found))
+    sections = {diagnostic.code: diagnostic.section for diagnostic in reversed(found)}
+    rules = [{"id": code} | ({"properties": {"section": sections[code]}} if sections[code] else {}) for code in codes]
+    driver = {"name": "warploom", "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(diagnostic, codes) for diagnostic in found],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
+    text = f"{diagnostic.message}; {diagnostic.hint}" if diagnostic.hint else diagnostic.message
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": codes.index(diagnostic.code),
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": text},
+    }
+    if diagnostic.source is not None:
+        result["locations"] = [{"physicalLocation": _location(diagnostic, diagnostic.span)}]
+        related = [
+            {"message": {"text": note.message}, "physicalLocation": _location(diagnostic, note.span)}
+            for note in diagnostic.notes
+        ]
+        if related:
+            result["relatedLocations"] = related
+    if diagnostic.data:
+        result["properties"] = dict(diagnostic.data)
+    return result
+
+
+def _location(diagnostic: Diagnostic, span: Span | None) -> dict[str, Any]:
+    assert diagnostic.source is not None
+    path = PurePath(diagnostic.source.name)
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path.as_posix(), safe="/:")}}
+    if span is not None:
+        location["region"] = {
+            f"{side}{name.capitalize()}": number
+            for side, place in _extent(diagnostic, span).items()
+            for name, number in place.items()
+        }
+    return location

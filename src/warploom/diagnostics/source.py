@@ -19,9 +19,9 @@ class Span:
 
 
 class Source:
-    """Named text with an index of its lines, which is built on first use.
+    """Named text, which converts offsets to lines and columns.
 
-    Units: `first_line` is the number of the first line; it is 1 unless the text is a part of another.
+    `first_line` is the number of the first line. It is greater than 1 if the text was cut out of a longer text.
     """
 
     __slots__ = ("_starts", "first_line", "name", "text")
@@ -47,17 +47,17 @@ class Source:
         return len(self._line_starts())
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the line and column of an offset, both counted from 1."""
+        """Return the line and column of an offset. Lines count from `first_line`, columns from 1."""
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return line - 1 + self.first_line, offset - starts[line - 1] + 1
 
     def line_start(self, line: int) -> int:
-        """Return the offset of the first character of a line. Lines count from 1."""
+        """Return the offset of the first character of a line. Lines count from `first_line`."""
         return self._line_starts()[line - self.first_line]
 
     def line_text(self, line: int) -> str:
-        """Return the text of a line without its line ending. Lines count from 1."""
+        """Return the text of a line without its line ending. Lines count from `first_line`."""
         starts = self._line_starts()
         number = line - self.first_line
         end = starts[number + 1] - 1 if number + 1 < len(starts) else len(self.text)

@@ -13,9 +13,10 @@ from warploom.diagnostics import UsageError
 
 
 def serve(port: int | None = None, *, version: str = "") -> None:
-    """Serve one editor until it disconnects, over standard input and output or a local port.
+    """Run the language server for one editor until the editor disconnects.
 
-    `version` is the version that the server reports to the editor.
+    The server listens on `port` of the local host. If `port` is None, it uses standard input and output. `version` is
+    the version that the server reports to the editor.
 
     Errors: UsageError lsp.packages if pygls is not installed
     """

@@ -1,4 +1,4 @@
-"""Completion: words that lead to a legal opcode on the target, and declared names."""
+"""Completion of opcodes with words that are legal on the target, and of operands with declared names."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Label, Variable
 
 _STATEMENT = re.compile(r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opcode>[A-Za-z_][\w$]*(?:\.[\w:]*)*)?$")
-"""End of a line in which an opcode is being written."""
+"""Pattern for the end of a line in which an opcode is incomplete or may begin."""
 _PARTIAL = re.compile(r"[%$]?[\w$]*(?:\.\w*)?$")
 _COMMENTS = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _MOST_SPELLINGS = 4096
-"""Most words of a composite slot, such as a shape, in one row."""
+"""Maximum number of words from one row of a form for a modifier of several columns, such as a shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """Word that may replace the text at `span`.
 
-    `kind` is "instruction", "modifier", "register", "variable", "function" or "label".
+    `kind` is "instruction", "modifier", "register", "variable", "function" or "label". `detail` is a remark for the
+    editor's list.
     """
 
     word: str
@@ -40,7 +41,11 @@ class Completion:
 
 
 def completions(view: View, offset: int) -> list[Completion]:
-    """Return the words that may be written at an offset."""
+    """Return the words that complete the text before an offset.
+
+    An opcode is completed with words of legal opcodes, an operand with visible names. Comments and directives have no
+    completions.
+    """
     line = view.text[view.text.rfind("\n", 0, offset) + 1 : offset]
     if "//" in _COMMENTS.sub("", line) or line.lstrip().startswith("."):
         return []
@@ -63,9 +68,10 @@ def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
 
 
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
-    """Return the words that may follow the first words of an opcode, with the names of their Forms.
+    """Return the words that may follow the first words of an opcode.
 
-    Each word leads to an opcode that is legal for the target and the PTX version.
+    Each word begins the rest of an opcode that is legal for the target and the PTX version. Its value lists the names
+    of the Forms with such an opcode, separated by commas.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}
@@ -82,7 +88,7 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
 
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
-    """Return the sort key of a word, in which numbers count as numbers."""
+    """Return the sort key of a word, which compares digits as numbers: `x2` precedes `x16`."""
     return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0]))
 
 
@@ -95,9 +101,10 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that may follow the first words of an opcode in one row.
+    """Yield the words that may follow the first `words` of an opcode in one row of a form.
 
-    `positions` are the indices in the pattern at which the next word may be.
+    `order` is one order of the modifiers in the form's syntax. `positions` are indices in `order` at which the next
+    word may match.
     """
     positions = {0}
     for text in words:
@@ -109,7 +116,7 @@ def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...
 
 
 def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
-    """Return positions of a pattern and those behind them, as far as the words between are optional."""
+    """Return `positions`, and the positions after them that only optional words precede."""
     reached: set[int] = set()
     for p in positions:
         while p < len(order):

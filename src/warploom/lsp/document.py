@@ -1,4 +1,7 @@
-"""Text that is open in an editor, and its analysis."""
+"""Text that is open in an editor, and its analysis.
+
+The incremental parse splits a text into pieces. A piece is one item of the module with the comments before the item.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementall
 
 
 class View:
-    """One version of a text. It is parsed and checked on first use."""
+    """One version of a document's text, which is parsed and checked on first use."""
 
     def __init__(self, text: str, encoding: str, checker: IncrementalChecker, before: ParsedText | None) -> None:
         self.text = text
@@ -24,23 +27,23 @@ class View:
 
     @cached_property
     def lines(self) -> Lines:
-        """Lines of the text."""
+        """Lines of the text, which convert between offsets and editor positions."""
         return Lines(self.text, self._encoding)
 
     @cached_property
     def parsed(self) -> ParsedText:
-        """Parsed text."""
+        """Syntax trees of the text, one for each piece of the incremental parse."""
         before, self._before = self._before, None
         return parse_incrementally(self.text, before)
 
     @property
     def latest_parse(self) -> ParsedText | None:
-        """Parsed text of this version, or of an earlier one if this version is not parsed yet."""
+        """Parse of this version; if this version is not parsed yet, the parse of an earlier version, or None."""
         return self.__dict__.get("parsed", self._before)
 
     @cached_property
     def report(self) -> Report:
-        """Report of the checker."""
+        """Diagnostics of the checker for this version."""
         return self._checker.report(self.parsed)
 
     @cached_property
@@ -53,7 +56,10 @@ class View:
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """Return the instruction at an offset, and the offset of its piece."""
+        """Return the instruction at an offset, and the offset of the piece that contains it.
+
+        The spans of the instruction count from the start of the piece.
+        """
         if not self.parsed.pieces:
             return None
         piece, start = self.pieces()[self.parsed.piece_at(offset)]
@@ -65,7 +71,7 @@ class View:
         return None
 
     def pieces(self) -> list[tuple[Piece, int]]:
-        """Return the pieces of the text and their offsets."""
+        """Return the pieces of the incremental parse, each with its offset in the text."""
         return list(zip(self.parsed.pieces, self.parsed.starts, strict=True))
 
 
@@ -82,7 +88,7 @@ def _instruction_in(block: Block, offset: int) -> Instruction | None:
 
 
 class Document:
-    """Text that changes. `view` is its present version."""
+    """Document that is open in an editor. `view` is the latest version of its text."""
 
     def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
@@ -94,7 +100,7 @@ class Document:
         self.view = View(text, self._encoding, self._checker, self.view.latest_parse)
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
-        """Replace a range of positions by a text."""
+        """Replace the text between two editor positions, which are pairs of a line and a character."""
         view = self.view
         first, last = view.lines.offset(*start), view.lines.offset(*end)
         self.replace(view.text[:first] + text + view.text[max(first, last) :])

@@ -1,4 +1,4 @@
-"""Quick fixes: edits that the hints of findings describe."""
+"""Quick fixes: edits that carry out the hints of diagnostics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_REGISTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edit that resolves a finding: a short title, and a new text for a span."""
+    """Edit that resolves the diagnostic `finding`: it replaces the text at `span` by `text`."""
 
     title: str
     finding: Diagnostic
@@ -38,7 +38,7 @@ class Fix:
 
 
 def fixes_in(view: View, start: int, end: int) -> list[Fix]:
-    """Return the fixes of the findings in a range of offsets."""
+    """Return the fixes of the diagnostics that overlap the offsets from `start` to `end`."""
     return [
         Fix(title, finding, span, text)
         for finding in view.report
@@ -85,7 +85,7 @@ def _inserted(view: View, span: Span, statement: str) -> _Change:
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Yield the change that enlarges a range of registers so that it contains a named one."""
+    """Yield the edit that enlarges a register range such as `%r<4>` to contain the diagnostic's register."""
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
@@ -108,14 +108,14 @@ def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterato
 
 
 def _end_of_code(view: View, offset: int) -> int:
-    """Return the end of the last code before an offset; comments are no code."""
+    """Return the end of the last token before an offset that is not a comment."""
     start = view.parsed.starts[view.parsed.piece_at(offset)] if view.parsed.starts else 0
     found = _CODE.finditer(view.text, start, offset)
     return max((match.end() for match in found if not match[0].startswith(("//", "/*"))), default=offset)
 
 
 def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
-    """Yield the changes of an illegal opcode, or of an opcode whose operands fit another."""
+    """Yield the replacements of an illegal opcode, or of an opcode whose operands fit another opcode."""
     found = view.instruction_at(span.start)
     if found is None or "/" not in finding.code:
         return

@@ -48,7 +48,10 @@ def _piece(piece: Piece, *, first: bool, last: bool) -> str:
 def _statements(
     text: str, nodes: Sequence[Statement | TopLevel], start: int, indent: str, *, first: bool
 ) -> tuple[str, int]:
-    """Format nodes that begin at an offset, and return the text with the end of the last node."""
+    """Return the formatted text of nodes, and the end offset of the last node.
+
+    `start` is the end of the text before the nodes.
+    """
     formatted = ""
     k = 0
     while k < len(nodes):
@@ -70,7 +73,7 @@ def _extent(node: Statement | TopLevel) -> tuple[int, int]:
 
 
 def _declared_together(text: str, nodes: Sequence[Statement | TopLevel]) -> int:
-    """Return the number of first nodes that one statement declares."""
+    """Return the number of nodes that the first statement declares, such as 2 for `.reg .b32 a, b;`."""
     count = 1
     while count < len(nodes) and isinstance(nodes[count - 1], Variable):
         if text[_extent(nodes[count - 1])[1] - 1] == ";":
@@ -108,7 +111,7 @@ def _has_comment(text: str) -> bool:
 
 
 def _trivia(text: str, indent: str, *, first: bool) -> str:
-    """Format the blanks and comments between two statements, up to the second one."""
+    """Format the white space and comments between two statements, and indent the second statement."""
     formatted, lines = "", 0
     begun = not first
     for match in _TRIVIA.finditer(text):

@@ -1,4 +1,4 @@
-"""Information at a position: the Form of an instruction, its fragments, or the declaration of a name."""
+"""Hover information about a word: the page of an instruction's Form, or the declaration of a name."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from warploom.check.pages import form_section, layouts
 from warploom.diagnostics import Span
 from warploom.isa.binding.nearest import fixes, spell
 from warploom.isa.binding.operands import place_operands
-from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
+from warploom.isa.model.form import LONGEST_OPCODE, match_opcode
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.lsp.document import View
 from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Function, Instruction, Label, Variable
 
 _FORMS = 3
-"""Most Forms that are shown for one opcode."""
+"""Maximum number of Forms that are shown for one opcode."""
 
 
 def hover(view: View, offset: int) -> tuple[str, Span] | None:
-    """Return Markdown about the word at an offset, and the span of the word."""
+    """Return Markdown about the word at an offset, and the span of the word, or None for an unknown word."""
     found = view.instruction_at(offset)
     if found is not None:
         instruction, start = found
@@ -70,12 +70,11 @@ def _instruction(instruction: Instruction) -> str:
     shown = (fitting or list(matches))[:_FORMS]
     if not shown:
         return _illegal(instruction.opcode)
-    return "\n---\n\n".join(_match(match) for match in shown)
-
-
-def _match(match: Match) -> str:
-    lines = "  \n".join(f"`{name}`: {text}" for name, text in layouts(match.form, match.slots))
-    return (f"{lines}\n\n" if lines else "") + form_section(match.form)
+    sections: list[str] = []
+    for match in shown:
+        lines = "  \n".join(f"`{name}`: {text}" for name, text in layouts(match.form, match.slots))
+        sections.append((f"{lines}\n\n" if lines else "") + form_section(match.form))
+    return "\n---\n\n".join(sections)
 
 
 def _illegal(opcode: str) -> str:

@@ -1,4 +1,7 @@
-"""Names in a document: their declarations and occurrences."""
+"""Names in a document: their declarations and occurrences.
+
+A piece is one item of the module, as `ptx.incremental_parse` defines it.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,16 @@ _WHOLE_NAME = re.compile(NAME, re.ASCII)
 Declaration = Variable | Label | Function
 Declared = Scope[Variable, Variable, Label | Function]
 Token = tuple[int, int, str]
-"""Occurrence of a name: its start and end in a piece, and its text."""
+"""Occurrence of a name: its start and end in a piece of the incremental parse, and its text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """Object that a name refers to: its declaration, the index of its piece, and the text of the name.
+    """Variable, register, label or function that a name refers to.
 
-    Each register of a range such as `%r<8>` is a symbol, and so is the range, whose `text` is `%r`. `local` is True
-    if the name is known only in its function.
+    `piece` is the index of the piece of the incremental parse that contains the declaration. `text` is the name. Each
+    register of a range such as `%r<8>` is a symbol. The range itself is a symbol with the text `%r`. `local` is True if
+    the name is known only in its function.
     """
 
     declaration: Declaration
@@ -40,17 +44,17 @@ class Symbol:
 
     @property
     def is_of_range(self) -> bool:
-        """True for one register of a range."""
+        """True for one register of a range, such as `%r3` of `%r<8>`."""
         node = self.declaration
         return isinstance(node, Variable) and node.count is not None and node.name != self.text
 
 
 @dataclass(frozen=True, slots=True)
 class _PieceNames:
-    """Names in one piece.
+    """Names in one piece of the incremental parse.
 
-    `scopes` holds the scopes with their extents, the outermost first. `declared` holds the declarations by the
-    offsets of their names.
+    `scopes` holds the start, the end and the declarations of each function and block, outermost first. `declared` maps
+    the offset of a declared name to its declaration.
     """
 
     tokens: tuple[Token, ...]
@@ -58,7 +62,7 @@ class _PieceNames:
     declared: dict[int, Declaration]
 
     def scopes_at(self, offset: int) -> Iterator[Declared]:
-        """Return the scopes at an offset, the innermost first."""
+        """Return the scopes that contain an offset, innermost first."""
         return (scope for start, end, scope in reversed(self.scopes) if start <= offset < end)
 
 
@@ -79,7 +83,7 @@ class Names:
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return the name at an offset, with the index of its piece."""
+        """Return the index of a piece, and the occurrence of a name in it that contains an offset."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)
@@ -92,7 +96,10 @@ class Names:
         return None
 
     def definition(self, symbol: Symbol) -> Span | None:
-        """Return the span of the name in the declaration of a symbol, or of the whole declaration."""
+        """Return the span of the name in the declaration of a symbol.
+
+        If the name is not found there, return the span of the whole declaration.
+        """
         node, start = symbol.declaration, self._pieces[symbol.piece][1]
         for begin, declared in self._names(symbol.piece).declared.items():
             if declared is node:
@@ -100,7 +107,7 @@ class Names:
         return None if node.span is None else Span(start + node.span.start, start + node.span.end)
 
     def references(self, symbol: Symbol) -> list[Span]:
-        """Return the occurrences of a symbol, with its declaration."""
+        """Return the spans of all occurrences of a symbol, including its declaration."""
         node = symbol.declaration
         ranged = isinstance(node, Variable) and node.count is not None
         stem = symbol.text if ranged and symbol.text == node.name else ""
@@ -128,7 +135,10 @@ class Names:
         return same and (not symbol.is_of_range or symbol.text == other.text)
 
     def visible(self, offset: int) -> list[Symbol]:
-        """Return the symbols that are visible at an offset; of a range, the registers that are used."""
+        """Return the symbols that are visible at an offset.
+
+        A range of registers contributes only those registers that the text uses.
+        """
         if not self._pieces:
             return []
         k = self.view.parsed.piece_at(offset)
@@ -142,9 +152,12 @@ class Names:
     # Renaming -----------------------------------------------------------------------------------------------
 
     def rename(self, symbol: Symbol, name: str) -> list[tuple[Span, str]]:
-        """Return the changes that rename a symbol. A register of a range gets a declaration of its own.
+        """Return the edits that rename a symbol, each as a span and its new text.
 
-        Errors: UsageError lsp.rename if the new name is illegal or taken, or if a piece has syntax errors
+        A renamed register of a range gets a declaration of its own.
+
+        Errors: UsageError lsp.rename if the new name is illegal or already declared, or if the symbol occurs in code
+            with syntax errors
         """
         if _WHOLE_NAME.fullmatch(name) is None or name in SPECIAL_REGISTERS:
             raise _refusal(f"'{name}' is not a legal name")
@@ -187,7 +200,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module, with functions among the labels. Definitions have precedence."""
+        """Scope of the module. Its labels are the functions; a definition has precedence over a declaration."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):
@@ -212,7 +225,8 @@ class Names:
 
     def _find(self, k: int, within: int, text: str) -> Symbol | None:
         for scope in (*self._names(k).scopes_at(within), self._module_scope):
-            node = _own(scope, text)
+            register = scope.own_register(text)
+            node = register[0] if register is not None else scope.variables.get(text) or scope.labels.get(text)
             if node is not None:
                 local = scope is not self._module_scope
                 return Symbol(node, k if local else self._piece_of[id(node)], text, local)
@@ -221,11 +235,6 @@ class Names:
 
 def _refusal(message: str) -> UsageError:
     return UsageError(message, code="lsp.rename")
-
-
-def _own(scope: Declared, text: str) -> Declaration | None:
-    register = scope.own_register(text)
-    return register[0] if register is not None else scope.variables.get(text) or scope.labels.get(text)
 
 
 def _declare(scope: Declared, node: Variable) -> None:

@@ -12,9 +12,11 @@ from warploom.ptx import Function, Label, Variable
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Entry of the outline.
+    """Declaration that the outline lists.
 
-    `kind` is "kernel", "function", "variable" or "label". `span` is the whole declaration and `name_span` its name.
+    `kind` is "kernel", "function", "variable" or "label". `span` is the whole declaration, and `name_span` its name.
+    `detail` is the space and type of a variable or the linkage of a function. `inner` are a function's parameters and
+    labels.
     """
 
     name: str
@@ -26,7 +28,7 @@ class Entry:
 
 
 def outline(view: View) -> list[Entry]:
-    """Return the entries in the order of the text."""
+    """Return the functions and the module variables of a document in the order of the text."""
     names = Names(view)
     return [
         entry

@@ -26,9 +26,9 @@ class Position(NamedTuple):
 
 
 class Lines:
-    """Lines of a text.
+    """Lines of a text, which convert between offsets and editor positions.
 
-    Units: offsets are characters of the text; positions are in code units of `encoding`
+    Units: offsets in characters of the text; positions in code units of `encoding`
     """
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
@@ -51,8 +51,8 @@ class Lines:
     def offset(self, line: int, character: int) -> int:
         """Return the offset of a position.
 
-        A position behind the end of its line becomes the end of the line, and one behind the last line the end of
-        the text.
+        A position after the end of its line becomes the end of the line. A position after the last line becomes the
+        end of the text.
         """
         if line >= len(self.starts):
             return len(self.text)

@@ -1,4 +1,4 @@
-"""Language server: the protocol on one side, documents and offsets on the other.
+"""Language server: handlers that translate between protocol messages and offsets in documents.
 
 Source: Language Server Protocol 3.17
 """
@@ -27,7 +27,7 @@ from warploom.lsp.outline import Entry, outline
 
 HOST = "127.0.0.1"
 _PAUSE = 0.02
-"""Seconds without another edit after which diagnostics are published."""
+"""Delay between the last edit of a document and the check of its text, in seconds."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -51,7 +51,7 @@ _SYMBOLS = {
 
 
 class Server(LanguageServer):
-    """Server of one editor, with the documents that are open there."""
+    """Language server of one editor. `documents` holds the open documents by URI."""
 
     def __init__(self, version: str) -> None:
         super().__init__("warploom", version)  # pyright: ignore[reportUnknownMemberType] -- *args
@@ -59,28 +59,28 @@ class Server(LanguageServer):
         self._pending: dict[str, asyncio.TimerHandle] = {}
 
     def view(self, uri: str) -> View:
-        """Return the present version of a document. A document that is not open is empty."""
+        """Return the latest version of a document. A document that is not open has an empty text."""
         return (self.documents.get(uri) or Document(uri, "")).view
 
     def open(self, uri: str, text: str) -> None:
-        """Open a document."""
+        """Open a document and send its diagnostics to the editor."""
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
         self.documents[uri] = Document(uri, text, types.PositionEncodingKind(encoding).value)
         self.publish(uri)
 
     def close(self, uri: str) -> None:
-        """Close a document."""
+        """Close a document and remove its diagnostics from the editor."""
         self.documents.pop(uri, None)
         self._cancel(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def publish_soon(self, uri: str) -> None:
-        """Publish diagnostics after a pause without edits."""
+        """Send the diagnostics of a document to the editor after a pause without edits."""
         self._cancel(uri)
         self._pending[uri] = asyncio.get_running_loop().call_later(_PAUSE, self.publish, uri)
 
     def publish(self, uri: str) -> None:
-        """Publish the diagnostics of a document."""
+        """Send the diagnostics of a document to the editor."""
         self._cancel(uri)
         if uri in self.documents:
             view = self.view(uri)
@@ -94,11 +94,11 @@ class Server(LanguageServer):
 
 
 def start(port: int | None, version: str) -> None:
-    """Serve until the editor disconnects.
+    """Run the server on a local port, or on standard input and output, until the editor disconnects.
 
     Errors: UsageError lsp.port for a port that cannot be opened
     """
-    gc.freeze()  # imported objects stay for good
+    gc.freeze()  # the collector skips the imported objects, which live as long as the process
     for name in ("pygls.protocol.json_rpc", "asyncio"):
         logging.getLogger(name).addFilter(_is_unexpected)
     server = make_server(version)
@@ -115,12 +115,12 @@ def start(port: int | None, version: str) -> None:
 
 
 def _is_unexpected(record: logging.LogRecord) -> bool:
-    """Return False for exceptions that are not logged: refused requests and the exit of the editor."""
+    """Return False for log records of expected exceptions: refused requests, and the exit of the editor."""
     return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams | SystemExit)
 
 
 def make_server(version: str) -> Server:
-    """Return a server with all of its features."""
+    """Return a server with handlers for all supported requests."""
     server = Server(version)
     _add_synchronisation(server)
     _add_queries(server)

@@ -1,4 +1,4 @@
-"""`wl.lower`: translation between the levels of the compiler's path."""
+"""`wl.lower`: translation between compiler builtins, MLIR's nvvm dialect, its llvm dialect and PTX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, Span, UsageError
+from warploom.diagnostics import Diagnostic, Severity, UsageError
 from warploom.nvvm.errors import LowerError, require_xdsl
 from warploom.ptx import parse
 
@@ -27,10 +27,10 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """Translate a text of one level of the compiler's path to another level.
+    """Translate a text between the levels builtin, nvvm dialect, llvm dialect and PTX.
 
-    Levels are "builtin" (only as a source), "nvvm", "llvm" and "ptx". From "ptx" the text is raised to "nvvm". `name`
-    is the file name in diagnostics.
+    `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
+    `name` is the file name in diagnostics.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;
@@ -70,20 +70,20 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
     Errors: LowerError as in `lower`
     """
     require_xdsl()
+    from warploom.nvvm.dialect.wgmma import protocol_violations
     from warploom.nvvm.mlir_text import parse_mlir
-    from warploom.nvvm.wgmma_protocol import violations
 
     parsed = parse_mlir(text, name)
     return [
         replace(
             parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.protocol"), severity=Severity.WARNING
         )
-        for operation, message in violations(parsed.module)
+        for operation, message in protocol_violations(parsed.module)
     ]
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors that `check` finds in the PTX, each at the operation of its instruction."""
+    """Yield the errors of `check` in the PTX, each at the operation that the instruction was lowered from."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:
@@ -91,17 +91,10 @@ def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     instructions = list(chain.from_iterable(body.instructions() for body in bodies))
     for each in found:
-        owner = next(
-            (
-                operation
-                for instruction, operation in zip(instructions, lowered.operations, strict=True)
-                if each.span is not None and _contains(instruction.span, each.span)
-            ),
-            parsed.module,
-        )
+        owner = parsed.module
+        for instruction, operation in zip(instructions, lowered.operations, strict=True):
+            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end:
+                owner = operation
+                break
         at = parsed.diagnostic(owner, each.message, each.code, each.hint)
         yield replace(at, section=each.section)
-
-
-def _contains(outer: Span | None, inner: Span) -> bool:
-    return outer is not None and outer.start <= inner.start < outer.end

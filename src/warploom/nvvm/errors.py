@@ -8,7 +8,7 @@ from warploom.diagnostics import UsageError, WarploomError
 
 
 class LowerError(WarploomError):
-    """Text that cannot be lowered, with diagnostics at its places."""
+    """Text that cannot be lowered. The diagnostics point to the operations that cannot be lowered."""
 
 
 def require_xdsl() -> None:

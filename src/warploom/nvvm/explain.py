@@ -6,15 +6,17 @@ from contextlib import suppress
 
 from warploom.check.pages import form_section
 from warploom.diagnostics import UsageError
+from warploom.layout import Descriptor
 from warploom.nvvm.builtins.registry import Builtin, builtin_named, builtin_numbered
 from warploom.nvvm.intrinsic_numbers import N_FIRST, N_LAST, TENSOR_MEMORY, describe
 from warploom.nvvm.intrinsics import read_name
+from warploom.nvvm.packed import WORDS, FieldRow
 
 _ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM"}
 
 
 def intrinsic_page(name: str) -> str:
-    """Return the page of an intrinsic: its compilers, its words and its instruction.
+    """Return the Markdown page of an intrinsic: its compiler, its modifiers and its instruction.
 
     Errors: UsageError for an unknown name
     """
@@ -30,7 +32,7 @@ def intrinsic_page(name: str) -> str:
 
 
 def builtin_page(name: str) -> str:
-    """Return the page of a builtin. Errors: UsageError for an unknown name."""
+    """Return the Markdown page of a builtin. Errors: UsageError for an unknown name."""
     return f"# {name}\n\n{_builtin(builtin_named(name))}"
 
 
@@ -45,7 +47,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the page of the builtin and the intrinsic of a number, or "" if there is neither."""
+    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if there are none."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
@@ -55,3 +57,69 @@ def number_page(number: int) -> str:
         if number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST:
             sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{error.diagnostics[0].message}\n")
     return "\n".join(sections)
+
+
+# Packed words ----------------------------------------------------------------------------------------------
+
+_WIDTH = 64
+_DESCRIPTOR_BITS = 0xC00E_3FFF_3FFF_3FFF
+_SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
+
+
+def explain_word(text: str) -> str:
+    """Return the Markdown page of a number, with its fields under the definition of each packed word.
+
+    The page ends with the definitions under which the number is illegal, and the reasons.
+
+    Errors: UsageError for text that is no number of 64 bits
+    """
+    value = read_number(text)
+    pages = [f"# {value:#x}\n"]
+    refused: list[str] = []
+    for word in WORDS.values():
+        if error := word.error(value):
+            refused.append(error)
+        else:
+            pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
+    pages.append(f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
+    if refused:
+        pages.append("## words that refuse it\n\n" + "".join(f"- {error}\n" for error in refused))
+    return "\n".join(pages)
+
+
+def read_number(text: str) -> int:
+    """Return an unsigned number of 64 bits in Python's notation. Errors: UsageError for other text."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a number; expected one such as 0x4000000000010000") from None
+    if not 0 <= value < 1 << _WIDTH:
+        raise UsageError(f"{text} does not fit {_WIDTH} bits")
+    return value
+
+
+def descriptor_rows(value: int) -> list[FieldRow]:
+    """Return the fields of a shared-memory matrix descriptor, and a last row for bits outside the fields."""
+    found = Descriptor.decode(value)
+    rows = [
+        FieldRow("13-0", "start address", value & 0x3FFF, f"{found.start_address} bytes", "start of the tile"),
+        FieldRow(
+            "29-16", "leading byte offset", value >> 16 & 0x3FFF, f"{found.leading_byte_offset} bytes",
+            "between core matrices along the leading dimension",
+        ),
+        FieldRow(
+            "45-32", "stride byte offset", value >> 32 & 0x3FFF, f"{found.stride_byte_offset} bytes",
+            "between groups of 8 rows",
+        ),
+        FieldRow("51-49", "base offset", found.base_offset, "", "first row of the swizzle pattern"),
+        FieldRow("63-62", "swizzle", value >> 62, _SWIZZLES[value >> 62], "exchange of 16-byte chunks"),
+    ]  # fmt: skip
+    if unused := value & ~_DESCRIPTOR_BITS:
+        rows.append(FieldRow("", "other bits", unused, f"{unused:#x}", "outside all fields; the hardware ignores them"))
+    return rows
+
+
+def _table(rows: list[FieldRow]) -> str:
+    lines = ["| bits | field | number | word | description |", "|---|---|---|---|---|"]
+    lines += [f"| {row.span} | {row.name} | {row.number} | {row.word} | {row.description} |" for row in rows]
+    return "\n".join(lines) + "\n"

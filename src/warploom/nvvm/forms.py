@@ -29,7 +29,7 @@ def forms_in(*modules: ModuleType) -> tuple[Form, ...]:
 
 
 def forms_with(forms: tuple[Form, ...], present: tuple[str, ...], absent: tuple[str, ...] = ()) -> tuple[Form, ...]:
-    """Return the forms that have some operands and lack others."""
+    """Return the forms that have all `present` operands and no `absent` operand."""
     return tuple(
         form for form in forms if set(present) <= form.operands.keys() and not set(absent) & form.operands.keys()
     )
@@ -52,4 +52,4 @@ WMMA = forms_with(forms_in(wmma), ("d", "a", "b", "c"))
 TENSOR_CORE = frozenset(
     forms_in(wgmma, mma, sparse, wmma, matrix, async_copy, bulk, tensor, mbarrier, tcgen05, tcgen05_mma)
 )
-"""Instructions of the dialect's families."""
+"""Forms of the instruction families that the nvvm dialect covers."""

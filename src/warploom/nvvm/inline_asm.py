@@ -21,9 +21,9 @@ _REGISTERS = {letter: (word,) for word, letter in CONSTRAINTS.items()} | {"c": (
 """PTX types that a constraint accepts; a shared pointer has 32 bits in LLVM and 64 bits here."""
 _OPERAND = re.compile(r"\$(?:(?P<dollar>\$)|(?P<bare>\d+)|\{(?P<braced>\d+)\})|\$")
 IMMEDIATES = ("n", "i")
-"""Constraints of constants."""
+"""Constraint letters of operands that must be constants."""
 _ITEMS = 4
-"""Items of a module of three directives and one function."""
+"""Number of items in a module of three directives and one function."""
 
 
 class AsmError(VerifyException):
@@ -32,7 +32,7 @@ class AsmError(VerifyException):
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints of results and operands.
+    """Constraint letters of the results and operands of one inline-assembly operation.
 
     `tied` maps the number of an operand to the number of the result whose register it initialises.
     """
@@ -52,7 +52,7 @@ class Constraints:
             if each not in _REGISTERS and each not in IMMEDIATES and not each.isdecimal():
                 raise AsmError(f"has the unknown constraint {each!r}")
         if any(number >= len(results) for number in tied.values()) or len(set(tied.values())) != len(tied):
-            raise AsmError("has an operand that is tied to no result of its own")
+            raise AsmError("has an operand tied to a missing result, or two operands tied to one result")
         if len(operands) != len(asm.operands_):
             raise AsmError(f"has {len(asm.operands_)} operands and constraints for {len(operands)}")
         constraints = cls(results, operands, tied)
@@ -83,7 +83,10 @@ def _check(letter: str, word: str, place: str) -> None:
 
 
 def with_operands(text: str, names: Sequence[str]) -> str:
-    """Return a text with the names of its operands. Errors: AsmError for a reference to a missing operand."""
+    """Return the text with register names in place of `$0`, `$1` and so on.
+
+    Errors: AsmError for a reference to a missing operand
+    """
 
     def name(found: re.Match[str]) -> str:
         if found["dollar"]:
@@ -97,12 +100,12 @@ def with_operands(text: str, names: Sequence[str]) -> str:
 
 
 def parse_statements(text: str) -> Sequence[Statement]:
-    """Return the statements of a PTX text. Errors: AsmError for text that is not the body of a function."""
+    """Return the statements of a PTX text. Errors: AsmError for text that is no body of a function."""
     closed = text if text.rstrip().endswith(("}", ";", ":")) or not text.strip() else f"{text};"
     try:
         module = parse(f".version 8.0\n.target sm_90a\n.address_size 64\n.func f() {{ {closed}\n}}")
     except WarploomError as error:
-        raise AsmError(f"has no PTX: {error.diagnostics[0].message}") from None
+        raise AsmError(f"contains illegal PTX: {error.diagnostics[0].message}") from None
     *_, last = module.items
     if len(module.items) != _ITEMS or not isinstance(last, Function) or last.body is None:
         raise AsmError("has a text with unbalanced braces")

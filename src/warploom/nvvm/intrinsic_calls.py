@@ -1,6 +1,6 @@
-"""Calls of LLVM's intrinsics: from an operation to a call, and from a call to an instruction.
+"""Translation of nvvm operations to calls of LLVM's intrinsics, and of such calls to PTX instructions.
 
-The signatures in intrinsics.toml give the order, the types and the results of a call's operands.
+The signatures in intrinsics.toml give the types of the results and operands of a call, and their order.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ from warploom.nvvm.intrinsics import Intrinsic, name_of, read_name, signatures
 _INTEGERS: dict[str, IntegerType] = {"i1": i1, "i16": IntegerType(16), "i32": i32, "i64": i64, "word": i1}
 
 Replacement: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
-"""Operations in place of one operation, and its results."""
+"""Operations that replace one operation, and the values that replace its results."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """Operand or result of a call: an operand of the form."""
+    """Operand or result of an intrinsic's call, which is an operand of the instruction.
+
+    `type` is a word of intrinsics.toml. `is_constant` is True if the call requires a constant. `is_literal` is True if
+    the instruction has a constant where the call has a constant.
+    """
 
     operand: str
     type: str
@@ -42,7 +46,7 @@ class _Item:
     is_optional: bool
 
     def types(self, form: Form, slots: Mapping[str, str]) -> list[Attribute]:
-        """Return the LLVM types: several for a fragment, none for a pointer to any space."""
+        """Return the LLVM types of its values: several for a fragment, none for a pointer to any space."""
         if (integer := _INTEGERS.get(self.type)) is not None:
             return [integer]
         count = form.operands[self.operand].registers(slots)
@@ -67,7 +71,7 @@ class _Signature:
     operands: tuple[_Item, ...]
 
     def result_type(self, form: Form, slots: Mapping[str, str]) -> Attribute | None:
-        """Return the type of the call's result: a struct for several values, None for no value."""
+        """Return the type of the call's result: a struct for several values, None without a result."""
         types = [each for item in self.results for each in item.types(form, slots)]
         return types[0] if len(types) == 1 else LLVMStructType.from_type_list(types) if types else None
 
@@ -105,7 +109,10 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
         name = name_of(form, words, marked="stride" in template.operands)
         made: list[Operation] = []
         args = [value for item in items for value in _arguments(item, template, slots, made)]
-        name += "".join(_space_suffix(template, item) for item in items if item.type == "anywhere")
+        for address in (template.operands[item.operand] for item in items if item.type == "anywhere"):
+            assert isinstance(address, Memory)
+            assert isinstance(address.base, SSAValue)
+            name += f".p{_space_number(address.base.type)}"
         result = signature.result_type(form, slots)
         call = llvm.CallIntrinsicOp(name, args, [] if result is None else [result])
         back = instruction_of_call(call)
@@ -115,13 +122,6 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
         return None
     made.append(call)
     return made, _results(operation, signature, template, call, made)
-
-
-def _space_suffix(template: InstructionTemplate, item: _Item) -> str:
-    address = template.operands[item.operand]
-    assert isinstance(address, Memory)
-    assert isinstance(address.base, SSAValue)
-    return f".p{_space_number(address.base.type)}"
 
 
 def _space_number(type: Attribute) -> int:
@@ -135,7 +135,10 @@ def _space_number(type: Attribute) -> int:
 def _arguments(
     item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
 ) -> Iterator[SSAValue]:
-    """Yield the arguments of one operand. Errors: VerifyException for an operand that no call takes."""
+    """Yield the arguments for one operand, and append new operations to `made`.
+
+    Errors: VerifyException for an operand that is no argument of a call
+    """
     if item.type == "word":
         yield _constant(int(bool(slots[item.operand])), item, made)
         return
@@ -198,7 +201,9 @@ def _results(
 
 
 def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
-    """Return the instruction of an intrinsic's call. Several results in a struct are temporaries.
+    """Return the instruction that an intrinsic's call lowers to.
+
+    If the call returns a struct of several results, the instruction writes them to temporaries.
 
     Errors: VerifyException for an unknown intrinsic, for one without a signature, and for wrong arguments
     """
@@ -235,7 +240,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         raise _wrong_types(name, signature, form, slots, items)
     named = [int(part[1:]) for part in name.split(".") if part[:1] == "p" and part[1:].isdigit()]
     if named and named != spaces:
-        raise VerifyException(f"{name!r} is not called for pointers to address spaces {spaces}")
+        raise VerifyException(f"{name!r} expects pointers to address spaces {named}, got {spaces}")
     if call.ress is not None:
         operands |= _result_operands(signature, call.ress)
     return InstructionTemplate([form], words, operands)
@@ -256,7 +261,7 @@ def _operand(item: _Item, form: Form, values: Sequence[SSAValue]) -> OperandTemp
 
 
 def _result_operands(signature: _Signature, result: SSAValue) -> dict[str, OperandTemplate]:
-    """Return the result by operand: a fragment has all registers, several operands have one register each."""
+    """Return the result operands by name: all registers of a fragment, or one temporary for each operand."""
     if len(signature.results) == 1:
         return {signature.results[0].operand: Registers([result])}
     words = registers_of(result.type)
@@ -268,4 +273,4 @@ def _wrong_types(
 ) -> VerifyException:
     types = [f"{each}" for item in items for each in item.types(form, slots) or [LLVMPointerType()]]
     result = signature.result_type(form, slots)
-    return VerifyException(f"{name!r} is called as ({', '.join(types)}) -> {'()' if result is None else result}")
+    return VerifyException(f"{name!r} has the type ({', '.join(types)}) -> {'()' if result is None else result}")

@@ -1,9 +1,9 @@
-"""Numbers of the intrinsics of NVIDIA's compiler, as the reference text gives them.
+"""Numbers of the intrinsics of NVIDIA's compiler, from the reference text about cicc.
 
     describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
 
-The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some ranges
-the text gives only the limits, and their numbers stay anonymous.
+The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. Of some ranges
+the text gives only the first and the last number. `describe` refuses the numbers between them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,8 @@ GRID_FIRST, GRID_LAST, GRID_STRIDE = 5304, 5447, 24
 TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
-_SINGLE = {
-    9062: ("multiply", "a multiplication of SM 80's builtins; the text calls it llvm.nvvm.wgmma.fence.aligned"),
-    9067: ("load", "a load of SM 80's builtins; the text calls it llvm.nvvm.wgmma.mma.async"),
-    9145: ("store", "a store of SM 80's builtins; the text calls it llvm.nvvm.wgmma.store"),
-}
-"""Family and description of single numbers, which the text takes for warpgroup operations."""
+_SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
+"""Family of three numbers of SM 80's builtins, which the text takes for warpgroup operations."""
 
 _POWERS = (8, 16, 32, 64, 128, 256)
 _ALL = tuple(range(8, 257, 8))
@@ -35,7 +31,7 @@ _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Family and words of a numbered intrinsic."""
+    """Family of an intrinsic, such as "warpgroup", and its modifiers as pairs of a name and a word."""
 
     family: str
     words: tuple[tuple[str, str], ...]
@@ -49,19 +45,19 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _name_order(n: int) -> str:
-    """Return the sort key of N in names, where a letter follows the number."""
+    """Return the sort key of an extent N. The compiler sorts names, in which a letter follows the number."""
     return f"{n}k"
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield the intrinsics of each N, integer and float; each N has four numbers, of which two are known."""
+    """Yield the intrinsics of the table of N. Each N has four numbers, of which the text names two."""
     for rank, n in enumerate(sorted(_ALL, key=_name_order)):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield the grid: each power of two, each multiplication, with A behind a descriptor and in registers."""
+    """Yield the warpgroup multiplications by N, types, and location of A (descriptor or registers)."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -73,7 +69,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield the loads, multiplications and stores of integers and bits, by shape."""
+    """Yield the warp-level loads, multiplications and stores of integers and single bits, by shape."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
@@ -87,13 +83,13 @@ def _warp() -> Iterator[tuple[int, Identifier]]:
 
 @cache
 def identifiers() -> dict[int, Identifier]:
-    """Return the known intrinsics by number."""
+    """Return the intrinsics that the text names, by number."""
     found = dict([*_n_table(), *_grid(), *_warp()])
-    return found | {number: _named(kind, generation="second") for number, (kind, _) in _SINGLE.items()}
+    return found | {number: _named(family, generation="second") for number, family in _SINGLE.items()}
 
 
 def describe(number: int) -> Identifier:
-    """Return the intrinsic of a number. Errors: UsageError for a number that the text does not name."""
+    """Return the intrinsic with a number. Errors: UsageError for a number that the text does not name."""
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:

@@ -3,8 +3,9 @@
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
 
-The origin is "llvm" for intrinsics of LLVM, and "nvidia" for those that only NVIDIA's compiler has. A name may end in
-the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml.
+The origin is "llvm" for intrinsics of LLVM, and "nvidia" for intrinsics that only NVIDIA's compiler has. A name may end
+in the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml. A slot is the
+name of a modifier in the syntax of a form.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _POINTERS = re.compile(r"(?:\.p\d+)+$")
 _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
-"""Separator before the word of a slot, by kind of piece."""
+"""Separator before the modifier of a slot, by group of `_PIECE`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """Form of an intrinsic and its words by slot; "" stands for absent words."""
+    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name. "" stands for an absent modifier."""
 
     name: str
     form: Form
@@ -47,12 +48,12 @@ class Intrinsic:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets of the form's rows; several if a row has variants."""
+        """Targets with the instruction, as the rows of the form list them."""
         return tuple(dict.fromkeys(target for row in self._rows for target in row.targets))
 
     @property
     def ptx(self) -> tuple[int, int]:
-        """First PTX version with the instruction."""
+        """First PTX version that has the instruction."""
         return min(row.ptx for row in self._rows)
 
     @property
@@ -76,12 +77,12 @@ class Pattern:
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Kind and text of each piece of the name."""
+        """Parts of the pattern, each with the name of its group in `_PIECE`."""
         return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
 
     @cached_property
     def slots(self) -> list[str]:
-        """Slots in the name."""
+        """Slots whose modifiers occur in the names."""
         return [text for kind, text in self.pieces if kind in _SEPARATORS]
 
     @cached_property
@@ -110,15 +111,15 @@ class Pattern:
         return [word for word in dict.fromkeys(words) if word != self.excluded]
 
     def spelled(self, word: str) -> str:
-        """Return a word as the name spells it."""
+        """Return the spelling of a PTX modifier in the names."""
         return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
-        """Return the word of a slot that a name spells."""
+        """Return the PTX modifier of a slot that has a spelling in the names, or ""."""
         return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
-        """Return True if the intrinsic with these words has a name of this pattern."""
+        """Return True if an instruction with these modifiers has a name of this pattern."""
         a, b = (words.get(slot) or _DEFAULT_TYPE for slot in _TYPE_SLOTS)
         return (
             all(words.get(slot, "") == word for slot, word in self.words.items())
@@ -129,7 +130,7 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the name for some words, with or without its words that have no slot."""
+        """Return the name for some modifiers. `marked` adds the parts without a slot, such as `.stride`."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -141,7 +142,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the complete names that rows of the form make from the words of a name."""
+        """Yield the modifiers of each instruction of the form that agrees with the modifiers in a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -164,7 +165,7 @@ class Pattern:
 
 @cache
 def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the general spelling of words, and the entries of intrinsics.toml by key."""
+    """Return the general spelling of modifiers, and the other entries of intrinsics.toml by key."""
     entries = tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
     return entries.pop("spelling"), entries
 
@@ -214,7 +215,7 @@ def signatures() -> dict[Form, str]:
 
 
 def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """Return the name of an instruction's intrinsic. `marked` is True if its optional operand is present.
+    """Return the name of an instruction's intrinsic. `marked` is True if its optional stride is present.
 
     Errors: UsageError if LLVM has no such intrinsic
     """
@@ -227,7 +228,7 @@ def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str
 
 
 def read_name(name: str) -> Intrinsic:
-    """Return the intrinsic of a name. Errors: UsageError for an unknown name."""
+    """Return the intrinsic with a name. Errors: UsageError for an unknown name."""
     plain = _POINTERS.sub("", name)
     for pattern in patterns():
         if (found := pattern.regex.fullmatch(plain)) is None:

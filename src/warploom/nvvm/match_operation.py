@@ -20,7 +20,6 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    OperandDef,
     OptOperandDef,
     OptPropertyDef,
     OptResultDef,
@@ -43,13 +42,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.compose import slots_of
-from warploom.isa.instructions import mbarrier, move
+from warploom.isa.instructions import barrier, mbarrier, move, tcgen05_mma, wmma
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.canonical import canonical_words
 from warploom.nvvm.dialect import OPERATIONS, Operation
-from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
-from warploom.nvvm.dialect.enums import BitOperation, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     Immediate,
@@ -63,6 +60,7 @@ from warploom.nvvm.dialect.lowering import (
 from warploom.nvvm.dialect.types import pointer_to, registers_of, struct_of, width_of
 from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync, multiplication_properties
 from warploom.nvvm.dialect.wmma import register_type_of
+from warploom.nvvm.forms import MMA_SCALED, MMA_SPARSE_SCALED, WMMA, forms_in
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 GUARD = "@"
@@ -70,7 +68,7 @@ GUARD = "@"
 _SEGMENTS = "operandSegmentSizes"
 _PREDICATE = "predicate"
 _MOST_CHOICES = 512
-"""Choices of attributes that are tried for one operation."""
+"""Maximum number of combinations of attributes that are tried for one operation."""
 _SPACES = (0, 3, 1, 7)
 """Address spaces that are tried for an unconstrained pointer."""
 _SINK = Name("_")
@@ -78,7 +76,7 @@ _SINK = Name("_")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Position of a value in an instruction: an operand, or an item of its vector or coordinates."""
+    """Position of a register in an instruction: an operand, or an item of its vector or coordinates."""
 
     operand: str
     item: int | None = None
@@ -94,7 +92,7 @@ class PlacedValue:
 
 @dataclass(frozen=True, slots=True)
 class MatchedOperation:
-    """Operation that lowers to an instruction."""
+    """Operation that lowers to a given instruction: its class, properties, operands and results."""
 
     kind: type[Operation]
     properties: Mapping[str, Attribute]
@@ -103,7 +101,10 @@ class MatchedOperation:
 
 
 def match_operation(binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return the operation that lowers to an instruction, which may be predicated, or None."""
+    """Return the operation that lowers to an instruction, or None if there is none.
+
+    `guarded` is True for a predicated instruction.
+    """
     outline = tuple((name, _outline(each.operand)) for name, each in binding.operands.items())
     key = (binding.form, tuple(sorted(binding.slots.items())), outline, guarded)
     if key not in _MATCHES:
@@ -127,7 +128,7 @@ def items_of(operand: Operand) -> Sequence[Operand]:
 
 
 def _outline(operand: Operand) -> object:
-    """Return the part of an operand that decides which operation matches."""
+    """Return the properties of an operand that determine which operation matches."""
     match operand:
         case Integer(value):
             return value
@@ -145,7 +146,7 @@ _WITHOUT_RESULT = {
     mbarrier.ARRIVE_DISCARD: mbarrier.ARRIVE,
     mbarrier.ARRIVE_NO_COMPLETE_DISCARD: mbarrier.ARRIVE_NO_COMPLETE,
 }
-"""Forms without the result of another form. The operation of that form has an unused result."""
+"""Form that returns a result, by form that discards the result. One operation lowers to both forms."""
 
 
 def _form_of(binding: Binding) -> Form:
@@ -154,7 +155,7 @@ def _form_of(binding: Binding) -> Form:
 
 @cache
 def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
-    """Return the operations of one instruction, by form.
+    """Return the operations that lower to one instruction, by form.
 
     A warpgroup multiplication is absent because it also sets a predicate; `match_multiplication` finds it.
     """
@@ -182,7 +183,7 @@ def _build(
     operands: Sequence[Sequence[Attribute]],
     results: Sequence[Attribute],
 ) -> Operation:
-    """Build an operation on block arguments of some types, in groups."""
+    """Build an operation on new block arguments. `operands` has the types of each group of operands."""
     segments: dict[str, Attribute] = {}
     if any(isinstance(each, AttrSizedOperandSegments) for each in kind.get_irdl_definition().options):
         segments[_SEGMENTS] = DenseArrayBase.from_list(i32, list(map(len, operands)))
@@ -194,7 +195,7 @@ def _build(
 
 
 def _property_choices(kind: type[Operation], binding: Binding) -> Iterator[dict[str, Attribute]]:
-    """Yield choices of an operation's properties: first the instruction's own words, then any."""
+    """Yield properties to try for an operation: first those in the instruction's modifiers, then others."""
     given = {name: each for name, each in kind.get_irdl_definition().properties.items() if name != _SEGMENTS}
     tried: set[tuple[Attribute | None, ...]] = set()
     for near in (True, False):
@@ -208,11 +209,14 @@ def _property_choices(kind: type[Operation], binding: Binding) -> Iterator[dict[
 
 
 _SLOTS_OF: Mapping[type[Attribute], str] = {Overflow: "satfinite", BitOperation: "bitOp"}
-"""Slot that an instruction needs so that an attribute has an effect."""
+"""Name of the modifier that an instruction must have so that an attribute of a class has an effect."""
 
 
 def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near: bool) -> Sequence[Attribute | None]:
-    """Return the choices of a property, its default first; `near` limits them to the instruction's words."""
+    """Return the values to try for a property, its default first.
+
+    `near` limits the values of an enumeration to words that occur in the instruction's modifiers.
+    """
     (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
     if (slot := _SLOTS_OF.get(base)) is not None and slot not in binding.slots:
@@ -234,13 +238,16 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
 
 def _words(binding: Binding) -> set[str]:
-    """Return the words of an instruction and their last parts; A and B default to f16."""
+    """Return the modifiers of an instruction, and their parts after the last `::`.
+
+    A form without a modifier for the type of A multiplies f16.
+    """
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
     return words if "atype" in binding.slots else words | {"f16"}
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the numbers in the operands and words of an instruction, or one extent of its shape."""
+    """Return the numbers in an instruction's operands and modifiers, or the extent `name` of its shape."""
     if width == 1:
         return (0, 1)
     if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):
@@ -267,10 +274,14 @@ _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
 def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
-    """Yield possible types of an operation: those of each operand group, and of the results."""
+    """Yield types to try for an operation: the types of each group of operands, and of the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
-    variadic = [name for name, each in definition.operands if _is_variadic(each)]
+    variadic = [
+        name
+        for name, each in definition.operands
+        if isinstance(each, VarOperandDef) and not isinstance(each, OptOperandDef)
+    ]
     groups: list[Sequence[Sequence[Attribute]]] = []
     for name, operand in definition.operands:
         if name in variadic:
@@ -295,10 +306,6 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
             yield operands, list(chain.from_iterable(given))
 
 
-def _is_variadic(operand: OperandDef) -> bool:
-    return isinstance(operand, VarOperandDef) and not isinstance(operand, OptOperandDef)
-
-
 def _has_results(binding: Binding) -> bool:
     """Return True if the instruction writes a register."""
     return any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
@@ -315,7 +322,7 @@ def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
 
 
 def _constrained(allowed: RangeConstraint, types: Sequence[Attribute]) -> Sequence[Attribute]:
-    """Return some types, each replaced by the only type that a constraint allows."""
+    """Return the types. If a constraint allows only one type, return as many copies of that type."""
     constraint = _element_constraint(allowed)
     return [constraint.attr] * len(types) if isinstance(constraint, EqAttrConstraint) else types
 
@@ -345,14 +352,17 @@ _SCALARS = (*(IntegerType(width) for width in (1, 32, 64)), *map(pointer_to, (*_
 
 
 def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute, int]]:
-    """Yield the register type and the number of registers of each operand that is read, or written."""
+    """Yield the register type and the number of registers of each operand with an access, such as "read"."""
     for name, each in binding.operands.items():
         if each.spec.access == access and not isinstance(each.operand, Address | Integer):
             yield register_type_of(name, binding.slots), len(items_of(each.operand))
 
 
 def _whole_types(registers: tuple[Attribute, int]) -> Iterator[Attribute]:
-    """Yield the types of one value in a number of registers."""
+    """Yield the types that a value in some registers may have.
+
+    `registers` are the type and the number of the registers.
+    """
     element, count = registers
     if count == 1:
         yield element
@@ -370,11 +380,51 @@ def _allows(constraint: AttrConstraint | None, type: Attribute) -> bool:
     return True
 
 
+# Canonical modifiers ---------------------------------------------------------------------------------------
+
+_SYNONYMS = {"shared::cta": "shared"}
+_REDUNDANT_SLOTS = frozenset({"tile", "acquire", "weak"})
+"""Names of modifiers that only state a default."""
+_DEFAULT_ORDERS: Mapping[Form, Mapping[str, tuple[str, ...]]] = {
+    **{form: {"sem": ("acquire", "release"), "scope": ("cta",)} for form in forms_in(mbarrier)},
+    mbarrier.TRANSACTIONS: {"sem": ("relaxed",), "scope": ("cta",)},
+    barrier.CLUSTER_ARRIVE: {"sem": ("release",)},
+}
+"""Modifiers of the default memory order, by form and name. An instruction has all of them or none."""
+_DISCARD_A = {"collector_usage": "collector::a::discard"}
+_DISCARD_B = {"collector_usage": "collector::b0::discard"}
+_DEFAULT_WORDS: Mapping[Form, Mapping[str, str]] = {
+    **{form: {"aligned": "aligned"} for form in (wmma.LOAD, wmma.STORE, *WMMA)},
+    tcgen05_mma.MMA: _DISCARD_A,
+    tcgen05_mma.MMA_TENSOR: _DISCARD_A,
+    tcgen05_mma.BLOCK: _DISCARD_A,
+    tcgen05_mma.BLOCK_TENSOR: _DISCARD_A,
+    tcgen05_mma.STATIONARY: _DISCARD_B,
+    tcgen05_mma.STATIONARY_TENSOR: _DISCARD_B,
+}
+_DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::1X"}
+"""Default scale vector size of a warp-level multiplication, by its `.kind`."""
+
+
+def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
+    """Return the modifiers of an instruction by name, with stated defaults removed and synonyms replaced."""
+    words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
+    order = _DEFAULT_ORDERS.get(form, {})
+    if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):
+        words = {slot: word for slot, word in words.items() if slot not in order}
+    if form in MMA_SCALED + MMA_SPARSE_SCALED and (scales := _DEFAULT_SCALES.get(words.get("kind", ""))):
+        words.setdefault("scale_vec", scales)
+    return {**_DEFAULT_WORDS.get(form, {}), **words}
+
+
 # Comparison -------------------------------------------------------------------------------------------------
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return the operation with the positions of its values if it lowers to the instruction and is legal."""
+    """Return the operation with the positions of its values.
+
+    Return None if the operation is illegal or does not lower to the instruction.
+    """
     try:
         made.check()
         *before, template = made.lower().statements
@@ -384,8 +434,8 @@ def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOpe
         form = template.form
         if form is not _form_of(binding):
             return None
-        words = canonical_words(form, slots_of(form, template.present_words))
-        if words != canonical_words(form, binding.slots):
+        words = _canonical_words(form, slots_of(form, template.present_words))
+        if words != _canonical_words(form, binding.slots):
             return None
         positions = _positions(template, presets, binding, guarded=guarded)
         if positions is None or any(value not in positions for value in made.operands):
@@ -400,7 +450,7 @@ def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOpe
 
 
 def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], binding: Binding) -> None:
-    """Replace the operands of an operation that are constants in the instruction."""
+    """Replace each operand of an operation that is a constant in the instruction by that constant."""
     for number, placed in enumerate(operands):
         bound = binding.operands.get(placed.positions[0].operand)
         if bound is not None and isinstance(bound.operand, Integer) and width_of(placed.type):
@@ -408,7 +458,7 @@ def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], bind
 
 
 def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
-    """Return a constant of an integer type; a number without a signed value is taken by its bits."""
+    """Return a constant of an integer type. A number outside the signed range is reduced modulo 2**width."""
     width = width_of(type)
     value = number if -(1 << width - 1) <= number < 1 << width else number % (1 << width)
     return llvm.ConstantOp(IntegerAttr(value, width), type)
@@ -428,9 +478,10 @@ _Positions = dict[SSAValue, tuple[Position, ...]]
 def _positions(
     template: InstructionTemplate, presets: Mapping[Temporary, int], binding: Binding, *, guarded: bool
 ) -> _Positions | None:
-    """Return the positions of a template's values in an instruction, or None if the operands differ.
+    """Return the positions of a template's values in an instruction, or None if they do not match.
 
-    The instruction may contain a preset constant, or leave it out.
+    `presets` are the constants in temporaries that preceding instructions set. The instruction may contain such a
+    constant, or lack the operand.
     """
     found: _Positions = {}
     if (template.guard is not None) != guarded:
@@ -457,7 +508,7 @@ def _positions(
 
 
 def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -> _Positions | None:
-    """Return the positions of the values of one operand, or None if the operand differs."""
+    """Return the positions of the values of one operand, or None if it differs from the template."""
     match template:
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0
@@ -495,7 +546,7 @@ def _vector_positions(name: str, values: Sequence[SSAValue], operand: Operand) -
 
 
 def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | None:
-    """Return the operation of a warpgroup multiplication, or None if the dialect has none.
+    """Return the operation that lowers to a warpgroup multiplication, or None if there is none.
 
     `adds` is True if the product is added to the accumulator.
     """

@@ -21,7 +21,7 @@ from warploom.nvvm.errors import LowerError
 
 @dataclass(frozen=True)
 class ParsedModule:
-    """Module, its text, and the span of each operation."""
+    """MLIR module, the text that it was parsed from, and the span of each operation in the text."""
 
     module: ModuleOp
     source: Source
@@ -30,7 +30,7 @@ class ParsedModule:
     def diagnostic(
         self, operation: Operation, message: str, code: str = "lower.operation", hint: str = ""
     ) -> Diagnostic:
-        """Return an error at an operation."""
+        """Return an error at an operation, or at the nearest operation around it that has a span."""
         at: Operation | None = operation
         while at is not None and at not in self.spans:
             at = at.parent_op()

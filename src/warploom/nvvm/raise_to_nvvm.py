@@ -1,17 +1,17 @@
-"""PTX raised to the nvvm dialect: the tensor-core skeleton of each kernel, readable as IR.
+"""Raising of PTX to the nvvm dialect. The result has only the tensor-core operations of each function.
 
 The operations keep the order of the text. Branches are left out, and so are instructions that no operation lowers to.
-Registers that those instructions write are arguments of the function: a new argument after each write. The addresses
-of variables are arguments too. A register that is set to a constant is the constant, also after a label if nothing
-else writes the register. An instruction of the dialect's families that no operation expresses becomes inline PTX with
-the values that it reads and writes.
+A register that such an instruction writes becomes an argument of the function, with a new argument after each write.
+The addresses of variables are arguments too. A register that contains a constant is replaced by the constant. After a
+label, it is replaced only if no other instruction writes the register. An instruction of the dialect's families that
+no operation lowers to becomes inline PTX with the values that it reads and writes.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import llvm
@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.instructions import compare, move
-from warploom.nvvm.dialect.inline_ptx import InlinePtx
+from warploom.nvvm.dialect.operation import InlinePtx
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
 from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync
 from warploom.nvvm.forms import TENSOR_CORE
@@ -60,7 +60,7 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne
 
 
 def raise_to_nvvm(text: str | Module) -> ModuleOp:
-    """Return the skeletons of a PTX module's functions."""
+    """Return a module with the tensor-core operations of each function of a PTX module."""
     module = parse(text) if isinstance(text, str) else text
     variables = dict(_variables(module.items))
     return ModuleOp(
@@ -69,18 +69,17 @@ def raise_to_nvvm(text: str | Module) -> ModuleOp:
 
 
 class _Raiser:
-    """Translation of one function."""
-
     def __init__(self, function: Function, variables: Mapping[str, Attribute]) -> None:
         assert function.body is not None
         self._function = function
         self._body = function.body
         self._block = Block()
         parameters = {each.name: pointer_to(0) for each in function.params}
-        self._values = ValueMap(self._block, {**variables, **parameters, **dict(_declared(self._body))})
+        self._types = {**variables, **parameters, **dict(_declared(self._body))}
+        self._values = ValueMap(self._block, self._types)
 
     def function(self) -> llvm.FuncOp:
-        """Return the function."""
+        """Return the raised function."""
         written_once = _written_once(self._body)
         for statement in _flattened(self._body):
             if isinstance(statement, Label):
@@ -129,7 +128,7 @@ class _Raiser:
     # Operations ---------------------------------------------------------------------------------------------
 
     def _match(self, binding: Binding, guard: Guard | None) -> MatchedOperation | None:
-        """Return the operation that lowers to an instruction, if its operands have values."""
+        """Return the operation that lowers to an instruction, or None if an operand has no value."""
         if binding.form not in WgmmaMmaAsync.FORMS:
             matched = match_operation(binding, guarded=guard is not None)
         elif guard is None and (adds := self._adds(binding.operands["scale_d"].operand)) is not None:
@@ -144,14 +143,14 @@ class _Raiser:
         return matched if has_values else None
 
     def _adds(self, scale: Operand) -> bool | None:
-        """Return True if a product is added to its accumulator, or None if that is computed at run time."""
+        """Return True if a product is added to its accumulator, or None if a run-time predicate decides."""
         if isinstance(scale, Integer):
             return scale.value != 0
         known = self._values.constant(scale.text) if isinstance(scale, Name) else None
         return None if known is None else known != 0
 
     def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
-        """Write an operation and return the registers of its results."""
+        """Add an operation to the function and return the registers of its results."""
         made = matched.kind.create(
             operands=[self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands],
             result_types=[each.type for each in matched.results],
@@ -168,12 +167,12 @@ class _Raiser:
     # Inline PTX ---------------------------------------------------------------------------------------------
 
     def _inline(self, instruction: Instruction, binding: Binding) -> frozenset[str]:
-        """Write an instruction as inline PTX and return the registers of its results.
+        """Add an instruction as inline PTX to the function and return the registers of its results.
 
-        A predicated instruction may keep the old values of its results, so it reads and writes them.
+        A predicated instruction may keep the old values of its destination registers, so it also reads these registers.
         """
         guard = instruction.guard
-        text = _InlineText(self._values)
+        text = _InlineText(self._types)
         operands = list(instruction.operands)
         for each in binding.operands.values():
             role = "r"
@@ -189,13 +188,10 @@ class _Raiser:
             predicate = [self._values.value([Name(guard.name)], i1)]
         code = str(replace(instruction, guard=printed_guard, operands=tuple(operands)))
         read, changed, written = (text.names[role] for role in ("r", "rw", "w"))
-        values = [
-            [self._values.value([Name(name)], self._values.type_of(name)) for name in names]
-            for names in (read, changed)
-        ]
+        values = [[self._values.value([Name(name)], self._types[name]) for name in names] for names in (read, changed)]
         made = InlinePtx.create(
             operands=[*values[0], *values[1], *predicate],
-            result_types=[self._values.type_of(name) for name in written],
+            result_types=[self._types[name] for name in written],
             properties={
                 "ptxCode": StringAttr(code),
                 "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(read), len(changed), len(predicate)]),
@@ -210,13 +206,13 @@ class _Raiser:
 class _InlineText:
     """Placeholders of registers in inline PTX, by role: read ("r"), written ("w"), or both ("rw")."""
 
-    def __init__(self, values: ValueMap) -> None:
-        self._values = values
+    def __init__(self, registers: Collection[str]) -> None:
+        self._registers = registers
         self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
 
     def placeholder(self, name: str, role: str) -> str:
-        """Return the placeholder of a register, or the name of anything else."""
-        if not self._values.is_register(name):
+        """Return the placeholder of a register, or the name itself if it is no register."""
+        if name not in self._registers:
             return name
         names = self.names[role]
         if name not in names:
@@ -224,7 +220,10 @@ class _InlineText:
         return f"{{${role}{names.index(name)}}}"
 
     def renamed(self, operand: Operand, role: str, part: int | None = None) -> Operand:
-        """Return an operand with placeholders for its registers, or only for those of one part."""
+        """Return an operand with placeholders for its registers.
+
+        `part` limits the placeholders to one item of a vector or of a pair.
+        """
         match operand:
             case Vector(items) if part is not None:
                 return Vector((*items[:part], self.renamed(items[part], role), *items[part + 1 :]))
@@ -267,7 +266,6 @@ def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
 
 
 def _written_once(body: PtxBlock) -> frozenset[str]:
-    """Return the registers that exactly one instruction writes."""
     writes: Counter[str] = Counter()
     for instruction in body.instructions():
         if isinstance(binding := bind(instruction), Binding):
@@ -276,7 +274,6 @@ def _written_once(body: PtxBlock) -> frozenset[str]:
 
 
 def _written(binding: Binding) -> list[str]:
-    """Return the registers that an instruction writes."""
     return [
         name
         for each in binding.operands.values()
@@ -292,14 +289,14 @@ def _register_names(operand: Operand) -> list[str]:
 
 
 def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
-    """Yield variables with the types of their addresses."""
+    """Yield the names of variables with the types of their addresses."""
     for each in statements:
         if isinstance(each, Variable) and each.space != "reg":
             yield each.name, pointer_to(ADDRESS_SPACES.get(each.space, 0))
 
 
 def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
-    """Yield registers with their types, and variables with the types of their addresses."""
+    """Yield the names of registers with their types, and of variables with the types of their addresses."""
     yield from _variables(block.statements)
     for statement in block.statements:
         if isinstance(statement, PtxBlock):

@@ -24,19 +24,23 @@ class RegisterNames:
         self._used: Counter[str] = Counter()
 
     def fresh(self, type: str) -> str:
-        """Return a name of a PTX type that is not in use."""
+        """Return an unused register name of a PTX type."""
         number = self._used[type]
         self._used[type] += 1
         return f"%{_PREFIXES[type]}{number}"
 
     def declarations(self) -> Iterator[Variable]:
-        """Yield the declarations of the names that were returned."""
+        """Yield one declaration for each PTX type, with the names that `fresh` returned."""
         for word, count in self._used.items():
             yield Variable("reg", word, f"%{_PREFIXES[word]}", count=count)
 
 
 class ValueRegisters(RegisterNames):
-    """Registers of each value of a function, as many as the value's type needs."""
+    """Registers of each value of a function, as many as the value's type needs.
+
+    A value owns its registers if no other value is in them. If the value has a single use, the use may then overwrite
+    the registers.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,11 +51,12 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value, or of a temporary of the current operation."""
+        """Return the registers of a value, or of a temporary of the operation that `begin_operation` began."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"
-                self._temporaries[value.name] = self._label() if is_label else self.fresh(value.type)
+                self._labels += is_label
+                self._temporaries[value.name] = f"$L{self._labels}" if is_label else self.fresh(value.type)
             return (self._temporaries[value.name],)
         if value not in self._names:
             self._names[value] = tuple(map(self.fresh, registers_of(value.type)))
@@ -63,20 +68,20 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value: registers that it owns, or those of other values."""
+        """Assign registers to a value. Without `owns`, the registers remain those of other values."""
         self._names[value] = names
         if owns:
             self._owners.add(value)
 
     def release(self, value: SSAValue) -> bool:
-        """Return True if a value gives its registers to its only use; the value no longer owns them."""
+        """End the ownership of a value with a single use. Return True if the user may overwrite its registers."""
         if value not in self._owners or not value.has_one_use():
             return False
         self._owners.discard(value)
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Return True if a result takes over the registers of a value."""
+        """Assign the registers of a value to a result if the value has no other use. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)
@@ -85,8 +90,8 @@ class ValueRegisters(RegisterNames):
     def owns_elements(self, struct: SSAValue) -> bool:
         """Return True if each element extracted from a struct owns its registers.
 
-        That holds if the struct owns its registers and all its uses extract distinct elements at the same nesting
-        depth.
+        This requires that the struct owns its registers, and that all its uses extract distinct elements at the same
+        nesting depth.
         """
         if struct not in self._owners:
             return False
@@ -96,7 +101,3 @@ class ValueRegisters(RegisterNames):
             distinct = len(set(positions)) == len(positions) and len(set(map(len, positions))) == 1
             self._splits[struct] = distinct and len(positions) == len(users)
         return self._splits[struct]
-
-    def _label(self) -> str:
-        self._labels += 1
-        return f"$L{self._labels}"

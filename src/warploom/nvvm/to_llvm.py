@@ -20,7 +20,7 @@ from warploom.nvvm.mlir_text import ParsedModule
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
-    """Return the module with LLVM operations in place of nvvm operations.
+    """Replace the nvvm operations of a module by LLVM operations, and return the module.
 
     Errors: LowerError lower.unknown for a value that inline PTX does not support
     """
@@ -41,7 +41,10 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
-    """Return the type of a value, other than a struct, that needs several registers."""
+    """Return the type of a value that inline PTX does not support, or None.
+
+    A struct is supported if each element needs one register, and any other value if it needs one register.
+    """
     for value in (*operation.operands, *operation.results):
         elements = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
         if any(len(registers_of(element)) != 1 for element in elements):
@@ -50,7 +53,10 @@ def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
 
 
 def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Return inline PTX. LLVM numbers the results first, then the operands."""
+    """Return an operation with inline PTX after the operations that it needs, and its results.
+
+    In the text, LLVM numbers the results first, then the operands.
+    """
     lowering = operation.lower()
     made: list[Operation] = []
     names: dict[SSAValue, tuple[str, ...]] = {}

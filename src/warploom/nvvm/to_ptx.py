@@ -56,14 +56,16 @@ KERNEL = "nvvm.kernel"
 
 @dataclass(frozen=True)
 class LoweredModule:
-    """PTX module, and the operation of each instruction in the order of all functions."""
+    """PTX module, and the operation that each instruction came from, in the order of the module's text."""
 
     module: Module
     operations: Sequence[Operation]
 
 
 def to_ptx(parsed: ParsedModule, target: str, version: Version | None = None) -> LoweredModule:
-    """Return the PTX of a module for a target, by default in the first PTX version with all instructions.
+    """Return the PTX of a module for a target.
+
+    Without a version, the PTX has the first version with all instructions of the module.
 
     Errors: UsageError lower.target; LowerError lower.unknown, lower.function, lower.operation
     """
@@ -87,7 +89,7 @@ def to_ptx(parsed: ParsedModule, target: str, version: Version | None = None) ->
 
 
 def target_named(name: str) -> Target:
-    """Return the target of a name. Errors: UsageError lower.target."""
+    """Return the target with a name such as "sm_90a". Errors: UsageError lower.target for an unknown name."""
     if (target := read_target(name)) is None:
         raise UsageError(f"unknown target '{name}'", code="lower.target", hint="such as sm_90a")
     return target
@@ -102,7 +104,7 @@ def check_version(version: Version | None) -> None:
 def first_version(functions: Sequence[Function], target: Target) -> Version:
     """Return the first PTX version with all instructions of some functions on a target.
 
-    If no version has all of them, return the latest first version of an instruction.
+    If no version has all of them, return the highest PTX version that any instruction needs.
     """
     bindings = [
         binding
@@ -131,8 +133,6 @@ def _unknown(parsed: ParsedModule, operation: Operation) -> Diagnostic:
 
 
 class _FunctionWriter:
-    """Writer of one function."""
-
     def __init__(self, parsed: ParsedModule, function: llvm.FuncOp | func.FuncOp) -> None:
         self._parsed = parsed
         self._function = function
@@ -149,7 +149,9 @@ class _FunctionWriter:
         name = operation.sym_name.data
         is_kernel = KERNEL in operation.attributes or KERNEL in operation.properties
         blocks = operation.body.blocks
-        results = [word for word in _result_types(operation) if not isinstance(word, LLVMVoidType)]
+        is_llvm = isinstance(operation, llvm.FuncOp)
+        types = [operation.function_type.output] if is_llvm else operation.function_type.outputs.data
+        results = [word for word in types if not isinstance(word, LLVMVoidType)]
         if len(blocks) != 1:
             message = "has no body" if not blocks else "has branches, which cannot be lowered"
             self._error(operation, f"function @{name} {message}", "lower.function")
@@ -282,7 +284,7 @@ class _FunctionWriter:
                 self._emit(statement.instruction(self._names))
 
     def _inline_ptx(self, operation: dialect.InlinePtx) -> None:
-        """Write the text with registers in place of `{$r0}`, `{$rw0}` and `{$w0}`: read, changed and written."""
+        """Write the text with registers in place of `{$r0}` (read), `{$rw0}` (changed) and `{$w0}` (written)."""
         text = operation.ptxCode.data.rstrip().removesuffix(";")
         groups = (("r", operation.readOnlyArgs), ("rw", operation.readWriteArgs), ("w", operation.writeOnlyArgs))
         for letter, values in groups:
@@ -292,7 +294,7 @@ class _FunctionWriter:
         self._text(f"{guard}{text};")
 
     def _inline_asm(self, asm: llvm.InlineAsmOp) -> None:
-        """Write the text with registers for its operands; a tied operand is in the register of its result."""
+        """Write the text with registers for its operands. A tied operand shares the register of its result."""
         constraints = Constraints.of(asm)
         types = () if asm.res is None else registers_of(asm.res.type)
         results: dict[int, str] = {}
@@ -334,9 +336,9 @@ class _FunctionWriter:
         self._emit(template.instruction(names))
 
     def _cast(self, operation: Operation) -> None:
-        """Write a cast, which keeps the bits, and the registers too if their types are equal.
+        """Write a cast, which keeps the bits. It keeps the registers too if their PTX types are equal.
 
-        The width of a pointer follows from its address space, whatever the width of the integer.
+        A cast between an integer and a pointer may change the width, which the pointer's address space determines.
         """
         before, after = (
             [word for value in values for word in registers_of(value.type)]
@@ -363,7 +365,7 @@ class _FunctionWriter:
             self._move(f"b{8 * BYTES[word]}", to, Name(register))
 
     def _names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value; a constant is written before its first use."""
+        """Return the registers of a value. The first use of a constant also writes the moves to its registers."""
         names = self._registers.names(value)
         if isinstance(value, SSAValue) and (constant := self._pending_constants.pop(value, None)) is not None:
             types = registers_of(value.type)
@@ -372,14 +374,8 @@ class _FunctionWriter:
         return names
 
 
-def _result_types(operation: llvm.FuncOp | func.FuncOp) -> Sequence[Attribute]:
-    if isinstance(operation, llvm.FuncOp):
-        return [operation.function_type.output]
-    return operation.function_type.outputs.data
-
-
 def _variable(name: str, type: Attribute) -> Variable:
-    """Return the parameter variable of a type: one register, or bytes for several."""
+    """Return a parameter variable for a type: a scalar for one register, or bytes for several registers."""
     types = registers_of(type)
     if len(types) == 1:
         word = "b8" if types[0] == "pred" or type == IntegerType(8) else types[0]
@@ -388,7 +384,7 @@ def _variable(name: str, type: Attribute) -> Variable:
 
 
 def _offsets(types: Sequence[str]) -> list[int]:
-    """Return the byte offset of each register, aligned to its size, and the end of the last one."""
+    """Return the byte offset of each register, aligned to its size, and the end of the last register."""
     offsets: list[int] = []
     at = 0
     for word in types:
@@ -431,7 +427,7 @@ def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
 
 
 def _operands_of(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
-    """Return bytes as the constants of registers."""
+    """Return the constants of registers that together contain the bytes of `data`."""
     found: list[Operand] = []
     at = 0
     for word in types:

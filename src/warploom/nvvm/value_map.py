@@ -1,7 +1,7 @@
-"""Values in PTX registers while instructions are raised, with casts to the types of operations.
+"""SSA values in PTX registers while a function is raised, with casts to the types of operations.
 
-A register that no raised instruction writes is an argument of the function, and so is the address of a variable.
-Elements of a result are extracted when they are first used. All elements used together are the result itself.
+A register that no raised instruction writes is an argument of the function, and so is the address of a variable. An
+element of a result is extracted at its first use. An operation that uses all elements in order uses the result itself.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from warploom.ptx import Address, Integer, Name, Operand
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """One register of a value that has several."""
+    """One register of a value that has several registers."""
 
     whole: SSAValue
     number: int
 
 
 class ValueMap:
-    """Values of a function's registers. `declared` has the types of registers and of variable addresses."""
+    """SSA values in a function's registers after the instructions that were raised so far.
+
+    `declared` maps registers to their types, and variables to the types of their addresses.
+    """
 
     def __init__(self, block: Block, declared: Mapping[str, Attribute]) -> None:
         self._block = block
@@ -37,7 +40,7 @@ class ValueMap:
         self._elements: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def has_value(self, operands: Sequence[Operand], type: Attribute) -> bool:
-        """Return True if `value` can build a value of a type from some operands."""
+        """Return True if `value` can return a value of a type for some operands."""
         if isinstance(type, LLVMPointerType):
             (operand,) = operands
             base = operand.base if isinstance(operand, Address) else operand
@@ -56,7 +59,10 @@ class ValueMap:
         return True
 
     def value(self, operands: Sequence[Operand], type: Attribute) -> SSAValue:
-        """Return the value of a type that consists of some operands: a pointer, one register, or all elements."""
+        """Return the value of a type whose registers are some operands.
+
+        A pointer and a scalar have one operand. A struct and a vector have one operand for each element.
+        """
         if isinstance(type, LLVMPointerType):
             return self._pointer(operands[0], type)
         if not isinstance(type, LLVMStructType) and len(operands) == 1:
@@ -87,18 +93,13 @@ class ValueMap:
         return value if isinstance(value, int) else None
 
     def invalidate_constants(self, kept: Collection[str]) -> None:
-        """Forget constants at a label, except in `kept` registers: a branch may bring other values."""
+        """Forget the constants at a label, except in `kept` registers.
+
+        A branch to the label may bring other values.
+        """
         for name in [name for name, value in self._values.items() if isinstance(value, int)]:
             if name not in kept:
                 del self._values[name]
-
-    def is_register(self, name: str) -> bool:
-        """Return True if a name is declared as a register or variable."""
-        return name in self._declared
-
-    def type_of(self, name: str) -> Attribute:
-        """Return the declared type of a register."""
-        return self._declared[name]
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class ValueMap:
         return self._elements[whole][element.number]
 
     def _whole(self, operands: Sequence[Operand], type: Attribute) -> SSAValue | None:
-        """Return the value of a type whose elements are some operands, all of them in order."""
+        """Return the value of a type whose elements are exactly the operands in order, or None."""
         values = [self._values.get(each.text) if isinstance(each, Name) else None for each in operands]
         first = values[0]
         if not isinstance(first, _Element) or first.whole.type != type:
@@ -183,6 +184,6 @@ class ValueMap:
 
 
 def _register_class(type: Attribute) -> tuple[bool, str]:
-    """Return the properties that a register must share with a value: predicate or not, and its width."""
+    """Return what a register and its value must have in common: being a predicate, and the width."""
     (word,) = registers_of(type)
     return word == "pred", word.lstrip("bf")

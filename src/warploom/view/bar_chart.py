@@ -1,4 +1,4 @@
-"""SVG bar chart: panels of groups, each with one bar of two series."""
+"""SVG bar chart of two series. A panel has several groups, and a group has one bar of each series."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DARK_STYLE = "  .line { stroke: #3d444d; } .series0 { fill: #58a6ff; } .series1
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One value of each series, with lines of text below the bars and a heading above them."""
+    """Two bars, one of each series. `lines` is the text below the bars, and `heading` the text above them."""
 
     lines: tuple[str, ...]
     values: tuple[float, float]
@@ -30,14 +30,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Groups with a common scale."""
+    """Groups of bars that share a vertical axis."""
 
     title: str
     groups: tuple[Group, ...]
 
 
 def bar_chart(panels: Sequence[Panel], *, title: str, description: str, series: tuple[str, str], unit: str) -> str:
-    """Return the picture. `series` names the two bars of each group. Values are not negative."""
+    """Return the chart as an SVG document.
+
+    `series` names the two bars of each group. `unit` is the unit of all values, none of which may be negative.
+    """
     most = max((len(panel.groups) for panel in panels), default=0)
     width = max(_MIN_WIDTH, _LEFT + _RIGHT + _GROUP_WIDTH * most)
     height = _HEAD + _PANEL_HEIGHT * len(panels) + _FOOT
@@ -83,7 +86,7 @@ def _panel(panel: Panel, top: int, width: int, series: tuple[str, str], unit: st
 
 
 def _tick_step(largest: float) -> float:
-    """Return the smallest round step with which the ticks reach the largest value."""
+    """Return the smallest round distance between the ticks of an axis that contains the largest value."""
     needed = largest / _TICKS
     if needed <= 0:
         return 1.0

@@ -17,11 +17,11 @@ class Page(str):
 
 
 def explain(subject: str | int) -> Page:
-    """Return the page of a rule, an instruction, an intrinsic, a builtin or a number.
+    """Return the Markdown page about a rule, an instruction, an intrinsic, a builtin or a number.
 
     The subject is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
-    instructions, `llvm.nvvm.…`, `__hmma_…`, or a number such as `0x…`, which may be a builtin, an intrinsic or a packed
-    word.
+    instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. The page of a number
+    shows the builtin and the intrinsic with this number, and its fields as a packed operand of NVIDIA's compiler.
 
     Errors: UsageError for an unknown subject.
     """
@@ -37,8 +37,7 @@ def _page(subject: str) -> str:
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
     if subject[:1].isdigit():
-        from warploom.nvvm.explain import number_page
-        from warploom.nvvm.packed.explain import explain_word, read_number
+        from warploom.nvvm.explain import explain_word, number_page, read_number
 
         pages = (number_page(read_number(subject)), explain_word(subject))
         return "\n".join(page for page in pages if page)

@@ -1,4 +1,4 @@
-"""HTML pages in one file, with data, style and scripts, which open without a network."""
+"""HTML pages that consist of one file, which contains the data, the style rules and the scripts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def html_page(title: str, body: str, data: object, styles: Sequence[str], scripts: Sequence[str]) -> str:
-    """Return a page with an HTML body and with data as JSON in the element `data`.
+    """Return a page with an HTML body, and with `data` as JSON in the element of the same name.
 
-    `styles` are style rules that follow those of every page. `scripts` are names of files of this package.
+    `styles` are CSS texts that follow the common rules of `page.css`. `scripts` are names of script files in this
+    package, which follow the common script `page.js`.
     """
     json_text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     style = "".join((asset("page.css"), *styles))
@@ -40,5 +41,5 @@ def html_page(title: str, body: str, data: object, styles: Sequence[str], script
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of this package."""
+    """Return the text of a CSS or script file in this package."""
     return files("warploom.view").joinpath(name).read_text("utf-8")

@@ -16,19 +16,19 @@ from warploom.layout import FragmentMap, SharedMap, TensorMemoryMap
 from warploom.layout.tensor_memory import location_text
 
 COLOURS = 32
-"""Number of colours of cells: lanes of a warp, banks, or lanes of a quarter of tensor memory."""
+"""Number of cell colours. The colour of a cell is its lane or bank modulo this number."""
 
 Piece = tuple[str, int | None]
-"""Text and its colour, None for no colour."""
+"""Text, and the number of its colour or None for uncoloured text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Kind of memory that holds the elements.
+    """Memory that holds the elements of a matrix. `columns` names the columns of `LayoutGrid.entries`.
 
-    `columns` names the numbers of an entry, `owner` the column that colours distinguish, and `caption` the two numbers
-    that a cell of a picture shows. `bit` is the first bit of an element in its register, byte or word of tensor memory.
-    `tlane` and `tcol` are lane and column of tensor memory.
+    The column `bit` is the first bit of an element in its register, byte or tensor-memory word. The columns `tlane` and
+    `tcol` are the lane and the column of tensor memory. `owner` is the column that determines the colour of a cell.
+    `caption` describes the two numbers that a cell of a picture shows.
     """
 
     name: str
@@ -46,9 +46,13 @@ TENSOR = Memory(
 
 @dataclass(frozen=True, eq=False)
 class LayoutGrid:
-    """Matrix of `rows` x `cols` elements of `bits` bits, with one entry for each location of each element.
+    """Locations of the elements of a matrix, which has `rows` x `cols` elements of `bits` bits.
 
-    Shapes: `entries` is (entries, memory.columns), sorted by row and column.
+    Each row of `entries` is one location of one element. An element may have several locations. `operand` is the
+    operand of the instruction, `name` the name of its layout, and `legend` the meaning of the layout's coordinates.
+    `ctas` is the number of CTAs whose tensor memory holds the matrix.
+
+    Shapes: `entries` is (locations, len(memory.columns)), sorted by row and column of the matrix.
     """
 
     operand: str
@@ -62,23 +66,23 @@ class LayoutGrid:
     ctas: int = 1
 
     def column(self, name: str) -> NDArray[np.int64]:
-        """Return a column of the entries. Shapes: (entries,)."""
+        """Return the column of `entries` with a name. Shapes: (locations,)."""
         return self.entries[:, self.memory.columns.index(name)]
 
     @cached_property
     def colours(self) -> list[int]:
-        """Colour of each entry."""
+        """Colour number of each row of `entries`."""
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:
-        """Return the grid with only the entries that have the given values of columns."""
+        """Return the grid with only the entries whose columns have the given values."""
         chosen = np.ones(len(self.entries), np.bool_)
         for name, value in values.items():
             chosen &= self.column(name) == value
         return replace(self, entries=self.entries[chosen])
 
     def cells(self) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield row, column and numbers of the entries of every element that has entries."""
+        """Yield the row, the column and the indices in `entries` of each element with a location."""
         found: dict[tuple[int, int], list[int]] = {}
         for number, (row, col) in enumerate(self.entries[:, :2].tolist()):
             found.setdefault((row, col), []).append(number)
@@ -89,7 +93,7 @@ class LayoutGrid:
         return dict(zip(self.memory.columns, self.entries[number].tolist(), strict=True))
 
     def describe(self, number: int) -> str:
-        """Return an entry in words."""
+        """Return a description of the entry with the index `number`."""
         entry = self._entry(number)
         bit = entry["bit"]
         bits = f"bit {bit}" if self.bits == 1 else f"bits {bit} to {bit + self.bits - 1}"
@@ -103,7 +107,7 @@ class LayoutGrid:
         return f"row {entry['row']}, column {entry['col']}: {', '.join(words)}"
 
     def location(self, number: int) -> str:
-        """Return the location of an entry in one word.
+        """Return the location of an entry in short form.
 
         `T3:1` is item 1 of lane 3, `34.4` is bit 4 of byte 34, and `L3.5:16` is bit 16 of `tcol` 5 in `tlane` 3.
         """
@@ -115,7 +119,7 @@ class LayoutGrid:
         return f"{entry['byte']}.{entry['bit']}" if self.bits < 8 else f"{entry['byte']}"
 
     def label(self, number: int) -> tuple[str, str]:
-        """Return an entry in two short words: lane and register, byte and bank, or lane and column."""
+        """Return the two words in the cell of an entry: lane and register, byte and bank, or lane and column."""
         entry = self._entry(number)
         if self.memory is SHARED:
             return self.location(number), f"b{entry['bank']}"
@@ -127,7 +131,7 @@ class LayoutGrid:
 
 
 def grid_of(operand: str, layout: FragmentMap | SharedMap | TensorMemoryMap) -> LayoutGrid:
-    """Return the grid of a layout."""
+    """Return the grid of the layout of an operand."""
     ctas = 1
     if isinstance(layout, SharedMap):
         memory = SHARED
@@ -149,7 +153,10 @@ def grid_of(operand: str, layout: FragmentMap | SharedMap | TensorMemoryMap) -> 
 
 
 def text_lines(grid: LayoutGrid, width: int) -> Iterator[list[Piece]]:
-    """Yield the lines of a text table, in panels of columns that fit a width; cells hold locations."""
+    """Yield the lines of a text table whose cells are the locations of the elements.
+
+    The columns of the matrix are split into panels that fit `width` characters. A line is a list of coloured texts.
+    """
     cells: dict[tuple[int, int], Piece] = {}
     for row, col, numbers in grid.cells():
         cells[row, col] = " ".join(map(grid.location, numbers)), grid.colours[numbers[0]]
@@ -170,14 +177,17 @@ def text_lines(grid: LayoutGrid, width: int) -> Iterator[list[Piece]]:
 
 
 def terminal_colour(colour: int) -> str:
-    """Return the RGB of a colour number: a hue for each four numbers, in four lightnesses."""
+    """Return a colour number as `#rrggbb`. Four consecutive numbers are four lightnesses of one hue."""
     bright = 0.95 - 0.12 * (colour % 4)
     red, green, blue = (round(255 * part) for part in hsv_to_rgb(colour // 4 / 8, 0.45, bright))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def csv_text(grids: Sequence[LayoutGrid]) -> str:
-    """Return the entries as comma-separated values with a header; a column of another memory is empty."""
+    """Return the entries of all grids as comma-separated values with a header.
+
+    The header has the columns of all memories. A row is empty in the columns that its memory lacks.
+    """
     written = io.StringIO()
     columns = dict.fromkeys(name for grid in grids for name in grid.memory.columns)
     writer = csv.DictWriter(written, ["operand", *columns], lineterminator="\n")
@@ -189,7 +199,10 @@ def csv_text(grids: Sequence[LayoutGrid]) -> str:
 
 
 def json_data(grid: LayoutGrid) -> dict[str, object]:
-    """Return the grid as JSON data: `entries` is a list of lists of numbers, which `columns` names."""
+    """Return the grid as a dictionary for JSON.
+
+    `entries` is a list with one list of numbers for each location. `columns` names the numbers.
+    """
     fields = ("operand", "name", "legend", "rows", "cols", "bits")
     data: dict[str, object] = {name: getattr(grid, name) for name in fields}
     return {**data, "columns": list(grid.memory.columns), "entries": grid.entries.tolist()}

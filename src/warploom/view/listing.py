@@ -1,4 +1,4 @@
-"""Lines of a kernel's text with the figures of a profile."""
+"""Lines of a kernel's PTX text with the costs that a profile recorded for them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from warploom.ptx.line_info import source_lines
 
 @dataclass(slots=True)
 class Line:
-    """Line of a kernel's text.
+    """Line of a kernel's PTX text.
 
-    `row` has the columns of `profile.ROW`, summed over the instructions of the line, or is None without instructions.
-    `origin` is the location that the last `.loc` names. Lines with `is_filler` are blank or hold only a `.loc`.
+    `row` maps the columns of `profile.ROW` to their sums over the instructions of the line. A line without instructions
+    has no `row`. `origin` is the file and line that the last `.loc` directive names. `is_filler` is True for a line
+    that is blank or contains only a `.loc` directive.
     """
 
     number: int
@@ -28,14 +29,14 @@ class Line:
 
     @property
     def remark(self) -> str:
-        """Costs of its accesses, in words."""
+        """Costs of the line's memory accesses, in words."""
         if self.row is None:
             return ""
         return "; ".join(filter(None, (shared_cost(self.row), global_cost(self.row), self.tile_remark)))
 
     @property
     def tile_remark(self) -> str:
-        """Tiles that the line uses and bytes that it copies, in words."""
+        """Tiles in shared memory that the line uses, and number of bytes that it copies, in words."""
         operands: dict[str, dict[str, None]] = {}
         for tile in self.tiles:
             swizzle = f"swizzle of {tile.swizzle} bytes" if tile.swizzle else "no swizzle"
@@ -47,7 +48,7 @@ class Line:
 
 
 def shared_cost(row: dict[str, int]) -> str:
-    """Return the cost of an instruction's accesses to shared memory in words, "" without accesses."""
+    """Return the bank conflicts in a row of a profile in words, or "" without accesses to shared memory."""
     ideal, actual = row["ideal_wavefronts"], row["wavefronts"]
     if not row["shared"]:
         return ""
@@ -57,7 +58,7 @@ def shared_cost(row: dict[str, int]) -> str:
 
 
 def global_cost(row: dict[str, int]) -> str:
-    """Return the cost of an instruction's accesses to global memory in words, "" without accesses."""
+    """Return the coalescing in a row of a profile in words, or "" without accesses to global memory."""
     ideal, actual = row["ideal_sectors"], row["sectors"]
     if not row["global"]:
         return ""
@@ -67,18 +68,17 @@ def global_cost(row: dict[str, int]) -> str:
 
 
 def lines_of(profile: Profile) -> list[Line]:
-    """Return every line of the text. Errors: UsageError report.text for a kernel without text."""
+    """Return the lines of a profiled kernel's text. Errors: UsageError report.text if it has no text."""
     source = profile.program.source
     if source is None:
         raise UsageError(
-            "a report shows the kernel's text, and this module was built by a program",
+            "a report needs the kernel's text, but this module was built by a program",
             code="report.text",
             hint="launch its text, str(module)",
         )
     last = source.line_count - (0 if source.line_text(source.line_count) else 1)
-    lines = [Line(number, source.line_text(number)) for number in range(1, last + 1)]
-    for line in lines:
-        line.is_filler = not line.text.strip()
+    texts = [source.line_text(number) for number in range(1, last + 1)]
+    lines = [Line(number, text, is_filler=not text.strip()) for number, text in enumerate(texts, 1)]
     _add_figures(profile, lines)
     _add_origins(profile.program.module, source, lines)
     return lines

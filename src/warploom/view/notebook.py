@@ -1,4 +1,4 @@
-"""Output of notebooks for each kind of object, as HTML, SVG or Markdown.
+"""Notebook output of the classes with a `display_kind`, as HTML, SVG or Markdown.
 
 Colours are readable in light and dark themes, and backgrounds are transparent. All text is escaped.
 """
@@ -50,7 +50,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return the representation of an object as a kind of text, or None if it has none of this kind."""
+    """Return an object as HTML, SVG or Markdown, or None if its class has no such representation."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 
@@ -59,7 +59,7 @@ def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
 
 
 def listing(node: Node) -> str:
-    """Return PTX with coloured tokens, cut after the maximum number of lines."""
+    """Return PTX as HTML with coloured tokens, cut after MAX_LINES lines or MAX_CHARACTERS characters."""
     from warploom.ptx import Module
 
     text = str(node).rstrip("\n")
@@ -81,7 +81,7 @@ def _module_summary(module: Module) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
-    """Yield pieces of HTML that together show the text in colour."""
+    """Yield HTML texts. Their concatenation shows the PTX text in colour."""
     from warploom.ptx.lexer import TOKEN
 
     at, before, begins = 0, "", True
@@ -138,7 +138,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def finding(found: Diagnostic) -> str:
-    """Return one finding with its source line."""
+    """Return a diagnostic with its source line as HTML."""
     colour = _COLOURS[found.severity]
     _, *rest = render((found,)).rstrip("\n").split("\n")
     excerpt = escape("\n".join(rest))
@@ -150,7 +150,7 @@ def finding(found: Diagnostic) -> str:
 
 
 def report(found: Report) -> str:
-    """Return all findings of a check."""
+    """Return the diagnostics of a check as HTML."""
     counts = f"{_counted(len(found.errors), 'error')}, {_counted(len(found.warnings), 'warning')}"
     if not len(found):
         return f'<div style="color:{_GREEN}">{counts}</div>'
@@ -161,7 +161,7 @@ def report(found: Report) -> str:
 
 
 def run(done: Run) -> str:
-    """Return the statistics and the findings of a run, and with a trace the waits of its first CTA."""
+    """Return the statistics and findings of a run as HTML, with the table of `waits` if it has a trace."""
     stats = done.stats
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     parts = [_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
@@ -175,7 +175,7 @@ def run(done: Run) -> str:
 
 
 def waits(trace: Trace) -> str:
-    """Return a table of the steps that each warp of the first CTA of a trace ran and waited."""
+    """Return a table with the running and the waiting steps of each warp in the first CTA of a trace."""
     import numpy as np
 
     from warploom.observe.trace import data
@@ -195,7 +195,7 @@ def waits(trace: Trace) -> str:
 
 
 def exploration(found: Exploration) -> str:
-    """Return the agreement of the schedules, or the first difference with the findings of the sanitizer."""
+    """Return HTML with the sanitizer's findings, and whether all schedules gave the same bytes."""
     count = len(found.schedules)
     sentences = [f"the same bytes under all {count} schedules"] if found.same else []
     if found.difference:
@@ -212,9 +212,9 @@ def exploration(found: Exploration) -> str:
 
 
 def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
-    """Return an SVG picture of a layout, cut after the maximum number of rows and columns."""
+    """Return an SVG picture of a layout, cut after MAX_SIDE rows and MAX_SIDE columns."""
     from warploom.view.layout_grid import grid_of
-    from warploom.view.layout_svg import layout_svg
+    from warploom.view.layout_pictures import layout_svg
 
     grid = grid_of("layout", found)
     rows, cols = min(grid.rows, MAX_SIDE), min(grid.cols, MAX_SIDE)
@@ -226,7 +226,7 @@ def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
 
 
 def descriptor(found: Descriptor | InstructionDescriptor) -> str:
-    """Return the fields and the bits of a descriptor."""
+    """Return a table of a descriptor's fields, with its encoding as the title."""
     from warploom.layout import Descriptor
 
     rows = [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in fields(found)]
@@ -235,7 +235,7 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
 
 def tensor_map(found: TensorMap) -> str:
-    """Return the dimensions of a tensor map, innermost first, and its layout in shared memory."""
+    """Return a table of a tensor map's dimensions, innermost first, with its swizzle in the title."""
     template = found.template
     strides = (max(template.element_bits // 8, 1), *template.global_stride)
     columns = (template.global_dim, strides, template.box, template.element_stride)
@@ -246,7 +246,7 @@ def tensor_map(found: TensorMap) -> str:
 
 
 def form(found: Form) -> str:
-    """Return the page of a form."""
+    """Return the Markdown page of a form."""
     from warploom.check.pages import form_section
 
     return form_section(found)

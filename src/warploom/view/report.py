@@ -6,23 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from warploom.diagnostics import Diagnostic, Span, UsageError
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile
 from warploom.observe.trace import Trace
+from warploom.observe.trace.tracks import FINEST, Tracks
 from warploom.runtime.api import Run
 from warploom.runtime.references import Comparison
 from warploom.view.html_page import asset, html_page
 from warploom.view.listing import Line, global_cost, lines_of, shared_cost
-from warploom.view.timeline import timeline_data
 
 MAX_COSTS = 20
 """Maximum number of rows in a table of costs."""
 
 Row = tuple[str, str, str]
-"""Name, value and remark."""
+"""Row of the summary: name, value and remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ class RunReport:
 
 
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
-    """Return the page of a launch with `profile=True`, with its trace, findings and comparison.
+    """Return the report of a run as an HTML page.
+
+    The run needs a profile. The page also shows the trace, the findings and the comparison if they exist.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
@@ -82,7 +85,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
 <main>
 {contents}
 </main>"""
-    data = {"timeline": None if run.trace is None else timeline_data(run.trace)}
+    data = {"timeline": None if run.trace is None else _timeline_data(run.trace)}
     scripts = ["report.js", "timeline.js"]
     return RunReport(html_page(f"{name}: report", body, data, [asset("report.css")], scripts))
 
@@ -178,7 +181,10 @@ def _extents(extents: Iterable[int]) -> str:
 
 
 class _Finding:
-    """Numbered finding, with its line and the line of its other side, 0 for none, and its text as HTML."""
+    """Finding of the sanitizer with its number and its text as HTML.
+
+    `line` is the line of the finding, and `other` the line of the access that conflicts with it; 0 stands for no line.
+    """
 
     def __init__(self, number: int, found: Diagnostic) -> None:
         self.number, self.code = number, f"<code>{escape(found.code)}</code>"
@@ -238,10 +244,49 @@ zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows e
 multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
 
 
+def _timeline_data(trace: Trace) -> dict[str, Any]:
+    """Return the events of a trace as a dictionary for `timeline.js`.
+
+    The lists `track`, `begin`, `end`, `category`, `name`, `details` and `line` have one element for each event. The
+    elements of `track` and `category` are indices in `tracks` and `categories`. `name` and `details` contain indices in
+    `strings`. `arrows` are pairs of event indices.
+
+    Units: `begin` and `end` in sixteenths of a step of the emulator.
+    """
+    tracks = Tracks(trace)
+    categories = list(_LEGEND)
+    ordered = tracks.ordered()
+    positions = {number: at for at, (number, _) in enumerate(ordered)}
+    strings: dict[str, int] = {}
+
+    def index_of(text: str) -> int:
+        return strings.setdefault(text, len(strings))
+
+    events = range(len(trace))
+    extents = [tracks.extent(k) for k in events]
+    return {
+        "unit": round(1 / FINEST),
+        "categories": categories,
+        "ctas": [tracks.cta_name(cta) for cta in trace.ctas],
+        "tracks": [[track.cta, track.sort, track.name] for _, track in ordered],
+        "track": [positions[tracks.of[k]] for k in events],
+        "begin": [round(begin / FINEST) for begin, _ in extents],
+        "end": [round(end / FINEST) for _, end in extents],
+        "category": [categories.index(tracks.category(k)) for k in events],
+        "name": [index_of(tracks.name(k)) for k in events],
+        "details": [
+            index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items())) for k in events
+        ],
+        "line": [trace.lines[step] for step in tracks.columns["step"]],
+        "arrows": trace.arrows.tolist(),
+        "strings": list(strings),
+    }
+
+
 # Costs --------------------------------------------------------------------------------------------------------
 
 _Cost = tuple[int, int, Line, str]
-"""Actual and ideal number of wavefronts or sectors, the line, and a remark."""
+"""Actual number of wavefronts or sectors, ideal number, line, and remark."""
 
 
 def _costs(lines: Sequence[Line]) -> str:
@@ -265,7 +310,10 @@ def _costs(lines: Sequence[Line]) -> str:
 
 
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
-    """Return the lines with the largest losses, and the number of lines without losses."""
+    """Return a table of the lines that lose most, and a sentence with the number of lines without loss.
+
+    The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
+    """
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"
     lossy = sorted((cost for cost in costs if cost[0] > cost[1]), key=lambda cost: (cost[1] - cost[0], cost[2].number))

@@ -22,7 +22,9 @@ _DARK_STYLE = """\
 def svg_document(
     size: tuple[int, int], title: str, description: str, style: str, dark_style: str, body: Iterable[str]
 ) -> str:
-    """Return an SVG document. `style` and `dark_style` are added to the common style rules.
+    """Return an SVG document with the elements of `body`.
+
+    `style` and `dark_style` are CSS rules that follow the common rules of the light and the dark theme.
 
     Units: `size` is width and height in pixels.
     """
@@ -46,7 +48,7 @@ aria-labelledby="title description">
 
 
 def svg_text(x: float, y: float, text: object, css_class: str = "", anchor: str = "") -> str:
-    """Return a text element."""
+    """Return an SVG `text` element at a position in pixels. `anchor` is its `text-anchor` attribute."""
     attributes = {"x": f"{x:g}", "y": f"{y:g}", "class": css_class, "text-anchor": anchor}
     words = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
     return f"<text{words}>{escape(str(text))}</text>"

@@ -48,10 +48,11 @@ from warploom.isa.instructions import wmma
 from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect import OPERATIONS, mma
-from warploom.nvvm.dialect.attributes import EnumAttribute, MatrixShape, Shape
-from warploom.nvvm.dialect.enums import (
+from warploom.nvvm.dialect.attributes import (
     BitOperation,
+    EnumAttribute,
     Layout,
+    MatrixShape,
     MmaFragment,
     MmaKind,
     MmaType,
@@ -61,6 +62,7 @@ from warploom.nvvm.dialect.enums import (
     ScaleKind,
     ScaleOut,
     ScaleVector,
+    Shape,
     WgmmaType,
 )
 from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup

@@ -15,7 +15,7 @@ _NAMES = {name: name for name in SIZES} | {
     "uint8_t": "unsigned char", "int16_t": "short", "uint16_t": "unsigned short", "int32_t": "int",
     "uint32_t": "unsigned int", "int64_t": "long", "uint64_t": "unsigned long",
 }  # fmt: skip
-"""Types by name."""
+"""Canonical name of each type, by all names of the type."""
 WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
 """Words that the names of types consist of."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
@@ -48,7 +48,7 @@ class CType:
 
     @property
     def is_integer(self) -> bool:
-        """Return True for an integer type."""
+        """True for an integer type."""
         return self.depth == 0 and self.base not in FLOATS | {"void", NULL.base}
 
 
@@ -95,7 +95,7 @@ class Value:
 
     @property
     def is_null(self) -> bool:
-        """Return True for a null pointer, or a value that converts to one."""
+        """True for a null pointer, or a value that converts to a null pointer."""
         return self.constant == 0 and (self.type.depth > 0 or self.type == NULL or self.type.is_integer)
 
 
@@ -121,12 +121,12 @@ def wrap(value: float, ctype: CType) -> int | float | None:
 
 
 def promoted(ctype: CType) -> CType:
-    """Return the type of an operand after integer promotion."""
+    """Return the type of an operand after the integer promotion of C++."""
     return CType(ctype.base) if ctype.base in _RANKS or not ctype.is_integer else INT
 
 
 def common(one: CType, other: CType) -> CType:
-    """Return the type of arithmetic on operands of two types."""
+    """Return the result type of arithmetic on operands of two types."""
     if is_float(one) or is_float(other):
         return CType("double" if "double" in (one.base, other.base) else "float")
     return CType(max(promoted(one).base, promoted(other).base, key=_RANKS.index))

@@ -38,7 +38,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Declared array: element type, number of elements, state space, and initial values, if any."""
+    """Declared array. `type` is the element type, and `space` the state space."""
 
     type: CType
     count: int
@@ -61,7 +61,7 @@ class Call:
 
 
 def parse_call(text: str, name: str = "<text>") -> Call:
-    """Return the only call in a text. Errors: BuiltinError builtin.text for any other text."""
+    """Return the only call of a builtin in CUDA C text. Errors: BuiltinError builtin.text for other text."""
     return _Parser(Source(name, text)).text()
 
 
@@ -123,7 +123,7 @@ class _Parser(Expressions):
             self._statement()
 
     def _parameter(self) -> None:
-        if self.next.text == "void" and self.ahead(")"):
+        if self.next.text == "void" and self.second.text == ")":
             self.take()
             return
         ctype = self.pointers(self.type())
@@ -143,7 +143,7 @@ class _Parser(Expressions):
         token = self.next
         if token.text == "enum":
             self._enumeration()
-        elif token.kind == "name" and self.ahead("("):
+        elif token.kind == "name" and self.second.text == "(":
             self._calls()
         elif self.starts_type() or token.text in _SPACES or token.text in _STORAGE:
             self._declaration()
@@ -236,15 +236,15 @@ class _Parser(Expressions):
         for _ in self.list_items(")"):
             if len(arguments) > _MOST_ARGUMENTS:
                 raise self.error(f"expected at most {_MOST_ARGUMENTS} arguments", self.next.span)
-            arguments.append(Argument(*self.argument(_expected(builtin, len(arguments)))))
+            arguments.append(Argument(*self.argument(expected_type(builtin, len(arguments)))))
         span = Span(name.span.start, self._tokens[self._at - 1].span.end)
         self._call = Call(self.source, builtin, span, tuple(arguments))
         if self.next.kind != "end":
             self.expect(";")
 
 
-def _expected(builtin: Builtin, position: int) -> CType:
-    """Return the type of undeclared names in an argument."""
+def expected_type(builtin: Builtin, position: int) -> CType:
+    """Return the type that an undeclared name gets in the argument at a position."""
     if position >= len(builtin.parameters):
         return DESCRIPTOR
     parameter = builtin.parameters[position]

@@ -46,7 +46,10 @@ _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
 
 @dataclass
 class Scope:
-    """Names of a text. If `open` is set, an undeclared name becomes a kernel parameter."""
+    """Declared names of a text. If `open` is True, an undeclared name becomes a kernel parameter.
+
+    `extents` has the extents of each array.
+    """
 
     names: dict[str, Value] = field(default_factory=dict[str, Value])
     open: bool = True
@@ -62,7 +65,10 @@ class Scope:
         return self.names[name]
 
     def declare_parameter(self, name: str, ctype: CType, *, kernel: bool = True) -> None:
-        """Declare a parameter. A pointer of a kernel points to global memory, another one to an unknown space."""
+        """Declare a parameter.
+
+        A pointer parameter of a kernel points to global memory. Pointers of other functions point to unknown memory.
+        """
         self.parameters[name] = ctype
         space = "global" if kernel and ctype.depth else ""
         if ctype.depth:
@@ -85,7 +91,7 @@ class Expressions:
 
     @property
     def next(self) -> Token:
-        """Token that comes next."""
+        """Next token, which is not consumed yet."""
         return self._tokens[self._at]
 
     def take(self) -> Token:
@@ -96,7 +102,7 @@ class Expressions:
         return token
 
     def accept(self, text: str) -> bool:
-        """Consume the next token and return True if it has a certain text."""
+        """Consume the next token if it has a certain text. Return True if it was consumed."""
         if self.next.text != text or self.next.kind in ("string", "character"):
             return False
         self.take()
@@ -109,25 +115,21 @@ class Expressions:
         return self.take()
 
     def expect_name(self, kind: str) -> Token:
-        """Consume a name, described by its kind. Errors: BuiltinError for another token."""
+        """Consume a name. `kind` describes it in messages. Errors: BuiltinError for another token."""
         if self.next.kind != "name":
             raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
         return self.take()
 
     def list_items(self, close: str) -> Iterator[None]:
-        """Yield before each item of a list with commas, and consume the closing bracket."""
+        """Yield before each item of a comma-separated list. Consume the commas and the closing bracket."""
         while not self.accept(close):
             yield
             if self.next.text != close:
                 self.expect(",")
 
-    def ahead(self, text: str) -> bool:
-        """Return True if the token after the next one has a certain text."""
-        return self.second.text == text
-
     @property
     def second(self) -> Token:
-        """Token after the next one."""
+        """Token after the next token."""
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def error(self, message: str, span: Span, hint: str = "") -> BuiltinError:
@@ -151,7 +153,7 @@ class Expressions:
         return found
 
     def pointers(self, base: CType) -> CType:
-        """Parse the pointers after a type."""
+        """Parse the `*` and qualifiers after a type, and return the pointer type."""
         found = base
         while self.accept("*"):
             found = replace(found, depth=found.depth + 1)
@@ -395,7 +397,7 @@ def _combine(sign: str, left: Value, right: Value) -> Value:
 
 
 def _moved(sign: str, pointer: Value, index: Value) -> Value:
-    """Return a pointer moved by an index in elements."""
+    """Return a pointer plus or minus an index, which counts elements."""
     known = isinstance(index.constant, int)
     wraps = is_unsigned(index.type) and index.type.size < pointer.type.size
     if pointer.type.depth == 0 or pointer.terms is None or index.terms is None or not (known or index.type.is_integer):

@@ -1,7 +1,7 @@
-"""Registry of the builtins by number and by name, with the facts that follow from the names.
+"""Registry of the tensor-core builtins of NVIDIA's compiler by number and by name.
 
 A row of ROWS is one shape of one unit, and its operations have consecutive numbers. The name of an operation implies
-the matrix, the element types and the C types of the parameters.
+the matrix, the element types and the C types of the parameters. The reference text is a description of cicc.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ ROWS = """
     763     sm_80   bf16   m8n32k16   ld_a ld_b
     765     sm_90a  wgmma  -          f16 bf16 tf32 f8
 """  # noqa: E501
-"""Rows of builtins.
+"""Table of the builtins.
 
 The reference text has the stores and loads of f64 and tf32 one number off in its overview of 751 to 764. Its entries
 of 745 to 764 agree with these rows.
 """
 
 BARRIERS = range(769, 771)
-"""Numbers of the warpgroup's barriers, which are no functions that a program can call."""
+"""Numbers of the warpgroup barriers, which a program cannot call by name."""
 
 _ELEMENT = {"hmma": "f16", "dmma": "f64", "tf32": "tf32", "bf16": "bf16", "bmma": "b1"}
 _ACCUMULATOR = {"dmma": "f64", "tf32": "f32", "bf16": "f32", "imma": "s32", "bmma": "s32"}
@@ -67,7 +67,10 @@ _BOOLEANS = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter with its name and C type. A pointer to `const` is read, another one is written."""
+    """Parameter of a builtin: its name and C type.
+
+    The builtin reads through a pointer to `const`, and writes through any other pointer.
+    """
 
     name: str
     base: str
@@ -82,8 +85,8 @@ class Parameter:
 class Builtin:
     """Builtin function of the compiler.
 
-    `kind` is "load", "store", "multiply" or "warpgroup". `types` are the element types of the operands a, b, c and d; a
-    load or store has only the type of its `matrix`.
+    `kind` is "load", "store", "multiply" or "warpgroup". `types` are the element types of the operands a, b, c and d. A
+    load or store has only the type of its `matrix`. `bits` is the operation on single bits, "xor", "and" or "".
     """
 
     number: int
@@ -98,7 +101,7 @@ class Builtin:
 
     @cached_property
     def name(self) -> str:
-        """Name in a program."""
+        """Name of the function in CUDA C."""
         if self.kind == "warpgroup":
             return f"__wgmma_mma_async_{self.operation}"
         unit = self.unit
@@ -108,12 +111,12 @@ class Builtin:
 
     @property
     def is_second_generation(self) -> bool:
-        """Return True if the builtin came with SM 80: it moves through generic addresses and ignores `satf`."""
+        """True if the builtin came with SM 80. It uses generic addresses and ignores the parameter `satf`."""
         return self.unit in _SECOND_GENERATION
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters in order. A warpgroup multiplication takes A and B after them, with types of their own."""
+        """Parameters in order. A warpgroup multiplication also takes A and B, whose types depend on the call."""
         if self.kind == "warpgroup":
             sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
             flags = (Parameter(name, "bool") for name in self.booleans)
@@ -137,7 +140,7 @@ class Builtin:
 
     @property
     def prototype(self) -> str:
-        """Type of the function in the compiler's front end."""
+        """Type of the C function."""
         types = [str(parameter) for parameter in self.parameters]
         return f"void ({', '.join([*types, *(['...'] * (self.kind == 'warpgroup'))])})"
 
@@ -180,14 +183,14 @@ def similar_name(name: str) -> str:
 
 
 def builtin_named(name: str) -> Builtin:
-    """Return the builtin of a name. Errors: UsageError for an unknown name."""
+    """Return the builtin with a name. Errors: UsageError for an unknown name."""
     if name in BY_NAME:
         return BY_NAME[name]
     raise UsageError(f"unknown builtin {name!r}", hint=similar_name(name))
 
 
 def builtin_numbered(number: int) -> Builtin:
-    """Return the builtin of a number. Errors: UsageError for an unknown number."""
+    """Return the builtin with a number. Errors: UsageError for an unknown number."""
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:

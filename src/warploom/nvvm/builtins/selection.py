@@ -22,7 +22,7 @@ _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
 
 class ArgumentError(NamedTuple):
-    """Error at the argument of a position, or at the call itself for None."""
+    """Error at the argument with an index, or at the whole call if `position` is None."""
 
     position: int | None
     message: str
@@ -30,7 +30,7 @@ class ArgumentError(NamedTuple):
 
 
 class RefusedCall(Exception):
-    """Call that the compiler refuses, with all errors."""
+    """Exception for a call that the compiler refuses, with all errors of the call."""
 
     def __init__(self, *errors: ArgumentError) -> None:
         super().__init__(*errors)
@@ -39,11 +39,12 @@ class RefusedCall(Exception):
 
 @dataclass(frozen=True)
 class Selection:
-    """Instruction of a call: form, words by slot, slots written last, and constants by operand.
+    """Instruction of a builtin's call: its form, its modifiers by name, and the origin of each operand.
 
-    `fragments` maps vector operands to the positions of the arguments that point to them, `values` does so for single
-    values, and `address` for addresses. A is a value if it is a descriptor, and a fragment if it is in registers.
-    `offset` is what the instruction adds to its address.
+    `late` names the modifiers that are printed last. `constants` are the constant operands. `fragments` maps a vector
+    operand to the index of the argument that points to its elements. `values` and `address` map a scalar operand and an
+    address operand to the index of their argument. A descriptor of A is in `values`, and A in registers in `fragments`.
+    `offset` is the constant in the instruction's address operand, in bytes.
     """
 
     form: Form
@@ -128,7 +129,7 @@ def _pointers_match(parameter: Parameter, type: CType) -> bool:
 
 
 def gate_message(builtin: Builtin) -> str:
-    """Return the compiler's message for a target without a builtin.
+    """Return the compiler's message for a builtin that the target lacks.
 
     Source: cicc, Architecture Gating. The builtins that came with SM 80 have no gate of their own there.
     """
@@ -150,18 +151,18 @@ def _constant(value: Value, type: CType = INT) -> int | None:
     return None if constant is None else int(constant)
 
 
-def _rowcol(values: Sequence[Value], position: int, most: int) -> int:
-    rowcol = _constant(values[position])
-    if rowcol is None:
-        raise RefusedCall(ArgumentError(position, "unexpected 'rowcol' operand"))
-    if not 0 <= rowcol <= most:
-        expected = "0 or 1" if most == 1 else "0, 1, 2, or 3"
-        raise RefusedCall(ArgumentError(position, f"'rowcol' operand can be {expected} only"))
-    return rowcol
+def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
+    """Return a constant argument. `expected` lists its legal values, as the compiler's message does."""
+    code = _constant(values[position])
+    if code is None:
+        raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
+    if str(code) not in expected.replace(",", "").split():
+        raise RefusedCall(ArgumentError(position, f"'{name}' operand can be {expected} only"))
+    return code
 
 
 def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
-    layout = _LAYOUTS[_rowcol(values, 3, 1)]
+    layout = _LAYOUTS[_code(values, 3, "rowcol", "0 or 1")]
     is_load = builtin.kind == "load"
     position = 1 if is_load else 0
     pointer = values[position]
@@ -189,7 +190,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
 
 
 def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
-    rowcol = _rowcol(values, 4, 3)
+    rowcol = _code(values, 4, "rowcol", "0, 1, 2, or 3")
     types = builtin.types
     words = {
         "alayout": _LAYOUTS[rowcol >> 1],
@@ -199,7 +200,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
         "ctype": types["c"],
     }
     has_satf = builtin.unit != "bmma" and not builtin.is_second_generation
-    saturation = _saturation(values) if has_satf else ""
+    saturation = "satfinite" if has_satf and _code(values, 5, "satf", "0, or 1") else ""
     if builtin.unit == "hmma":
         words["aligned"] = "aligned"
     else:
@@ -210,15 +211,6 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
     late = _LATE_SLOTS if builtin.is_second_generation else ()
     fragments = {name: position for position, name in enumerate("dabc")}
     return Selection(form_that_allows(WMMA, present), present, late, fragments=fragments)
-
-
-def _saturation(values: Sequence[Value]) -> str:
-    found = _constant(values[5])
-    if found is None:
-        raise RefusedCall(ArgumentError(5, "unexpected 'satf' operand"))
-    if found not in (0, 1):
-        raise RefusedCall(ArgumentError(5, "'satf' operand can be 0, or 1 only"))
-    return "satfinite" if found else ""
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
@@ -235,7 +227,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
-    """Yield the illegal layouts. Matrices of types with fewer than 8 bits have one legal layout each."""
+    """Yield an error for each illegal layout. Elements of fewer than 8 bits allow one layout per matrix."""
     opcode = selection.text().partition(" ")[0].split(".")
     if builtin.kind == "multiply":
         legal = {"alayout": "row", "blayout": "col"}

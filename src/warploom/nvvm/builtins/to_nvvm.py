@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, CType, Value, wrap
 from warploom.nvvm.builtins.cuda_parser import Call
 from warploom.nvvm.builtins.selection import Selection
-from warploom.nvvm.dialect.enums import BitOperation, Layout, MmaFragment, MmaType, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, Layout, MmaFragment, MmaType, Overflow
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to, struct_of
 from warploom.nvvm.dialect.wgmma import (
     WgmmaCommitGroup,
@@ -63,7 +63,7 @@ class _Builder:
         return operation.results[0]
 
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
-        """Return a constant, or an argument for a variable."""
+        """Return an argument of the call as a constant, or as an argument of the function if it is a variable."""
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:
             return self._argument(type)

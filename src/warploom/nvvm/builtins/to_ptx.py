@@ -31,7 +31,9 @@ _ACCUMULATOR = "d"
 
 
 def write(call: Call, selection: Selection, target: Target, version: Version | None = None) -> Module:
-    """Return the module of a call, by default in the first PTX version with all its instructions.
+    """Return a module with a function that contains the call.
+
+    Without a version, the module has the first PTX version with all instructions.
 
     Errors: BuiltinError builtin.computed for an argument that is no sum of a constant and variables
     """
@@ -69,9 +71,8 @@ class _CallWriter:
         self._store(operands)
         self._write(control.RET)
         arrays = [self._array(name, array) for name, array in self._arrays.items() if array.space == "shared"]
-        params = [
-            Variable("param", _parameter_type(ctype), self._parameter(name)) for name, ctype in call.parameters.items()
-        ]
+        types = {name: _FLOATS.get(str(ctype), f"b{8 * ctype.size}") for name, ctype in call.parameters.items()}
+        params = [Variable("param", word, self._parameter(name)) for name, word in types.items()]
         return Function(
             "entry" if call.is_kernel else "func",
             call.function,
@@ -144,7 +145,10 @@ class _CallWriter:
         return self._computed(integer.MAD, word, words, "d", a=register, b=Integer(factor), c=addend)
 
     def _address(self, argument: Argument) -> Address:
-        """Return the address of the instruction. An offset that the instruction cannot add is added before."""
+        """Return the address operand.
+
+        An `add` instruction adds the part of the offset that the address operand cannot contain.
+        """
         base = self._base(argument, self._selection.words["ss"])
         if more := argument.value.offset - self._selection.offset:
             base = self._computed(integer.ADD, "b64", {"op": "add", "type": "s64"}, "d", a=base, b=Integer(more))
@@ -161,7 +165,7 @@ class _CallWriter:
         return self._bases[key]
 
     def _origin(self, value: Value, space: str) -> Name:
-        """Return the address of the pointer's parameter or array."""
+        """Return the address in a pointer parameter, or the address of an array."""
         if not value.base:
             return self._constant("b64", int(value.constant or 0))
         if (array := self._call.arrays.get(value.base)) is not None:
@@ -176,7 +180,7 @@ class _CallWriter:
         return self._computed(memory.CVTA_TO, "b64", {"space": space, "size": "u64"}, "p", a=pointer)
 
     def _add_terms(self, base: Name, value: Value) -> Name:
-        """Return a base plus the variables of a sum, each extended from its type."""
+        """Return a base address plus the variables of a sum, each sign- or zero-extended and times its factor."""
         for name, factor in value.terms or ():
             ctype = self._call.parameters.get(name, CType("unsigned int"))
             if ctype.size != 4:
@@ -215,7 +219,7 @@ class _CallWriter:
             self._write(move.MOV, {"type": word}, d=name, a=source)
 
     def _is_read(self, operand: str) -> bool:
-        """Return True if the instruction reads a fragment, unlike a loaded one or a D that is overwritten."""
+        """Return False for the fragment that a load writes, and for a D that a multiplication overwrites."""
         if self._call.builtin.kind == "load":
             return False
         return operand != _ACCUMULATOR or self._selection.constants.get("scale_d", 0) == 1
@@ -243,9 +247,5 @@ class _CallWriter:
         return word if word in _FRAGMENT_TYPES else "b32"
 
     def _unsupported(self, span: Span) -> BuiltinError:
-        message = "an argument that has to be computed; expected a constant, a variable, or a pointer and a constant"
+        message = "the argument has to be computed; expected a constant, a variable, or a pointer plus a constant"
         return BuiltinError([diagnostic_at(self._call.source, span, message, "builtin.computed")])
-
-
-def _parameter_type(ctype: CType) -> str:
-    return _FLOATS.get(str(ctype), f"b{8 * ctype.size}")

@@ -32,7 +32,7 @@ class Token:
 
 
 class BuiltinError(LowerError):
-    """Call that the compiler refuses, or text that contains no call."""
+    """Error for a call that the compiler refuses, or for text that is no call of a builtin."""
 
 
 def diagnostic_at(source: Source, span: Span, message: str, code: str = "builtin.text", hint: str = "") -> Diagnostic:

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Dialect
 from warploom.nvvm.dialect import (
     attributes,
     copies,
-    enums,
     fences,
     matrix,
     mbarrier,
@@ -22,12 +21,11 @@ from warploom.nvvm.dialect import (
     wgmma,
     wmma,
 )
-from warploom.nvvm.dialect.inline_ptx import InlinePtx
-from warploom.nvvm.dialect.operation import Operation
+from warploom.nvvm.dialect.operation import InlinePtx, Operation
 
 _MODULES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
 FAMILIES: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
-"""Modules of the operations, by name."""
+"""Modules that define the operations of an instruction family, by name."""
 
 _Class = TypeVar("_Class")
 
@@ -53,11 +51,7 @@ OPERATIONS: tuple[type[Operation], ...] = tuple(
     defined for family in FAMILIES.values() for defined in operations_of(family)
 )
 """Operations of all families."""
-ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
-    defined for module in (attributes, enums) for defined in _defined(module, Attribute)
-)
-"""Attributes of the dialect."""
-NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], list(ATTRIBUTES))
+NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], _defined(attributes, Attribute))
 """Dialect to load into an xDSL context."""
 
-__all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]
+__all__ = ["FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]

@@ -1,4 +1,4 @@
-"""Base classes of the dialect's attributes: enumerations, and named extents of matrices."""
+"""Attributes of the dialect: enumerations with MLIR's cases, and named extents of matrices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from xdsl.printer import Printer
 class EnumAttribute(Data[str], ABC):
     """Enumeration attribute, written in angle brackets: `#nvvm.mma_layout<row>`.
 
-    MLIR prints the brackets alone where the context names the enumeration.
+    Where the syntax of an operation implies the enumeration, MLIR prints only the brackets: `<row>`.
     """
 
     cases: ClassVar[tuple[str, ...]]
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Read one of the cases."""
+        """Parse one of the words in `cases`."""
         start = parser.pos
         word = parser.parse_optional_identifier()
         if word not in cls.cases:
@@ -114,3 +114,87 @@ class MatrixShape(ExtentsAttribute):
     FIELDS = ("m", "n")
     m: IntAttr
     n: IntAttr
+
+
+# Enumerations ----------------------------------------------------------------------------------------------
+
+
+def _enum(name: str, cases: str, base: type[EnumAttribute] = EnumAttribute) -> type[EnumAttribute]:
+    members = {"name": f"nvvm.{name}", "cases": tuple(cases.split()), "__module__": __name__}
+    return irdl_attr_definition(cast("type[EnumAttribute]", type(name, (base,), members)))
+
+
+BitOperation = _enum("mma_b1op", "none xor_popc and_popc")
+"""Operation that combines single bits before they are counted."""
+BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32")
+"""Number of elements that share one scale."""
+CacheModifier = _enum("load_cache_modifier", "ca cg cs lu cv", BareEnumAttribute)
+"""Cache operator of a copy."""
+CancelQuery = _enum(
+    "cluster_launch_control_query_type",
+    "is_canceled get_first_cta_id_x get_first_cta_id_y get_first_cta_id_z",
+    BareEnumAttribute,
+)
+"""Question about the response to a cancelled cluster launch."""
+Collector = _enum("tcgen05_mma_collectorop", "discard lastuse fill use")
+"""Use of the collector buffer, which keeps a matrix for later multiplications."""
+CollectorBuffer = _enum("tcgen05_mma_collectorb", "b0 b1 b2 b3")
+"""Collector buffer of matrix B."""
+CopyFormat = _enum("tcgen05_cp_src_fmt", "b6x16_p32 b4x16_p64")
+"""Packed source elements that a copy to tensor memory unpacks."""
+CopyMulticast = _enum("tcgen05_cp_multicast", "none warpx2_02_13 warpx2_01_23 warpx4")
+"""Warps that receive a copy to tensor memory."""
+CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b")
+"""Shape of a copy to tensor memory."""
+CtaGroup = _enum("cta_group", "cta_1 cta_2")
+"""Number of CTAs that execute a tensor-memory instruction together."""
+GridAction = _enum("grid_dep_action", "wait launch_dependents", BareEnumAttribute)
+"""Action on dependent grids."""
+Layout = _enum("mma_layout", "row col")
+"""Row-major or column-major order of a matrix."""
+LoadMode = _enum("tma_load_mode", "tile im2col im2col_w im2col_w_128 tile_gather4")
+"""Addressing mode of a tensor load."""
+MatrixElement = _enum("ld_st_matrix_elt_type", "b16 b8 b8x16.b6x16_p32 b8x16.b4x16_p64")
+"""Element type of a matrix that is loaded or stored."""
+MmaFragment = _enum("mma_frag", "a b c")
+"""Matrix of a multiplication that is loaded."""
+MmaKind = _enum("mma_kind", "f8f6f4")
+"""Word of `.kind` for a multiplication of floats with 8 bits or fewer."""
+MmaType = _enum("mma_type", "f16 f32 tf32 bf16 s8 u8 s32 s4 u4 b1 f64 e4m3 e5m2 e3m2 e2m3 e2m1")
+"""Element type of a matrix that a warp multiplies."""
+Order = _enum("mem_order", "weak relaxed acquire release acq_rel sc mmio volatile")
+"""Memory order of an operation."""
+Overflow = _enum("mma_int_overflow", "satfinite wrapped")
+"""Treatment of integer results that leave their range."""
+Proxy = _enum("proxy_kind", "alias async async.global async.shared tensormap generic")
+"""Memory proxy."""
+Reduction = _enum("tma_redux_kind", "add max min inc dec and or xor")
+"""Operation of a tensor reduction."""
+RegisterAction = _enum("action", "decrease increase", BareEnumAttribute)
+"""Direction in which a warpgroup changes its number of registers."""
+ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
+"""Number format of block scales."""
+ScaleIn = _enum("wgmma_scale_in", "one neg")
+"""Sign that matrix A or B is multiplied by."""
+ScaleKind = _enum("block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4")
+"""Word of `.kind` for a multiplication with block scales."""
+ScaleOut = _enum("wgmma_scale_out", "zero one")
+"""Factor of the accumulator: `one` adds it to the product, `zero` overwrites it."""
+ScaleVector = _enum("scale_vec_size", "x1 x2 x4")
+"""Number of block scales for each row of A and each column of B."""
+Scope = _enum("mem_scope", "cta cluster gpu sys")
+"""Set of threads to which a memory order applies."""
+SharedSpace = _enum("shared_space", "cta cluster")
+"""Shared memory of the executing CTA, or of its cluster."""
+StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
+"""Addressing mode of a tensor store."""
+TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
+"""Word of `.kind` for a multiplication in tensor memory."""
+TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
+"""Shape of a load or store of tensor memory."""
+TensorWait = _enum("tcgen05_wait", "load store")
+"""Accesses to tensor memory that a thread waits for."""
+ThreadSync = _enum("tcgen05_fence", "before after")
+"""Position of a fence relative to a synchronisation of threads."""
+WgmmaType = _enum("wgmma_type", "f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32")
+"""Element type of a matrix that a warpgroup multiplies."""

@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.isa.instructions import async_copy, bulk
-from warploom.nvvm.dialect.enums import CacheModifier
+from warploom.nvvm.dialect.attributes import CacheModifier
 from warploom.nvvm.dialect.lowering import Lowering
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import explicit_space_of, pointer, pointer_to, space_of
@@ -80,7 +80,7 @@ class CpAsyncCommitGroup(Operation):
 
 @operation("nvvm.cp.async.wait.group", async_copy.WAIT_GROUP)
 class CpAsyncWaitGroup(Operation):
-    """Wait until at most n of the latest groups are pending."""
+    """Wait until at most `n` of the latest groups are pending."""
 
     n = prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
@@ -156,7 +156,7 @@ class BulkPrefetch(Operation):
 
 @operation("nvvm.cp.async.bulk.global.shared.cta", bulk.STORE)
 class BulkStore(Operation):
-    """Bulk copy from shared to global memory; a mask selects bytes of every 16."""
+    """Bulk copy from shared to global memory. A mask may select bytes of each chunk of 16 bytes."""
 
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(1))
@@ -182,7 +182,7 @@ class BulkStore(Operation):
 
 @operation("nvvm.cp.async.bulk.shared.cluster.shared.cta", bulk.COPY_IN_CLUSTER)
 class BulkInCluster(Operation):
-    """Bulk copy from the shared memory of this CTA to that of another CTA of the cluster."""
+    """Bulk copy from the shared memory of this CTA to the shared memory of another CTA in the cluster."""
 
     dstMem = operand_def(pointer(7))
     srcMem = operand_def(pointer(3))
@@ -206,7 +206,10 @@ class BulkCommitGroup(Operation):
 
 @operation("nvvm.cp.async.bulk.wait_group", bulk.WAIT_GROUP)
 class BulkWaitGroup(Operation):
-    """Wait until at most `group` of the latest groups are pending, or have sources that are not read yet."""
+    """Wait until at most `group` of the latest groups are pending.
+
+    With `read`, a group is pending until all its sources are read.
+    """
 
     group = prop_def(IntegerAttr[I32])
     read = opt_prop_def(UnitAttr)

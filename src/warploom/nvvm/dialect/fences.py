@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
 from warploom.isa.instructions import barrier
-from warploom.nvvm.dialect.enums import Order, Proxy, Scope, SharedSpace
+from warploom.nvvm.dialect.attributes import Order, Proxy, Scope, SharedSpace
 from warploom.nvvm.dialect.lowering import Immediate, Lowering
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import pointer
@@ -33,7 +33,7 @@ class FenceScCluster(Operation):
 
 @operation("nvvm.fence.proxy", barrier.FENCE_PROXY)
 class FenceProxy(Operation):
-    """Fence between the generic proxy and another one."""
+    """Fence between the generic proxy and another proxy."""
 
     kind = prop_def(Proxy)
     space = opt_prop_def(SharedSpace)
@@ -94,7 +94,7 @@ class FenceProxyRelease(_TensorMapFence):
 
 
 class _RestrictedFence(Operation):
-    """Fence of the cluster that only orders synchronisation in shared memory."""
+    """Fence of the cluster that orders only synchronisation operations on shared memory."""
 
     order = prop_def(Order)
 
@@ -109,7 +109,7 @@ class _RestrictedFence(Operation):
 
 @operation("nvvm.fence.proxy.sync_restrict", barrier.FENCE_PROXY_TO)
 class FenceProxySyncRestrict(_RestrictedFence):
-    """Fence between asynchronous accesses and synchronisation in shared memory."""
+    """Fence between asynchronous accesses and synchronisation operations on shared memory."""
 
     fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
     toProxy = prop_def(Proxy, default_value=Proxy("async"))
@@ -127,7 +127,7 @@ class FenceProxySyncRestrict(_RestrictedFence):
 
 @operation("nvvm.fence.sync_restrict", barrier.FENCE_RESTRICTED)
 class FenceSyncRestrict(_RestrictedFence):
-    """Fence between accesses and synchronisation in shared memory."""
+    """Fence between accesses and synchronisation operations on shared memory."""
 
     def lower(self) -> Lowering:
         return self.instruction(self._words())

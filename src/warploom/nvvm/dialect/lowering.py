@@ -1,4 +1,4 @@
-"""PTX of an operation before its values have registers: instructions over values, labels and copies."""
+"""PTX of an operation before register allocation: labels, and instructions on SSA values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Ve
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Vector operand of all registers of some values."""
+    """Vector operand that consists of all registers of some values."""
 
     values: Sequence[SSAValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Address operand; a tensor has coordinates."""
+    """Address operand. An address in a tensor also has coordinates."""
 
     base: SSAValue | Temporary
     coordinates: Sequence[SSAValue] = ()
@@ -33,13 +33,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """Operand that is written as a constant if the value is one, and as a register otherwise."""
+    """Operand that is printed as a constant if its value is constant, and as a register otherwise."""
 
     value: SSAValue
 
     @property
     def constant(self) -> int | None:
-        """Constant of the value, or None if the value is computed."""
+        """Number of a constant value, or None if the value is computed at run time."""
         owner = self.value.owner
         attribute = owner.value if isinstance(owner, ConstantOp | arith.ConstantOp) else None
         return attribute.value.data if isinstance(attribute, IntegerAttr) else None
@@ -55,7 +55,7 @@ class Temporary:
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """Result that is not wanted: the sink `_`."""
+    """Unused result, which is printed as the sink `_`."""
 
 
 OperandTemplate: TypeAlias = "SSAValue | Registers | Memory | Immediate | Temporary | Discarded | int"
@@ -65,10 +65,10 @@ RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class InstructionTemplate:
-    """Instruction over values: its possible forms, its words by slot and its operands by name.
+    """Instruction on SSA values: its possible forms, its modifiers by name, its operands by name.
 
-    The first form with a row that allows the words is used. The words of the `late` slots are written last, in the
-    order that LLVM prints.
+    The first form with a row that allows the modifiers is used. `late` names the modifiers that are printed last, as
+    LLVM prints them.
     """
 
     forms: Sequence[Form]
@@ -79,16 +79,19 @@ class InstructionTemplate:
 
     @property
     def present_words(self) -> dict[str, str]:
-        """Words by slot, without the slots that are empty."""
+        """Modifiers by name, without absent modifiers."""
         return {slot: word for slot, word in self.words.items() if word}
 
     @property
     def form(self) -> Form:
-        """Form that allows the words."""
+        """First form that allows the modifiers."""
         return form_that_allows(self.forms, self.present_words)
 
     def instruction(self, names_of: RegisterNames) -> Instruction:
-        """Return the instruction with register names in place of values, without operands that its form lacks."""
+        """Return the instruction with register names in place of values.
+
+        Operands that the form of the instruction lacks are left out.
+        """
         form = self.form
         guard = None if self.guard is None else Guard(names_of(self.guard)[0])
         operands = {name: _operand(each, names_of) for name, each in self.operands.items() if name in form.operands}
@@ -106,8 +109,8 @@ class LabelTemplate:
 class Lowering:
     """PTX of an operation.
 
-    `copies` are pairs of an operand and the result that takes over its registers. The operand is copied before the
-    instructions.
+    `copies` are pairs of an operand and the result that the instructions read and write in its place. The operand is
+    copied to the registers of the result before the first instruction.
     """
 
     statements: Sequence[InstructionTemplate | LabelTemplate]

@@ -9,15 +9,17 @@ from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 
 from warploom.isa.binding.compose import rows_with
 from warploom.isa.instructions import matrix
-from warploom.nvvm.dialect.attributes import MatrixShape
-from warploom.nvvm.dialect.enums import Layout, MatrixElement
+from warploom.nvvm.dialect.attributes import Layout, MatrixElement, MatrixShape
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import pointer, space_of, struct_of
 
 
 def _type_words(element: str) -> dict[str, str]:
-    """Return the words of an element type, which may be packed in memory and unpacked in registers."""
+    """Return the modifiers of an element type.
+
+    An element type such as `b8x16.b6x16_p32` states the format in registers and the packed format in memory.
+    """
     unpacked, _, packed = element.partition(".")
     return {"dst_fmt": unpacked, "src_fmt": packed} if packed else {"type": element}
 
@@ -34,7 +36,7 @@ class _MatrixMove(Operation):
     eltType = prop_def(MatrixElement)
 
     def words(self, count: int) -> dict[str, str]:
-        """Return the words by slot of a move of so many matrices."""
+        """Return the modifiers by name for a load or store of `count` matrices."""
         return {
             "shape": str(self.shape),
             "num": f"x{count}",

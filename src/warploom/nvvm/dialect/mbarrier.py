@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_result_def, prop_def, result_def
 
 from warploom.isa.instructions import control, mbarrier, memory, move
-from warploom.nvvm.dialect.enums import Scope
+from warploom.nvvm.dialect.attributes import Scope
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     InstructionTemplate,
@@ -93,11 +93,11 @@ class _Ordered(_Scoped):
 
     @property
     def is_relaxed(self) -> bool:
-        """Return True if the operation orders no other memory accesses."""
+        """True if the operation orders no other memory accesses."""
         return bool(self.relaxed.value.data)
 
     def order_words(self, default: str) -> dict[str, str]:
-        """Return the words by slot of the memory order, whose default is "acquire" or "release"."""
+        """Return the modifiers of the memory order by name. `default` is "acquire" or "release"."""
         if self.is_relaxed:
             return {"sem": "relaxed", "scope": self.scope.data}
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
@@ -136,7 +136,7 @@ class _Arrival(_Ordered):
 
     @property
     def results_by_name(self) -> dict[str, OperandTemplate]:
-        """State of the phase, and the sink that stands in its place in another CTA's memory."""
+        """Result operands by name: the state of the phase, or `_` for an mbarrier of another CTA."""
         state = Temporary("state", "b64") if self.res is None else self.res
         return {"state": state, "_": Discarded()}
 
@@ -150,7 +150,7 @@ class _CountedArrival(_Arrival):
 
     @property
     def has_intrinsic_without_count(self) -> bool:
-        """Return True if MLIR lowers the operation to an intrinsic without a count."""
+        """True if MLIR lowers the operation to an intrinsic without a count."""
         return False
 
     def lower(self) -> Lowering:
@@ -206,7 +206,10 @@ class MbarrierArriveDropNocomplete(_NoComplete):
 
 
 class _ExpectingArrival(_Arrival):
-    """Arrival that adds to the bytes of a phase. The operands are the address and the number of bytes."""
+    """Arrival that increases the bytes that a phase waits for.
+
+    The first operands are the address and the number of bytes.
+    """
 
     def lower(self) -> Lowering:
         address, count, *_ = self.operands
@@ -218,7 +221,7 @@ _EXPECTING = (mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE)
 
 @operation("nvvm.mbarrier.arrive.expect_tx", *_EXPECTING, words={"op": "arrive"})
 class MbarrierArriveExpectTx(_ExpectingArrival):
-    """Arrival at an mbarrier that adds to the bytes that the phase waits for."""
+    """Arrival at an mbarrier that increases the bytes that the phase waits for."""
 
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
@@ -250,7 +253,7 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
 
 @operation("nvvm.mbarrier.arrive_drop.expect_tx", *_EXPECTING, words={"op": "arrive_drop"})
 class MbarrierArriveDropExpectTx(_ExpectingArrival):
-    """Arrival that adds to the bytes that the phase waits for and lowers the arrivals of later phases."""
+    """Arrival that increases the bytes that the phase waits for and lowers the arrivals of later phases."""
 
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)

@@ -28,9 +28,9 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from warploom.isa.binding.compose import rows_with, slots_of
-from warploom.nvvm.dialect.attributes import EnumAttribute, Shape
-from warploom.nvvm.dialect.enums import (
+from warploom.nvvm.dialect.attributes import (
     BitOperation,
+    EnumAttribute,
     Layout,
     MmaKind,
     MmaType,
@@ -38,6 +38,7 @@ from warploom.nvvm.dialect.enums import (
     ScaleFormat,
     ScaleKind,
     ScaleVector,
+    Shape,
 )
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
@@ -50,7 +51,7 @@ _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 
 
 def multiplicand_type(type: Attribute) -> str:
-    """Return the element type that the type of A or B implies, or ""."""
+    """Return the PTX element type that the LLVM type of A or B implies, or "" if there are several."""
     match type:
         case VectorType() if isinstance(type.element_type, Float16Type):
             return "f16"
@@ -61,7 +62,7 @@ def multiplicand_type(type: Attribute) -> str:
 
 
 def accumulator_type(type: Attribute) -> str:
-    """Return the element type of an accumulator or of a result."""
+    """Return the PTX element type for the LLVM type of an accumulator or of a result."""
     match type:
         case LLVMStructType() if type.types.data:
             return accumulator_type(type.types.data[0])
@@ -79,7 +80,7 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return the word by slot of integers that saturate."""
+    """Return `.satfinite` by name if integer results saturate, or no modifiers."""
     return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 
@@ -94,7 +95,7 @@ class Multiplication(Operation):
     res = result_def(LLVMStructType)
 
     NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {}
-    """Types of the operands after C, by the name that precedes them."""
+    """Types of the operands after C, by the keyword that precedes the operands in the text."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -169,7 +170,7 @@ class Multiplication(Operation):
 
     @property
     def words(self) -> dict[str, str]:
-        """Words of the instruction by slot."""
+        """Modifiers of the instruction by name."""
         given = (self.multiplicandAPtxType, self.multiplicandBPtxType)
         a, b = (
             word.data if word is not None else multiplicand_type(values[0].type) if values else ""
@@ -218,7 +219,7 @@ class Multiplication(Operation):
 
 
 class _Matrices(Operation):
-    """Operands of every multiplication of a warp."""
+    """Operands A, B and C, which each multiplication of a warp has."""
 
     operandA = var_operand_def()
     operandB = var_operand_def()
@@ -226,7 +227,7 @@ class _Matrices(Operation):
 
 
 class _Metadata(Multiplication):
-    """Metadata of a sparse A, and the selector of the lanes that provide them."""
+    """Multiplication with a sparse A, with the metadata of A and the selector of the lanes that hold them."""
 
     orderedMetadata = opt_prop_def(UnitAttr)
     sparseMetadata = operand_def(i32)
@@ -242,7 +243,7 @@ class _Metadata(Multiplication):
 
 
 class _Scales(Multiplication):
-    """Block scales of A and B, with the bytes and threads that provide them."""
+    """Multiplication with block scales of A and B. Bytes and threads select the registers with the scales."""
 
     scaleAData = operand_def(i32)
     byteIdA = operand_def(i16)

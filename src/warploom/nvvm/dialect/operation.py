@@ -1,4 +1,4 @@
-"""Base class of the dialect's operations: their forms, their PTX, and verification by the forms."""
+"""Base class of the dialect's operations, which verifies them by their forms, and nvvm.inline_ptx."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from itertools import count
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict, irdl_op_definition
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    opt_operand_def,
+    prop_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import Diagnostic
@@ -42,9 +52,9 @@ class Operation(IRDLOperation, ABC):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
     FORMS: ClassVar[tuple[Form, ...]] = ()
-    """Forms that its instruction may have."""
+    """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
-    """Words by slot that its instruction always has."""
+    """Modifiers by name that the instruction of the operation always has."""
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
@@ -72,10 +82,10 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the instruction with words by slot and operands by name.
+        """Return the instruction with modifiers by name and operands by name.
 
-        An operand that is None is absent, and the forms without a place for a source operand are ruled out. A plain
-        value becomes an address where the forms have one. An operand that stands together with a word adds that word.
+        An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
+        becomes an address if the form has an address operand. An operand that requires a modifier adds the modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -105,7 +115,7 @@ class Operation(IRDLOperation, ABC):
                 if isinstance(statement, InstructionTemplate)
             ]
         except FormError as error:
-            raise self.error(f"is of no instruction: {error}") from None
+            raise self.error(f"has no PTX instruction: {error}") from None
         for instruction in instructions:
             if isinstance(found := bind(instruction), Diagnostic):
                 raise self.error(found.message)
@@ -119,7 +129,7 @@ _Class = TypeVar("_Class", bound=Operation)
 
 
 def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its forms and its constant words by slot."""
+    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by name."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name
@@ -140,3 +150,23 @@ def _placeholders() -> RegisterNames:
         return tuple(f"%v{next(numbers)}" for _ in range(size))
 
     return names_of
+
+
+@operation("nvvm.inline_ptx")
+class InlinePtx(Operation):
+    """PTX text with the values that the text reads, changes and writes."""
+
+    irdl_options = SEGMENTED
+    readOnlyArgs = var_operand_def()
+    readWriteArgs = var_operand_def()
+    ptxCode = prop_def(StringAttr)
+    predicate = opt_operand_def(i1)
+    writeOnlyArgs = var_result_def()
+    assembly_format = (
+        "$ptxCode (`ro` `(` $readOnlyArgs^ `:` type($readOnlyArgs) `)`)?"
+        " (`rw` `(` $readWriteArgs^ `:` type($readWriteArgs) `)`)?"
+        " (`,` `predicate` `=` $predicate^)? attr-dict (`->` type($writeOnlyArgs)^)?"
+    )
+
+    def lower(self) -> Lowering:
+        return Lowering([])

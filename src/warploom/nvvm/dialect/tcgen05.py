@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdsl.dialects.builtin import UnitAttr, VectorType, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import BaseAttr, eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from warploom.isa.instructions import tcgen05
-from warploom.nvvm.dialect.enums import (
+from warploom.nvvm.dialect.attributes import (
     CopyFormat,
     CopyMulticast,
     CopyShape,
@@ -34,7 +36,7 @@ class _Grouped(Operation):
 
     @property
     def group_word(self) -> dict[str, str]:
-        """Word by slot of the number of CTAs."""
+        """Modifier `.cta_group` by name."""
         return {"cta_group": self.group.data.replace("cta_", "cta_group::")}
 
 
@@ -95,7 +97,10 @@ class Wait(Operation):
 
 @operation("nvvm.tcgen05.commit", tcgen05.COMMIT)
 class Commit(_Grouped):
-    """Arrival at an mbarrier of each CTA of a mask once earlier tensor-memory instructions are complete."""
+    """Arrival at an mbarrier once earlier tensor-memory instructions are complete.
+
+    With a mask, the arrival is at the mbarrier with the same offset in each CTA of the mask.
+    """
 
     addr = operand_def(LLVMPointerType)
     multicastMask = opt_operand_def(i16)
@@ -150,27 +155,30 @@ class Cp(_Grouped):
 
 
 class _Access(Operation):
-    """Load or store of tensor memory, in one piece or in two halves."""
+    """Load or store of tensor memory. The shape 16x32bx2 consists of two halves."""
 
     shape = prop_def(TensorShape)
 
-    def check_offset(self, offset: SSAValue | None) -> None:
-        """Raise VerifyException if an offset and the shape of two halves do not come together."""
+    if TYPE_CHECKING:
+        tmemAddr: SSAValue
+        offset: SSAValue | None
+
+    def check(self) -> None:
         is_split = self.shape.data.removeprefix("shape_") == _HALVES
-        if is_split and offset is None:
+        if is_split and self.offset is None:
             raise self.error(f"shape {_HALVES} requires offset argument")
-        if not is_split and offset is not None:
+        if not is_split and self.offset is not None:
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
-    def access(self, address: SSAValue, value: SSAValue, offset: SSAValue | None, words: dict[str, str]) -> Lowering:
-        """Return the instruction; the number of registers says how often the shape is repeated."""
+    def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
+        """Return the instruction. The number of registers determines how often the shape is repeated."""
         shape, count = self.shape.data.removeprefix("shape_"), len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:
             raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
         words |= {"shape": shape, "num": f"x{count // each}"}
-        distance = None if offset is None else Immediate(offset)
-        return self.instruction(words, taddr=address, r=Registers([value]), immHalfSplitoff=distance)
+        distance = None if self.offset is None else Immediate(self.offset)
+        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=distance)
 
 
 @operation("nvvm.tcgen05.ld", tcgen05.LD, tcgen05.LD_SPLIT)
@@ -183,12 +191,8 @@ class Ld(_Access):
     res = result_def(eq(i32) | BaseAttr(VectorType))
     assembly_format = "$tmemAddr (`,` $offset^)? (`pack` $pack^)? attr-dict `:` type($res)"
 
-    def check(self) -> None:
-        self.check_offset(self.offset)
-
     def lower(self) -> Lowering:
-        words = {"pack": "" if self.pack is None else "pack::16b"}
-        return self.access(self.tmemAddr, self.res, self.offset, words)
+        return self.access(self.res, {"pack": "" if self.pack is None else "pack::16b"})
 
 
 @operation("nvvm.tcgen05.st", tcgen05.ST, tcgen05.ST_SPLIT)
@@ -201,9 +205,5 @@ class St(_Access):
     offset = opt_operand_def(i64)
     assembly_format = "$tmemAddr `,` $val (`,` $offset^)? (`unpack` $unpack^)? attr-dict `:` type($val)"
 
-    def check(self) -> None:
-        self.check_offset(self.offset)
-
     def lower(self) -> Lowering:
-        words = {"unpack": "" if self.unpack is None else "unpack::16b"}
-        return self.access(self.tmemAddr, self.val, self.offset, words)
+        return self.access(self.val, {"unpack": "" if self.unpack is None else "unpack::16b"})

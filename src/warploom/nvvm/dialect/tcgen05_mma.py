@@ -19,13 +19,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.isa.instructions import tcgen05_mma
-from warploom.nvvm.dialect.enums import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
+from warploom.nvvm.dialect.attributes import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
 
 _LANE_WORDS = {"cta_1": 4, "cta_2": 8}
-"""Registers of 32 lanes each that a mask of disabled lanes has."""
+"""Number of 32-bit registers in the mask of disabled lanes, which has one bit for each lane."""
 
 
 @irdl_custom_directive
@@ -49,19 +49,19 @@ class OptionalTypes(CustomDirective):
 
 
 class _Variant(Operation):
-    """Words and operands in which a variant of the multiplication differs from the others."""
+    """Variant of the multiplication, with modifiers and operands of its own."""
 
     @abstractmethod
     def variant_words(self) -> dict[str, str]:
-        """Return the words by slot that the attributes choose."""
+        """Return the variant's modifiers by name."""
 
     @abstractmethod
     def variant_operands(self) -> dict[str, OperandTemplate | None]:
-        """Return the operands after the common ones."""
+        """Return the variant's own operands by name."""
 
 
 class _Multiplication(_Variant):
-    """Common operands. A is behind a descriptor or in tensor memory."""
+    """Multiplication with the operands of all variants. A is behind a descriptor or in tensor memory."""
 
     matrixD = operand_def(pointer(TENSOR_SPACE))
     matrixA = operand_def(eq(i64) | pointer(TENSOR_SPACE))
@@ -88,7 +88,7 @@ class _Multiplication(_Variant):
 
 
 class _Sparse(Operation):
-    """Metadata of a sparse A."""
+    """Multiplication with a sparse A, whose metadata are in tensor memory."""
 
     sparseMetadata = operand_def(pointer(TENSOR_SPACE))
 

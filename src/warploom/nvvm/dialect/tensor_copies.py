@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
@@ -12,8 +13,8 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_
 
 from warploom.isa.instructions import tensor
 from warploom.isa.model.form import Form
+from warploom.nvvm.dialect.attributes import CtaGroup, EnumAttribute, LoadMode, Reduction, StoreMode
 from warploom.nvvm.dialect.copies import Pointer
-from warploom.nvvm.dialect.enums import CtaGroup, LoadMode, Reduction, StoreMode
 from warploom.nvvm.dialect.lowering import Lowering, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of
@@ -39,10 +40,18 @@ class _TensorCopy(Operation):
     """Copy, prefetch or reduction of a box of a tensor."""
 
     irdl_options = SEGMENTED
+    BY_MODE: ClassVar[Mapping[str, Form]]
+    """Form of the instruction by addressing mode."""
 
-    def check_box(self, mode: str, coordinates: Sequence[SSAValue]) -> None:
-        """Raise VerifyException for a number of coordinates that the mode does not have."""
-        count = len(coordinates)
+    if TYPE_CHECKING:
+        mode: EnumAttribute
+        tmaDescriptor: SSAValue
+        coordinates: Sequence[SSAValue]
+        l2CacheHint: SSAValue | None
+
+    def check_box(self) -> None:
+        """Raise VerifyException if the mode does not allow the number of coordinates."""
+        mode, count = self.mode.data, len(self.coordinates)
         if mode.endswith("4"):
             if count != _ROW_COORDINATES:
                 name = mode.removeprefix("tile_").capitalize()
@@ -52,42 +61,40 @@ class _TensorCopy(Operation):
         elif mode in _IM2COL and count < 3:
             raise self.error("to use im2col mode, the tensor has to be at least 3-dimensional")
 
-    def check_offsets(self, mode: str, coordinates: Sequence[SSAValue], offsets: Sequence[SSAValue]) -> None:
-        """Raise VerifyException for a number of im2col offsets that the mode does not have."""
-        expected = len(coordinates) - 2 if mode == "im2col" else 2 if mode in _IM2COL else 0
+    def check_offsets(self, offsets: Sequence[SSAValue]) -> None:
+        """Raise VerifyException if the mode does not allow the number of im2col offsets."""
+        mode = self.mode.data
+        expected = len(self.coordinates) - 2 if mode == "im2col" else 2 if mode in _IM2COL else 0
         if len(offsets) != expected:
             raise self.error(f"im2col offsets expected {expected} (provided {len(offsets)})")
 
     def copy(
         self,
-        form: Form,
-        mode: str,
-        box: Memory,
         words: dict[str, str],
         guard: SSAValue | None = None,
         late: Sequence[str] = (),
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the instruction of one form on a box.
+        """Return the instruction that copies a box.
 
-        MLIR writes the optional word of tile mode, but not in the inline PTX of a predicated operation.
+        MLIR prints the optional modifier `.tile`, but not in the inline PTX of a predicated operation.
         """
-        words["dim"] = "2d" if mode.endswith("4") else f"{len(box.coordinates)}d"
+        mode, box = self.mode.data, Memory(self.tmaDescriptor, self.coordinates)
+        words["dim"] = "2d" if mode.endswith("4") else f"{len(self.coordinates)}d"
         if mode == "tile" and guard is None:
             words["tile"] = "tile"
-        found = self.template(words, guard, late, tensorMap=box, **operands)
-        return Lowering([replace(found, forms=(form,))])
-
-
-def _im2col_words(mode: str) -> dict[str, str]:
-    return {"load_mode": mode.replace("_w_128", "::w::128").replace("_w", "::w")} if mode in _IM2COL else {}
+        if self.BY_MODE[mode] in (tensor.LOAD_IM2COL, tensor.PREFETCH_IM2COL):
+            words["load_mode"] = mode.replace("_w_128", "::w::128").replace("_w", "::w")
+        found = self.template(words, guard, late, tensorMap=box, cache_policy=self.l2CacheHint, **operands)
+        return Lowering([replace(found, forms=(self.BY_MODE[mode],))])
 
 
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global", *_forms(_LOADS))
 class TensorLoad(_TensorCopy):
     """Copy of a box of a tensor to shared memory."""
 
+    BY_MODE: ClassVar[Mapping[str, Form]] = _LOADS
     dstMem = operand_def(pointer(3, 7))
     tmaDescriptor = operand_def(pointer(0))
     coordinates = var_operand_def(i32)
@@ -108,8 +115,8 @@ class TensorLoad(_TensorCopy):
 
     def check(self) -> None:
         mode = self.mode.data
-        self.check_box(mode, self.coordinates)
-        self.check_offsets(mode, self.coordinates, self.im2colOffsets)
+        self.check_box()
+        self.check_offsets(self.im2colOffsets)
         is_cluster = space_of(self.dstMem) == "shared::cluster"
         if not self.isCTAOnly.value.data:
             if not is_cluster:
@@ -126,15 +133,11 @@ class TensorLoad(_TensorCopy):
             raise self.error("Predicate is supported only for shared::cluster mode.")
 
     def lower(self) -> Lowering:
-        mode = self.mode.data
-        words = {"dst": explicit_space_of(self.dstMem), **_im2col_words(mode)}
+        words = {"dst": explicit_space_of(self.dstMem)}
         if self.group is not None:
             words["cta_group"] = self.group.data.replace("_", "_group::")
         inline_order = ("load_mode", "multicast", "level::cache_hint", "cta_group")
         return self.copy(
-            _LOADS[mode],
-            mode,
-            Memory(self.tmaDescriptor, self.coordinates),
             words,
             self.predicate,
             ("cta_group",) if self.predicate is None else inline_order,
@@ -142,7 +145,6 @@ class TensorLoad(_TensorCopy):
             mbar=self.mbar,
             im2colInfo=Registers(self.im2colOffsets) if self.im2colOffsets else None,
             ctaMask=self.multicastMask,
-            cache_policy=self.l2CacheHint,
         )
 
 
@@ -150,6 +152,7 @@ class TensorLoad(_TensorCopy):
 class TensorPrefetch(_TensorCopy):
     """Prefetch of a box of a tensor to the L2 cache."""
 
+    BY_MODE: ClassVar[Mapping[str, Form]] = _PREFETCHES
     tmaDescriptor = operand_def(pointer(0))
     coordinates = var_operand_def(i32)
     im2colOffsets = var_operand_def(i16)
@@ -161,26 +164,18 @@ class TensorPrefetch(_TensorCopy):
     )
 
     def check(self) -> None:
-        self.check_box(self.mode.data, self.coordinates)
-        self.check_offsets(self.mode.data, self.coordinates, self.im2colOffsets)
+        self.check_box()
+        self.check_offsets(self.im2colOffsets)
 
     def lower(self) -> Lowering:
-        mode = self.mode.data
-        offsets = Registers(self.im2colOffsets) if self.im2colOffsets else None
-        return self.copy(
-            _PREFETCHES[mode],
-            mode,
-            Memory(self.tmaDescriptor, self.coordinates),
-            _im2col_words(mode),
-            im2colInfo=offsets,
-            cache_policy=self.l2CacheHint,
-        )
+        return self.copy({}, im2colInfo=Registers(self.im2colOffsets) if self.im2colOffsets else None)
 
 
 @operation("nvvm.cp.async.bulk.tensor.global.shared.cta", *_forms(_STORES))
 class TensorStore(_TensorCopy):
     """Copy of a box of a tensor from shared to global memory."""
 
+    BY_MODE: ClassVar[Mapping[str, Form]] = _STORES
     tmaDescriptor = operand_def(pointer(0))
     srcMem = operand_def(pointer(3))
     coordinates = var_operand_def(i32)
@@ -194,28 +189,21 @@ class TensorStore(_TensorCopy):
     )
 
     def check(self) -> None:
-        self.check_box(self.mode.data, self.coordinates)
+        self.check_box()
         if self.predicate is not None and self.l2CacheHint is not None:
             raise self.error("Inline-ptx lowering unsupported with L2 cache-hint.")
         if self.predicate is not None and self.mode.data != "tile":
             raise self.error("Inline-ptx lowering supported only for Tile mode.")
 
     def lower(self) -> Lowering:
-        return self.copy(
-            _STORES[self.mode.data],
-            self.mode.data,
-            Memory(self.tmaDescriptor, self.coordinates),
-            {"src": explicit_space_of(self.srcMem)},
-            self.predicate,
-            srcMem=self.srcMem,
-            cache_policy=self.l2CacheHint,
-        )
+        return self.copy({"src": explicit_space_of(self.srcMem)}, self.predicate, srcMem=self.srcMem)
 
 
 @operation("nvvm.cp.async.bulk.tensor.reduce", *_forms(_REDUCTIONS))
 class TensorReduce(_TensorCopy):
     """Reduction of a box in shared memory into a tensor in global memory."""
 
+    BY_MODE: ClassVar[Mapping[str, Form]] = _REDUCTIONS
     tmaDescriptor = operand_def(LLVMPointerType)
     srcMem = operand_def(pointer(3))
     redKind = prop_def(Reduction)
@@ -233,14 +221,8 @@ class TensorReduce(_TensorCopy):
             raise self.error("expected a generic address of a tensor map")
         if self.mode.data not in _REDUCTIONS:
             raise self.error("Scatter mode not supported for CpAsyncBulkTensorReduceOp")
-        self.check_box(self.mode.data, self.coordinates)
+        self.check_box()
 
     def lower(self) -> Lowering:
-        return self.copy(
-            _REDUCTIONS[self.mode.data],
-            self.mode.data,
-            Memory(self.tmaDescriptor, self.coordinates),
-            {"src": explicit_space_of(self.srcMem), "redOp": self.redKind.data},
-            srcMem=self.srcMem,
-            cache_policy=self.l2CacheHint,
-        )
+        words = {"src": explicit_space_of(self.srcMem), "redOp": self.redKind.data}
+        return self.copy(words, srcMem=self.srcMem)

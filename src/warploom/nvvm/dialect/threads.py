@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import I32, IntegerAttr, UnitAttr, i1, i32, i128
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from warploom.isa.instructions import barrier, cluster_launch, control, memory, warp
-from warploom.nvvm.dialect.enums import CancelQuery, GridAction, RegisterAction
+from warploom.nvvm.dialect.attributes import CancelQuery, GridAction, RegisterAction
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, Temporary
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
@@ -15,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 TENSOR_SPACE = 6
 """Address space of tensor memory, whose addresses have 32 bits."""
 STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
-"""PTX state space of each LLVM address space; 0 is the generic one."""
+"""PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
 """LLVM address space of each PTX state space."""
 
@@ -60,9 +61,7 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
     """Return the registers of a vector; elements of 8 and 16 bits are packed into 32-bit registers."""
     element = registers_of(type.element_type)
-    count = 1
-    for extent in type.shape:
-        count *= extent.data
+    count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0
     if not bits:
         return element * count
@@ -110,10 +109,10 @@ def explicit_space_of(value: SSAValue) -> str:
 
 
 def pointer_to(space: int) -> LLVMPointerType:
-    """Return the type of a pointer to an address space; 0 is the generic one."""
+    """Return the type of a pointer to an address space; 0 is the generic space."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
 
 
 def pointer(*spaces: int) -> AttrConstraint:
-    """Return the constraint of a pointer to one of some address spaces."""
+    """Return the constraint of an operand that is a pointer to one of the address spaces."""
     return AttrSetConstraint.get(*map(pointer_to, spaces))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IntAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.llvm import LLVMStructType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Block
+from xdsl.ir import Operation as AnyOperation
 from xdsl.irdl import BaseAttr, IRDLOperation, eq, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
@@ -21,8 +23,7 @@ from xdsl.printer import Printer
 from warploom.isa.binding.compose import rows_with, slots_of
 from warploom.isa.instructions import compare, wgmma
 from warploom.isa.model.table import Row
-from warploom.nvvm.dialect.attributes import Shape
-from warploom.nvvm.dialect.enums import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
+from warploom.nvvm.dialect.attributes import Layout, Overflow, ScaleIn, ScaleOut, Shape, WgmmaType
 from warploom.nvvm.dialect.lowering import InstructionTemplate, Lowering, OperandTemplate, Registers, Temporary
 from warploom.nvvm.dialect.mma import saturation_words
 from warploom.nvvm.dialect.operation import Operation, operation
@@ -77,8 +78,8 @@ def multiplication_properties(
 ) -> dict[str, Attribute]:
     """Return the properties of a warpgroup multiplication.
 
-    `words` are the instruction's words by slot. `adds` is True if the product is added to the accumulator. The pairs
-    state whether A and B are negated, and whether they are read with M and N innermost.
+    `words` are the instruction's modifiers by name. `adds` is True if the product is added to the accumulator.
+    `negates` and `transposes` have one element for A and one for B. A transposed matrix has M or N innermost.
     """
     signs = [ScaleIn("neg" if each else "one") for each in negates]
     properties: dict[str, Attribute] = {
@@ -99,8 +100,8 @@ def multiplication_properties(
 class WgmmaMmaAsync(Operation):
     """Multiplication of A and B behind descriptors, whose product is added to an accumulator.
 
-    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is
-    printed before the accumulator's.
+    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is printed
+    before the type of the accumulator.
     """
 
     inouts = operand_def(LLVMStructType)
@@ -178,7 +179,7 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def is_in_registers(self) -> bool:
-        """Return True if A is in registers."""
+        """True if A is in registers."""
         return self.descriptorA.type != i64
 
     @property
@@ -198,7 +199,10 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _multiplication(self) -> InstructionTemplate:
-        """Instruction of the multiplication. Each form takes the operands that it has."""
+        """Instruction of the multiplication, with the operands of all forms.
+
+        `InstructionTemplate.instruction` leaves out the operands that the form lacks.
+        """
         scales = {"one": 1, "neg": -1}
         forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
         operands: dict[str, OperandTemplate] = {
@@ -221,3 +225,46 @@ class WgmmaMmaAsync(Operation):
             {"p": Temporary("p"), "a": int(self.scaleD.data == "one"), "b": 0},
         )
         return Lowering([adds, self._multiplication], [(self.inouts, self.results_)])
+
+
+# Protocol --------------------------------------------------------------------------------------------------
+
+
+def protocol_violations(module: ModuleOp) -> Iterator[tuple[AnyOperation, str]]:
+    """Yield the operations that violate the protocol within their block, each with the error message.
+
+    A multiplication reads its accumulator when it executes, after its issue. A fence must therefore follow earlier
+    writes of the accumulator's registers, and the result is ready only after a commit and a wait.
+    """
+    for each in module.walk():
+        for region in each.regions:
+            for block in region.blocks:
+                yield from _block_violations(block)
+
+
+def _block_violations(block: Block) -> Iterator[tuple[AnyOperation, str]]:
+    fenced = False
+    committed = complete = 0
+    group: dict[AnyOperation, int] = {}
+    for each in block.ops:
+        match each:
+            case WgmmaFence():
+                fenced = True
+            case WgmmaMmaAsync():
+                if not fenced and not isinstance(each.inouts.owner, WgmmaMmaAsync):
+                    yield each, f"needs a '{WgmmaFence.name}' after the writes of its accumulator"
+                group[each] = committed + 1
+            case WgmmaCommitGroup():
+                committed += 1
+            case WgmmaWaitGroup():
+                complete = max(complete, committed - each.group.value.data)
+                fenced = False
+            case _:
+                pass
+        for value in each.operands:
+            writer = value.owner
+            if not isinstance(writer, WgmmaMmaAsync) or isinstance(each, WgmmaMmaAsync):
+                continue
+            if group.get(writer, 0) > complete:
+                missing = WgmmaWaitGroup.name if group[writer] <= committed else WgmmaCommitGroup.name
+                yield (each, f"reads an accumulator before its multiplication is complete: add '{missing}'")

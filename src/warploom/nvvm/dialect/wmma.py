@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import I32, IntegerAttr, VectorType, f16, f32, f64, i32
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
@@ -11,7 +12,7 @@ from xdsl.irdl import BaseAttr, eq, operand_def, opt_prop_def, prop_def, result_
 
 from warploom.isa.binding.compose import rows_with, slots_of
 from warploom.isa.instructions import wmma
-from warploom.nvvm.dialect.enums import BitOperation, Layout, MmaFragment, MmaType, Overflow
+from warploom.nvvm.dialect.attributes import BitOperation, Layout, MmaFragment, MmaType, Overflow
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.mma import accumulator_type, saturation_words
 from warploom.nvvm.dialect.operation import Operation, operation
@@ -28,18 +29,18 @@ _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of a register of a fragment."""
+    """Return the LLVM type of a fragment's registers, by the PTX type of its elements."""
     return _REGISTER_TYPES.get(element, i32)
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of a register of an instruction's operand."""
+    """Return the LLVM type of an operand's registers, by the operand's name and the modifiers."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 
 
 class _Shaped(Operation):
-    """Operation on fragments of a shape."""
+    """Operation on fragments of matrices, whose extents are attributes."""
 
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
@@ -51,7 +52,7 @@ class _Shaped(Operation):
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:
-        """Return the number of registers of each operand. Errors: VerifyException for illegal words."""
+        """Return the number of registers of each operand. Errors: VerifyException for illegal modifiers."""
         if not rows_with(self.FORMS, words):
             raise self.error("invalid attribute combination")
         form = self.template(words).form
@@ -65,13 +66,17 @@ class _Move(_Shaped):
     layout = prop_def(Layout)
     eltype = prop_def(MmaType)
 
-    def words(self, pointer: SSAValue) -> dict[str, str]:
-        """Return the words by slot of a move through a pointer."""
+    if TYPE_CHECKING:
+        ptr: SSAValue
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Modifiers of the instruction by name."""
         return {
             "aligned": "aligned",
             "layout": self.layout.data,
             "shape": self.shape_word,
-            "ss": space_of(pointer),
+            "ss": space_of(self.ptr),
             "type": self.eltype.data,
         }
 
@@ -90,17 +95,17 @@ class WmmaLoad(_Move):
         if space_of(self.ptr) not in _SPACES:
             raise self.error("expected source pointer in memory space 0, 1, 3")
         element = register_type(self.eltype.data)
-        (count,) = self.registers("r", self._words)
+        (count,) = self.registers("r", self.words)
         expected = element if count == 1 and element == f64 else struct_of(element, count)
         if self.res.type != expected:
             raise self.error(f"expected destination type is a structure of {count} elements of type {element}")
 
     @property
-    def _words(self) -> dict[str, str]:
-        return {**self.words(self.ptr), "matrix": self.frag.data}
+    def words(self) -> dict[str, str]:
+        return {**super().words, "matrix": self.frag.data}
 
     def lower(self) -> Lowering:
-        return self.instruction(self._words, r=Registers([self.res]), p=self.ptr, stride=self.stride)
+        return self.instruction(self.words, r=Registers([self.res]), p=self.ptr, stride=self.stride)
 
 
 @operation("nvvm.wmma.store", wmma.STORE)
@@ -115,7 +120,7 @@ class WmmaStore(_Move):
     def check(self) -> None:
         if space_of(self.ptr) not in _SPACES:
             raise self.error("expected operands to be a source pointer in memory space 0, 1, 3")
-        (count,) = self.registers("r", self.words(self.ptr))
+        (count,) = self.registers("r", self.words)
         element = register_type(self.eltype.data)
         if len(self.args) != count:
             raise self.error(f"expected {count} data operands")
@@ -123,8 +128,7 @@ class WmmaStore(_Move):
             raise self.error(f"expected data operands of type {element}")
 
     def lower(self) -> Lowering:
-        words = self.words(self.ptr)
-        return self.instruction(words, p=self.ptr, r=Registers(self.args), stride=self.stride)
+        return self.instruction(self.words, p=self.ptr, r=Registers(self.args), stride=self.stride)
 
 
 @operation("nvvm.wmma.mma", *WMMA)

@@ -1,11 +1,10 @@
-"""Packed words of NVIDIA's compiler, encoded, decoded and shown field by field."""
+"""Packed operand words of NVIDIA's compiler: their fields, encoding, decoding and display."""
 
 from __future__ import annotations
 
 from warploom.nvvm.packed.fields import Field, FieldRow, PackedWord
-from warploom.nvvm.packed.matrix import MMA, MOVE
+from warploom.nvvm.packed.matrix import CONFIG, MMA, MOVE
 from warploom.nvvm.packed.tcgen05 import COLLECTOR, MODIFIERS, SCALED
-from warploom.nvvm.packed.wgmma import CONFIG
 
 WORDS = {word.name: word for word in (MMA, MOVE, CONFIG, MODIFIERS, COLLECTOR, SCALED)}
 """Packed words by name. The shared-memory descriptor is `layout.Descriptor`."""

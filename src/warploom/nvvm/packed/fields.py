@@ -17,6 +17,7 @@ the width of their word, raise an error at import.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,7 +28,7 @@ from warploom.diagnostics import UsageError
 Value = int | str
 Values = Mapping[str, Value]
 Rule = Callable[[Values], str]
-"""Check of several fields: an error message, or "" for a legal word."""
+"""Function that checks several fields. It returns an error message, or "" for a legal word."""
 
 
 class WordError(Exception):
@@ -38,9 +39,9 @@ class WordError(Exception):
 class Field:
     """Bits of a word.
 
-    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names is a number
-    from `least` to `most`; -1 stands for the largest number of its bits. `message` is the compiler's message for an
-    illegal number. `low` is the position of the least significant bit.
+    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names may have any
+    number that fits its bits. `message` is the compiler's message for an illegal number. `low` is the position of the
+    least significant bit.
     """
 
     name: str
@@ -49,8 +50,6 @@ class Field:
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     description: str = ""
     message: str = ""
-    least: int = 0
-    most: int = -1
 
     @property
     def mask(self) -> int:
@@ -60,24 +59,22 @@ class Field:
     @property
     def span(self) -> str:
         """Position of the field: `7-4`, or `28` for a single bit."""
-        high = self.low + self.bits - 1
-        return str(self.low) if high == self.low else f"{high}-{self.low}"
+        return _position(self.low + self.bits - 1, self.low)
 
     def numbers(self) -> Sequence[int]:
         """Return every legal number of the field."""
-        largest = self.most if self.most >= 0 else (1 << self.bits) - 1
-        return sorted(self.names) if self.names else range(self.least, largest + 1)
+        return sorted(self.names) if self.names else range(1 << self.bits)
 
     def expected(self) -> str:
         """Return the legal numbers of the field as text."""
         if not self.names:
-            return f"{self.least} to {self.numbers()[-1]}"
+            return f"0 to {self.numbers()[-1]}"
         return ", ".join(f"{number} ({word})" if word else str(number) for number, word in self.names.items())
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a value for display: position, name, number, name of the number, and description."""
+    """Field of a packed word for display. `span` are its bits, and `word` is the name of its `number`."""
 
     span: str
     name: str
@@ -109,16 +106,11 @@ class PackedWord:
             used |= each.mask
 
     @cached_property
-    def mask(self) -> int:
-        """Bits of the word that belong to a field."""
-        return sum(each.mask for each in self.fields)
-
-    @cached_property
     def _by_name(self) -> dict[str, Field]:
         return {each.name: each for each in self.fields}
 
     def encode(self, **values: Value) -> int:
-        """Return the word with some fields by name; the others are 0."""
+        """Return the word with the given fields. The other fields are 0."""
         if unknown := sorted(values.keys() - self._by_name.keys()):
             raise self._usage_error(f"unknown field {unknown[0]!r}; expected {', '.join(self._by_name)}")
         numbers = {each.name: self._number(each, values.get(each.name, 0)) for each in self.fields}
@@ -132,7 +124,7 @@ class PackedWord:
         return self._named(numbers)
 
     def rows(self, value: int) -> list[FieldRow]:
-        """Return the fields of a word for display, from the least significant one."""
+        """Return the fields of a word for display, from the least significant field."""
         self.decode(value)
         numbers = self._numbers(value)
         return [
@@ -149,7 +141,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word. For words whose fields have few values."""
+        """Yield every legal word. There may be as many as the product of the sizes of all fields."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):
@@ -161,7 +153,7 @@ class PackedWord:
     def _numbers(self, value: int) -> dict[str, int]:
         if not 0 <= value < 1 << self.width:
             raise self._usage_error(f"{value:#x} does not fit {self.width} bits")
-        if unused := value & ~self.mask:
+        if unused := value & ~sum(each.mask for each in self.fields):
             raise self._usage_error(f"bits {_ranges(unused)} belong to no field and must be 0")
         return {each.name: (value & each.mask) >> each.low for each in self.fields}
 
@@ -195,13 +187,10 @@ class PackedWord:
 
 def _ranges(mask: int) -> str:
     """Return the bits of a mask as ranges: `63-40, 3`."""
-    runs: list[str] = []
-    high = mask.bit_length() - 1
-    while mask:
-        low = high
-        while low and mask >> (low - 1) & 1:
-            low -= 1
-        runs.append(str(low) if low == high else f"{high}-{low}")
-        mask &= (1 << low) - 1
-        high = mask.bit_length() - 1
-    return ", ".join(runs)
+    bits = f"{mask:b}"
+    runs = ((len(bits) - run.start() - 1, len(bits) - run.end()) for run in re.finditer("1+", bits))
+    return ", ".join(map(_position, *zip(*runs, strict=True)))
+
+
+def _position(high: int, low: int) -> str:
+    return str(low) if high == low else f"{high}-{low}"

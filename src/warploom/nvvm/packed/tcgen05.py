@@ -82,7 +82,7 @@ COLLECTOR = PackedWord(
     ),
     source="cicc: tcgen05 Blackwell Overview",
 )
-"""Word of the collector modes, with `ashift` above them because the text gives it no position."""
+"""Word of the collector modes. The reference text gives `ashift` no position; here it is bit 2."""
 
 SCALED = PackedWord(
     "scaled",
@@ -97,13 +97,13 @@ SCALED = PackedWord(
     ),
     source="cicc: tcgen05 scaled MMA operand builder",
 )
-"""Word of the operands. Negations are the factors `1` and `-1`, the others the booleans `0` and `1`."""
+"""Word of the operands. A negation is the factor `1` or `-1`, any other field a boolean."""
 
 
 def target_error(word: int, target: Target) -> str:
-    """Return the compiler's message for a target that lacks the multiplication of a modifier word, or "".
+    """Return the compiler's message if a target lacks the multiplication of a modifier word, or "".
 
-    Source: cicc 13.0; for the scaled D ptxas 13.1, which supports it where the reference text denies it
+    Source: cicc 13.0, and ptxas 13.1 for a scaled D, for which it supports more targets than the reference text says
     """
     values = MODIFIERS.decode(word)
     if target.number < 100 or target.number >= 120 or not target.suffix:

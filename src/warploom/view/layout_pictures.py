@@ -1,11 +1,13 @@
-"""SVG picture of a layout: cells coloured by lane or bank, with the locations of their elements."""
+"""Pictures of layouts: an SVG document with one cell per element, and an interactive HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from html import escape
 
 from warploom.diagnostics import UsageError
-from warploom.view.layout_grid import COLOURS, LayoutGrid
+from warploom.view.html_page import asset, html_page
+from warploom.view.layout_grid import COLOURS, LayoutGrid, json_data
 from warploom.view.svg import svg_document, svg_text
 
 _WIDE, _HIGH = 46, 30  # a cell, in pixels
@@ -35,7 +37,9 @@ def colour_rules(attribute: str) -> tuple[str, str]:
 
 
 def layout_svg(grid: LayoutGrid) -> str:
-    """Return the picture. Each cell is a group with `data-row`, `data-col` and `data-locations`.
+    """Return the picture as an SVG document.
+
+    Each cell is a group element with the attributes `data-row`, `data-col` and `data-locations`.
 
     Errors: UsageError for more than 65,536 elements.
     """
@@ -64,7 +68,7 @@ def require_drawable(grid: LayoutGrid) -> None:
     if grid.rows * grid.cols > _MAX_ELEMENTS:
         raise UsageError(
             f"{grid.name} has {grid.rows * grid.cols:,} elements; a picture shows at most {_MAX_ELEMENTS:,}",
-            hint="--csv and --json have them all",
+            hint="use --csv or --json for all elements",
         )
 
 
@@ -83,3 +87,27 @@ def _cells(grid: LayoutGrid) -> Iterator[str]:
             f"{svg_text(middle, y + 13, first)}"
             f"{svg_text(middle, y + 25, second + more, 'location')}</g>"
         )
+
+
+def layout_page(instruction: str, grids: Sequence[LayoutGrid]) -> str:
+    """Return the HTML page that shows the layouts of an instruction's operands.
+
+    The script of the page reads the grids as JSON from the element `data`.
+
+    Errors: UsageError for a grid of more than 65,536 elements.
+    """
+    for grid in grids:
+        require_drawable(grid)
+    light, dark = colour_rules("background")
+    style = f"{asset('layout_page.css')}{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+    body = f"""<h1><code>{escape(instruction)}</code></h1>
+<p class="faint">Point at an element to see its location, or at a lane or a bank to see its elements. A click keeps the
+selection. Arrow keys move between elements, <kbd>/</kbd> starts a search, <kbd>Esc</kbd> clears the selection.</p>
+<div class="bar">
+<label>Search
+<input id="search" type="search" placeholder="T5, lane 5 r1, row 3, 3,4, bank 7, tlane 9" autocomplete="off"></label>
+<p id="status" role="status" aria-live="polite"></p>
+</div>
+<main id="grids"></main>"""
+    data = [json_data(grid) for grid in grids]
+    return html_page(f"{instruction}: layouts", body, data, [style], ["layout_page.js"])
