@@ -31,7 +31,7 @@ def arch() -> str:
 
 
 def on_both(launch: Launch) -> Launch:
-    """Return a function that launches on the emulator and, if the GPU can run the kernel, compares the GPU's results."""
+    """Return a launch function that also compares the results of the GPU, if it can run the kernel."""
 
     def both(ptx: str | Path | Module | wl.Kernel, kernel: str | None = None, **options: Any) -> Any:
         plain = options.keys() <= _PLAIN and options.get("schedule", "eager") == "eager"
