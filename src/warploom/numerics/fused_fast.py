@@ -446,7 +446,10 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 
 @cache
 def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
-    """Return the fields of an element type's `Layout`. `emin` replaces the type's least exponent if it is given."""
+    """Return the fields of an element type's `Layout` as an array.
+
+    If `emin` is given, it replaces the least exponent of the type.
+    """
     fmt = FORMATS[name]
     stored = fmt.mantissa_bits + fmt.padding
     sign = fmt.sign_bit << fmt.padding
