@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 _WHEN = {
-    "load": "The emulator refuses the kernel before it runs an instruction.",
+    "load": "The emulator refuses the kernel and runs no instruction.",
     "run": "This fault ends the run with an error. A run with the sanitizer also ends, but reports the fault as a finding.",
 }
 
