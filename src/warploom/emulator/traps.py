@@ -9,7 +9,7 @@ from importlib.resources import files
 
 _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",
-    "run": "This fault ends the run with an error. A run with the sanitizer also ends, but reports the fault as a finding.",
+    "run": "This fault ends the run with an error. Under the sanitizer, the run ends with a finding instead.",
 }
 
 

@@ -45,7 +45,7 @@ def rule_of_remark(number: str) -> Rule | None:
 
 def page(rule: Rule) -> str:
     """Return the page of a rule as Markdown."""
-    remark = f"The remark of ptxas has the number {rule.code[4:].upper()}. In short: {rule.says}.\n\n" if rule.says else ""
+    remark = f"This is remark {rule.code[4:].upper()} of ptxas. In short: {rule.says}.\n\n" if rule.says else ""
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{remark}{_WHEN[rule.when]}\n\n"
         f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"
