@@ -251,7 +251,7 @@ def rule_page(rule: Rule) -> str:
     """Return the Markdown page of a checker rule."""
     bad, good = rule.bad.strip("\n"), rule.good.strip("\n")
     again = f" (repeated {rule.repeat} times)" if rule.repeat > 1 else ""
-    emits = f"Code: `{rule.emits}`.\n\n" if rule.emits else ""
+    emits = f"The checker reports this example with the code `{rule.emits}`.\n\n" if rule.emits else ""
     return (
         f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
         f"The examples are {_SCOPES[rule.scope]}.\n\n"

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 
 _WHEN = {
-    "load": "The kernel is refused before anything runs.",
-    "run": "The run ends there; under `sanitize` it is one of the findings.",
+    "load": "The emulator refuses the kernel and runs no instruction.",
+    "run": "This fault ends the run with an error. Under the sanitizer, the run ends with a finding instead.",
 }
 
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 _WHEN = {
     "open": "Nothing is launched.",
     "call": "The launch is refused.",
-    "assembled": "It is reported when the kernel is assembled, before the run.",
-    "run": "The run ends there.",
+    "assembled": "Warploom reports this when the kernel is assembled, before the kernel runs.",
+    "run": "This fault ends the run.",
 }
 
 
@@ -47,7 +47,7 @@ def rule_of_remark(number: str) -> Rule | None:
 
 def page(rule: Rule) -> str:
     """Return the page of a rule as Markdown."""
-    remark = f"ptxas reports it as ({rule.code[4:].upper()}): {rule.says}.\n\n" if rule.says else ""
+    remark = f"This is remark {rule.code[4:].upper()} of ptxas. In short: {rule.says}.\n\n" if rule.says else ""
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{remark}{_WHEN[rule.when]}\n\n"
         f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"

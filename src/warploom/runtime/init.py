@@ -260,7 +260,7 @@ class _Draft:
         for variable in (*(v for v in variables if v not in externs), *_variables(self.signature.entry.body)):
             static = aligned(static, variable.align or 1) + (size_of(variable) or 0)
         most = shared_bytes(number) - aligned(static, 1024)
-        yield f"launch.shared = {most}  # guess: the most of a CTA of sm_{number}; {used[0].name}[] has no size"
+        yield f"launch.shared = {most}  # guess: the maximum of a CTA on sm_{number}; {used[0].name}[] has no size"
 
     # Text -----------------------------------------------------------------------------------------------------
 

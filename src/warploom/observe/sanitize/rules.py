@@ -56,9 +56,12 @@ def page(rule: Rule) -> str:
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nTo fix it: {rule.cure}.\n\n"
-        f"The examples are statements of a kernel with {launch}: `%r0` is the thread's index, `%p0` is true in\n"
-        "thread 0 only, `%r2` is the CTA's rank in its cluster, `%r3` is the address of shared memory, `%r4` of an\n"
-        "mbarrier, `%rd0` of global memory and `%rd1` of a tensor map.\n\n"
+        f"The examples are statements of a kernel with {launch}. All rules of the sanitizer use the same kernel, so\n"
+        "an example may use only some of these registers:\n\n"
+        "- `%r0` has the index of the thread, and `%r2` the rank of the CTA in its cluster.\n"
+        "- `%p0` is true in thread 0 only.\n"
+        "- `%r3` and `%r4` have addresses of shared memory: a buffer at `%r3`, and an mbarrier at `%r4`.\n"
+        "- `%rd0` has the address of a buffer in global memory, and `%rd1` the address of a tensor map.\n\n"
         f"{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
         f"Source: {rule.source}\n"
     )
