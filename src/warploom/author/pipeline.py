@@ -66,7 +66,7 @@ class RingState:
         return (self.full + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
-        """Wait until the consumers have released the stage. Do not wait in the first round."""
+        """Wait until the consumers have released the stage. In the first round, return at once."""
         wait((self.empty + self.stage * _MBARRIER).at(space="shared::cta"), self.phase ^ 1)
 
     def wait_full(self) -> None:

@@ -111,7 +111,10 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Return the functions that the kernel reaches, with the names in their bodies and initialisers."""
+        """Return the names that each function reached from the kernel uses.
+
+        They include the names in the initialisers of the variables that its body uses.
+        """
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]

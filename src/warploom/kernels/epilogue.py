@@ -96,8 +96,8 @@ class EpilogueMath:
     ) -> list[Register]:
         """Return the results of a thread in 8 columns of the tile, which start at column `first`.
 
-        The results are four f32 or s32, or two registers of two f16 each if D is a copy of the accumulators. `addend`
-        holds the elements of C as f32.
+        The results are four registers of f32 or s32. If the epilogue copies f16 accumulators unchanged, they are two
+        registers of two f16 each. `addend` contains the elements of C as f32.
         """
         if self.is_copy:
             return list(accumulators[first // 4 : first // 4 + 2])

@@ -1,10 +1,10 @@
 """Raising of PTX to the nvvm dialect. The result has only the tensor-core operations of each function.
 
-The operations keep the order of the text. Branches are left out, and so are instructions that no operation lowers to.
-A register that such an instruction writes becomes an argument of the function, with a new argument after each write.
-The addresses of variables are arguments too. A register that contains a constant is replaced by the constant. After a
-label, it is replaced only if no other instruction writes the register. An instruction of the dialect's families that
-no operation lowers to becomes inline PTX with the values that it reads and writes.
+The operations keep the order of the text. The result omits branches and the instructions of families that the dialect
+does not cover. A register that an omitted instruction writes becomes an argument of the function, with a new argument
+after each write. The addresses of variables are arguments too. A register that contains a constant is replaced by the
+constant. After a label, it is replaced only if no other instruction writes the register. An instruction of a covered
+family that has no operation becomes inline PTX with the values that it reads and writes.
 """
 
 from __future__ import annotations

@@ -165,7 +165,10 @@ class Arguments:
         return self._buffer(number, parameter, value, "")
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
-        """Return an array in host memory as a NumPy array with a buffer, or an array on the GPU unchanged."""
+        """Return an array argument. Add a device buffer for an array in host memory.
+
+        An array of another library in host memory becomes a NumPy array. An array on the GPU stays unchanged.
+        """
         if is_foreign_type(array.__class__):
             if is_on_gpu(array):
                 self.gpu_arrays.append(array)

@@ -61,7 +61,10 @@ class _Variant(Operation):
 
 
 class _Multiplication(_Variant):
-    """Multiplication with the operands of all variants. A is behind a descriptor or in tensor memory."""
+    """Base class of multiplications: the operands that all variants have.
+
+    A is in shared memory (a descriptor) or in tensor memory (a pointer).
+    """
 
     matrixD = operand_def(pointer(TENSOR_SPACE))
     matrixA = operand_def(eq(i64) | pointer(TENSOR_SPACE))

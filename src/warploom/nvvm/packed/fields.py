@@ -101,7 +101,7 @@ class PackedWord:
         used = 0
         for each in self.fields:
             if used & each.mask or each.mask >> self.width:
-                place = f"overlaps or leaves the word in bits {each.span}"
+                place = f"overlaps another field or exceeds the word, in bits {each.span}"
                 raise WordError(f"word {self.name}: field {each.name} {place}")
             used |= each.mask
 

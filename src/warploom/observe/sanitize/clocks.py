@@ -17,14 +17,16 @@ maximum of each component.
     SOME_F  as FENCED, but only for the lanes of the agent in MASK
     MASK    lanes of the agent, as bits
 
-In the clock of a warp, its own component has another sense. KNOWN holds the last time at which all its lanes were
-synchronised, and SOME of an asynchronous agent holds the operations that each issuing lane knows to be complete. Row
+In the clock of a warp, the components of the warp itself and of its own asynchronous operations differ from this. KNOWN
+of the warp is the last time at which all its lanes were synchronised. SOME of an asynchronous agent is the time up to
+which each lane knows that the operations it issued are complete. Row
 `total + w`, after the rows of all `total` warps, is the clock of those lanes of warp w that have acquired more than the
 others. `few[w]` holds these lanes as bits.
 
 A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
-bytes of a granule. Lane number MANY stands for several lanes. TOGETHER stands for all lanes of a warp whose one
-instruction read one address, and OBJECT for the same at an mbarrier, which lanes test for their warp.
+bytes of a granule. Three lane numbers are special. MANY stands for several lanes. TOGETHER stands for all lanes of
+a warp, which read the same address in one instruction. OBJECT stands for all lanes of a warp that tests an mbarrier,
+although only some of them execute the test.
 """
 
 from __future__ import annotations
@@ -359,7 +361,7 @@ class Clocks:
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, record: int) -> bool:
-        """Return True if a recorded access happens before the next access of a warp, or of one of its lanes."""
+        """Return True if a recorded access happens before the next access of at least one lane of a warp."""
         agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 

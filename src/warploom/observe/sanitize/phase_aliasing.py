@@ -164,9 +164,9 @@ class PhaseAliasing:
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Complete groups of multiplications up to `number`, which all four warps have issued.
+        """Record that the first `number` committed wgmma groups of each warpgroup are complete.
 
-        Shapes: groups (warpgroups, 4) warps, number (warpgroups,).
+        Shapes: groups (warpgroups, 4), the warps of each warpgroup; number (warpgroups,).
         """
         held = (number > 0)[:, None]
         for warps in groups.T:

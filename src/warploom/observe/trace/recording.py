@@ -105,7 +105,7 @@ class Recording:
         return self.resident
 
     def now(self) -> int:
-        """Return the step that is executing, or between blocks the last step."""
+        """Return the number of the executing step or, between two basic blocks, of the previous step."""
         return self.base + self.pc - self.first if self.in_block else max(self.base - 1, 0)
 
     def tick(self) -> None:
