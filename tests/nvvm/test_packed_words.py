@@ -147,9 +147,9 @@ def test_names_of_types_and_shapes():
 
 
 def test_overlapping_fields_are_errors():
-    with pytest.raises(WordError, match="field b overlaps or leaves the word in bits 3-2"):
+    with pytest.raises(WordError, match="field b overlaps another field or exceeds the word, in bits 3-2"):
         PackedWord("w", "a word", 8, (Field("a", 0, 3), Field("b", 2, 2)))
-    with pytest.raises(WordError, match="field a overlaps or leaves the word in bits 9-8"):
+    with pytest.raises(WordError, match="field a overlaps another field or exceeds the word, in bits 9-8"):
         PackedWord("w", "a word", 9, (Field("a", 8, 2),))
 
 
