@@ -235,7 +235,10 @@ def _leaves(value: Initializer | None) -> Iterator[Initializer]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Rule of a directive: its legal numbers of integers, their least value, first target and PTX version."""
+    """Rule of a directive that takes integers.
+
+    It states how many integers are legal, their least value, and the first target and PTX version of the directive.
+    """
 
     counts: range
     least: int = 0

@@ -98,7 +98,10 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the operands that are items of one vector whose registers have a legal type together."""
+        """Return the names of operands that are legal as items of one vector.
+
+        The registers of such a vector have one common type, which is legal for each of the operands.
+        """
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}

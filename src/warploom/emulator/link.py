@@ -94,7 +94,11 @@ class Linker:
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link_all(self) -> list[Linked]:
-        """Link every instruction of the program, and find runs and flushes."""
+        """Link every instruction of the program.
+
+        Then find the runs of multiplications that execute together, and the instructions before which cached
+        accumulators are written to registers.
+        """
         linked = [self._link(step) for step in self.program.steps]
         if not self.problems:
             self.find_runs(linked)

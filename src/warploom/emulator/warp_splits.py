@@ -107,8 +107,8 @@ class WarpSplits:
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
         """Divide a warp split so that each lane continues at its program counter `targets[lane]`.
 
-        The lanes reconverge at `meet` (never if it is -1), in the same activation or, after a return, in the activation
-        `outer`.
+        The lanes reconverge at `meet`, or never if `meet` is -1. They reconverge in the same call of the function. If
+        they return from it, `outer` identifies the call of the caller, where they reconverge.
         """
         self.diverged = True
         mask = self.mask[row].copy()

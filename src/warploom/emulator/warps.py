@@ -202,7 +202,10 @@ class Warps(Batch):
         self.components.control.reconverge_members(self, members, anywhere)
 
     def gather_warp(self) -> None:
-        """Reconverge the live lanes of each warp, and check that all of them are active."""
+        """Reconverge the live lanes of each warp for an instruction that needs the whole warp.
+
+        Errors: Fault emulator.aligned if a live lane is not active, because of a guard for instance.
+        """
         self.components.control.reconverge_warps(self)
         self.components.control.check_aligned(self)
 

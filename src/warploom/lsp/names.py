@@ -69,7 +69,7 @@ class _PieceNames:
 class Names:
     """Names of one version of a text.
 
-    Units: offsets of the text
+    Offsets are indices of characters in the text.
     """
 
     def __init__(self, view: View) -> None:

@@ -1,7 +1,7 @@
 """Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
 
-`index` has the byte offset in `words` of each lane of `mask`. The old contents are written to `out`. The results equal
-those of the operations of the same name on arrays, which a test compares.
+`words` is the memory. `index` contains, for each lane in `mask`, the byte offset of its word. `out` receives the old
+contents. A test compares the results with the array operations of the same names.
 
 Shapes: index, mask, values, compares and out (warps, 32).
 """

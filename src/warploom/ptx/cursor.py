@@ -94,7 +94,7 @@ class Cursor:
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token. Report that `what` was expected if the token has another kind."""
+        """Take the next token, or raise a syntax error that names `what` if the token has another kind."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()

@@ -72,7 +72,9 @@ def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
 
 
 def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, int, int], object]) -> Outcome:
-    """Compare the results of all candidates, time the correct ones in alternation, and store the fastest.
+    """Measure all candidates for a problem, and store the fastest as the problem's tuned tile.
+
+    A candidate whose result differs from the library's is not timed. The other candidates are timed in alternation.
 
     `progress` receives the name of a step, the number of completed steps and the number of all steps.
 

@@ -63,7 +63,10 @@ class _Builder:
         return operation.results[0]
 
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
-        """Return an argument of the call as a constant, or as an argument of the function if it is a variable."""
+        """Return the value of an operand that is an argument of the builtin's call.
+
+        A constant becomes an MLIR constant, and a variable an argument of the generated function.
+        """
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:
             return self._argument(type)

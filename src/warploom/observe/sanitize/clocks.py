@@ -166,7 +166,10 @@ class Clocks:
         _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Execute a fence between the generic and the asynchronous proxy in lanes of warps."""
+        """Execute a fence between the generic and the asynchronous proxy in lanes of warps.
+
+        `full` is True for the warps of which all live lanes execute the fence.
+        """
         _proxy_fence(self.arrays, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
