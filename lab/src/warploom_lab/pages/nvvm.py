@@ -40,8 +40,8 @@ def _index() -> str:
     lines = [
         "# The nvvm dialect",
         "",
-        "`warploom lower KERNEL.mlir` reads a file with operations of MLIR 22's nvvm dialect, verifies them, and translates",
-        "them to PTX. The following pages list the supported operations.",
+        "`warploom lower KERNEL.mlir` reads a file with operations of MLIR 22's nvvm dialect, verifies the operations",
+        "and translates them to PTX. The following pages list the supported operations.",
         "",
     ]
     lines += [f"- [{name}]({name}.md): {_summary(family)}" for name, family in FAMILIES.items()]
