@@ -77,8 +77,11 @@ def pages() -> dict[str, str]:
     """Return the pages with the tables and the index of `docs/nvvm`, by their path in `docs`."""
     body = "\n".join(table.markdown() for table in tables().values())
     note = (
-        "These tables are from a reference text on cicc, NVIDIA's compiler. Errors of the text are struck out."
-        " Corrections from the compiler, the assembler or the Forms are bold."
+        "This page lists the tensor-core builtins of cicc, the LLVM-based compiler in NVIDIA's nvcc. The tables state"
+        " the numbers, names, intrinsics and encodings of the builtins. They are from a reference text that describes"
+        " the disassembled compiler. Errors of the reference text are struck out. The bold corrections come from the"
+        " output of nvcc, from ptxas, or from the Forms, which are Warploom's descriptions of the PTX instructions. On"
+        " this page, *the compiler* is cicc."
     )
     return {"nvvm/cicc.md": f"# Builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}
 
@@ -87,12 +90,15 @@ _INDEX = """# Lower and raise code
 
 These commands translate code between compiler builtins, the nvvm dialect of MLIR, and PTX:
 
-    warploom lower CALL.cu                    # a call of a builtin to PTX; with --to nvvm or --to llvm to MLIR
-    warploom lower KERNEL.mlir                # operations of the nvvm or llvm dialect to PTX
-    warploom lower KERNEL.ptx --to nvvm       # PTX to operations of the nvvm dialect
-    warploom explain 0x60704000000            # describe a builtin, an intrinsic or a packed word by its number
+    warploom lower CALL.cu                    # translate calls of builtins in C to PTX
+    warploom lower CALL.cu --to nvvm          # translate calls of builtins to operations of the nvvm (or llvm) dialect
+    warploom lower KERNEL.mlir                # translate operations of the nvvm or llvm dialect to PTX
+    warploom lower KERNEL.ptx --to nvvm       # translate PTX to operations of the nvvm dialect
+    warploom explain 0x60704000000            # describe the builtin, the intrinsic or the encoded word with this number
 
-- [Operations of the nvvm dialect](dialect/README.md)
-- [Raise PTX to operations](dialect/raising.md)
-- [Builtin tables of cicc](cicc.md), with corrections of a reference text
+To *lower* means to translate towards PTX, and to *raise* means to translate PTX to operations of the nvvm dialect.
+
+- [Operations of the nvvm dialect](dialect/README.md) lists the operations that Warploom lowers.
+- [Raise PTX to operations](dialect/raising.md) describes the translation of PTX to operations.
+- [Builtin tables of cicc](cicc.md) lists the tensor-core builtins of NVIDIA's compiler.
 """

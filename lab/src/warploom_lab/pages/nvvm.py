@@ -40,14 +40,14 @@ def _index() -> str:
     lines = [
         "# The nvvm dialect",
         "",
-        "`warploom lower KERNEL.mlir` verifies a file with operations of MLIR 22's nvvm dialect and lowers it to PTX.",
-        "These pages list the supported operations.",
+        "`warploom lower KERNEL.mlir` reads a file with operations of MLIR 22's nvvm dialect, verifies the operations",
+        "and translates them to PTX. The following pages list the supported operations.",
         "",
     ]
     lines += [f"- [{name}]({name}.md): {_summary(family)}" for name, family in FAMILIES.items()]
     lines += [
-        "- [wgmma-text](wgmma-text.md): Corrections of a reference text on the wgmma operations.",
-        "- [raising](raising.md): Translation of PTX to these operations, and operations that have the same PTX.",
+        "- [wgmma-text](wgmma-text.md): A comparison of a reference text on the wgmma operations with MLIR and ptxas.",
+        "- [raising](raising.md): The translation of PTX to these operations.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -135,8 +135,9 @@ def _corrections() -> str:
     lines = [
         "# Reference text on wgmma",
         "",
-        "A reference text describes the wgmma operations of the nvvm dialect. These tables compare its statements with",
-        "the dialect of MLIR 22 and with ptxas.",
+        "A reference text describes the wgmma operations of the nvvm dialect. These tables compare the statements of",
+        "the reference text with the dialect of MLIR 22 and with ptxas. The second column is the statement of the",
+        "reference text, and the third column is the correct fact. The last column states the source of a correction.",
         "",
     ]
     for table in TABLES:
@@ -150,24 +151,28 @@ def _corrections() -> str:
 _RAISING = """\
 # Raise PTX to operations
 
-`warploom lower KERNEL.ptx --to nvvm` prints the tensor-core instructions of each kernel as operations of the nvvm
-dialect. Each instruction becomes the operation that lowers to it.
+`warploom lower KERNEL.ptx --to nvvm` translates the tensor-core instructions of each kernel to operations of the nvvm
+dialect. This translation is called *raising*. An instruction is raised to the operation whose PTX is this instruction.
 
-- The operations have the order of the instructions. The output has no control flow: labels and branches are left out.
-- An instruction to which no operation lowers is left out. Each of its results becomes an argument of the function, with
-  a new argument after each write. The addresses of variables become arguments too.
-- A register that is set to a constant becomes the constant, also after a label if nothing else writes the register.
-- Some instructions of the dialect's families have no operation. They become `nvvm.inline_ptx` with the values that they
-  read, change and write. Examples are predicated instructions without a predicated operation, `nvvm.wgmma.mma_async`
-  with a computed scale of the accumulator, sparse multiplications of warpgroups, bulk reductions, and mbarriers at
-  generic addresses.
-- The output lowers to the same instructions of these families in the same order. Synonyms count as equal:
-  `shared::cta` and `shared`, `tile` and no modifier, the default memory order and no order.
+- The operations are in the order of the instructions. The output has no control flow, because raising omits labels and
+  branches.
+- Raising also omits other instructions, such as integer arithmetic, for which the dialect has no operation. If a later
+  operation uses a result of an omitted instruction, the result is an argument of the function. Each omitted instruction
+  that writes a register adds a new argument. The address of a variable is also an argument.
+- If the kernel sets a register to a constant, the operations use the constant. After a label, they use the constant
+  only if no other instruction writes the register.
+- Some instructions belong to a family that the dialect supports, but no operation has their PTX. Raising translates
+  such an instruction to `nvvm.inline_ptx`, with the values that the instruction reads, changes and writes. Examples are
+  predicated instructions without a predicated operation, `wgmma.mma_async` with a scale-d that is not constant, sparse
+  multiplications of warpgroups, bulk reductions, and operations on mbarriers at generic addresses.
+- If you lower the output again, you get the same instructions of these families in the same order. Only synonyms may
+  differ: `shared::cta` and `shared`, `tile` and no modifier, the default memory order and no order.
 
 ## Operations with the same PTX
 
-If the PTX was lowered from operations, raising restores these operations with their attributes and operands. The
-following operations are exceptions:
+If PTX was lowered from operations, raising restores these operations with their attributes and operands. There are some
+exceptions, because several operations can have the same PTX. In each row, operations of the first column that have the
+property of the second column are raised to the operation of the third column. The last column states the reason.
 """
 _ARRIVALS = (
     "nvvm.mbarrier.arrive",
@@ -178,7 +183,7 @@ _ARRIVALS = (
 ALIASES = (
     (
         ("nvvm.wgmma.mma_async",),
-        "`satfinite` that is `wrapped`",
+        "`satfinite` has the value `wrapped`",
         "an operation without `satfinite`",
         "PTX has no word for wrapping",
     ),
@@ -190,9 +195,9 @@ ALIASES = (
     ),
     (
         _ARRIVALS[:2],
-        "no count, and an order other than the default or the scope of the cluster",
+        "no count, and either the scope of the cluster or a memory order that is not the default",
         "an operation with a count of one",
-        "MLIR's intrinsics for these orders have a count, and MLIR writes it to a register",
+        "MLIR's intrinsics for this scope and these orders have a count, which MLIR writes to a register",
     ),
     (
         _ARRIVALS,
@@ -202,9 +207,9 @@ ALIASES = (
     ),
     (
         ("nvvm.mbarrier.try_wait.parity",),
-        "the loop around it",
+        "the operation lowers to a loop around the instruction",
         "`nvvm.mbarrier.try_wait`, or inline PTX for a generic address",
-        "the loop consists of several instructions, and branches are left out",
+        "the loop consists of several instructions, and raising omits its branches",
     ),
     (
         ("nvvm.tcgen05.commit",),
@@ -212,11 +217,16 @@ ALIASES = (
         "an operation with a shared address",
         "MLIR writes `.shared::cluster` for both",
     ),
-    (("nvvm.memory.barrier",), "the scope `cluster`", "`nvvm.fence.sc.cluster`", "both have the PTX of that fence"),
+    (
+        ("nvvm.memory.barrier",),
+        "the scope `cluster`",
+        "`nvvm.fence.sc.cluster`",
+        "both operations lower to the same fence",
+    ),
 )
 """Operations that raising from PTX replaces by others: names, condition, replacement and reason."""
 
 
 def _raising() -> str:
     rows = [(", ".join(f"`{name}`" for name in names), *rest) for names, *rest in ALIASES]
-    return "\n".join([_RAISING, *markdown(("operations", "with", "become", "because"), rows)]).rstrip() + "\n"
+    return "\n".join([_RAISING, *markdown(("operations", "property", "raised to", "reason"), rows)]).rstrip() + "\n"

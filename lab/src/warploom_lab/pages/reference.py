@@ -24,23 +24,30 @@ _FOLDERS = ("docs/isa", "docs/rules", "docs/nvvm", "docs/nvvm/dialect")
 _INSTRUCTIONS = """\
 # Instructions
 
-`warploom explain OPCODE` prints the description of an instruction. The opcode may be incomplete. Each of the following
-pages describes one family of instructions. For each instruction it states the syntax, the legal combinations of
-modifiers with their PTX versions and targets, the operands, and the section of the PTX manual.
+`warploom explain OPCODE` prints the description of an instruction. You may omit modifiers of the opcode. Each of the
+following pages describes one family of instructions. For each instruction, the page states the syntax, the legal
+combinations of modifiers, the operands, and the section of the PTX manual. For each combination of modifiers, the page
+states the first PTX version and the targets that support the combination. A heading such as `wgmma.half` is the name of
+a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
 """
 _RULES = """\
 # Rules
 
-Every diagnostic has the code of a rule. `warploom explain CODE` prints the page of a rule. The beginning of a code
-shows which part of Warploom reports the rule:
+Every message about a kernel names a rule by its code. `warploom explain CODE` prints the page of a rule. The beginning
+of the code shows which part of Warploom applies the rule:
 
-| code | reported by |
+| beginning of the code | part of Warploom |
 |---|---|
 | `ptx.…` | the parser |
 | `sanitize.…` | the sanitizer |
-| `emulator.…` | the emulator, if it cannot run a kernel or the kernel fails |
-| `gpu.…` | a launch on a GPU, or the assembler |
-| all others | the checker; `<form>` stands for the name of an instruction's Form, such as `wgmma.half` |
+| `emulator.…` | the emulator, if the kernel fails or if the emulator cannot run the kernel |
+| `gpu.…` | a launch on a GPU, including the assembler |
+| all others | the checker |
+
+A *Form* is Warploom's description of one instruction, or of several instructions with the same syntax. In the list,
+`<form>` stands for the name of a Form, such as `wgmma.half`, `<slot>` for a modifier of its syntax line, such as
+`dtype`, and `<operand>` for an operand. [Instructions](../isa/README.md) lists all Forms. The rules that begin with
+`tolerated` are about PTX that the manual does not allow but assemblers accept.
 """
 
 
