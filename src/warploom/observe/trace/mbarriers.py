@@ -57,8 +57,6 @@ class Mbarriers:
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
-    # Phases -----------------------------------------------------------------------------------------------
-
     def _open(self, found: _Object, when: int) -> None:
         event = self.table.add(
             Kind.PHASE, 1, cta=found.cta, warp=-1, begin=when, end=OPEN, step=found.pc, last=found.pc,
@@ -94,8 +92,6 @@ class Mbarriers:
     def start_completion(self) -> None:
         """Forget the last arrivals, because an asynchronous operation takes effect now."""
         self._arriving = {}
-
-    # Arrivals ---------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive) -> None:
         """Record operations of lanes on mbarriers, such as initialisations and arrivals."""
@@ -152,8 +148,6 @@ class Mbarriers:
             self._objects[word] = found
             self._open(found, now + 1)
 
-    # Waits ------------------------------------------------------------------------------------------------
-
     def wait(self, rows: Rows, positions: Rows) -> None:
         """Add open waits for warp splits that have tested mbarriers in vain."""
         assert self._tested is not None
@@ -168,6 +162,7 @@ class Mbarriers:
 
     def test(self, event: PhaseWait) -> None:
         """Record tests of phases. A wait ends when its phase completes, or when its warp split tests again."""
+        self.recording.pc = event.pc
         self._tested = (event.index, event.lanes)
         if self.recording.any_recorded:
             self._end_waits(event.batch, event.index, event.complete)
@@ -191,8 +186,7 @@ class Mbarriers:
                 spans.first[slot] = self.recording.pc + 1
             else:
                 ids = spans.add_waits(
-                    Kind.WAIT_MBARRIER, slot, number=self._address(word),
-                    phase=-1 if found is None else found.phase - 1,
-                )  # fmt: skip
+                    Kind.WAIT_MBARRIER, slot, number=self._address(word), phase=-1 if found is None else found.phase - 1
+                )
             for source in () if found is None else found.sources:
                 self.table.arrow(source, int(ids[0]))

@@ -55,8 +55,6 @@ class Tracks:
         self.of = [0] * len(rows)
         self._place()
 
-    # Tracks -----------------------------------------------------------------------------------------------
-
     def _place(self) -> None:
         """Assign a track to every event. Operations that are in flight together get different tracks."""
         columns = self.columns
@@ -92,8 +90,6 @@ class Tracks:
         """Return the name of a CTA for the drawing: its coordinates, cluster and rank."""
         name = f"CTA ({', '.join(map(str, cta.coordinates))})"
         return f"{name}, cluster {cta.cluster}, rank {cta.rank}" if self.trace.cluster_size > 1 else name
-
-    # Events -----------------------------------------------------------------------------------------------
 
     def category(self, k: int) -> str:
         """Return the category of event `k`: run, wait, issue, arrival, copy, multiplication or phase."""
