@@ -242,7 +242,7 @@ class _Analysis:
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
         mentioned, written = self.mentions[index]
-        in_flight = reduce(operator.or_, state.in_flight)
+        in_flight = reduce(int.__or__, state.in_flight)
         if not in_flight:
             return
         found: list[tuple[int, Register]] = []

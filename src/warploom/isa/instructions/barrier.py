@@ -19,6 +19,11 @@ def _aligned(slots: Slots) -> str:
     return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
 
 
+def _proxy_ordered(slots: Slots) -> str:
+    """Return the proxy that the fence orders with the generic proxy."""
+    return slots["to_proxykind::from_proxykind"].partition("::")[0]
+
+
 _SPELLINGS = """
         barrier  cta  aligned    ptx
         bar      -    -          1.0
@@ -181,14 +186,7 @@ FENCE_PROXY_TO = Form(
         async::generic                release  sync_restrict::shared::cta      cluster              8.6 sm_90
         async::generic                acquire  sync_restrict::shared::cluster  cluster              8.6 sm_90
     """,
-    effects=(
-        Fence(
-            "proxy",
-            order="sem",
-            scope="scope",
-            proxy=lambda slots: slots["to_proxykind::from_proxykind"].partition("::")[0],
-        ),
-    ),
+    effects=(Fence("proxy", order="sem", scope="scope", proxy=_proxy_ordered),),
     source="PTX ISA 9.7.13.4",
 )
 

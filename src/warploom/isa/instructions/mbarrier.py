@@ -25,7 +25,11 @@ INIT = Form(
     source="PTX ISA 9.7.13.15.9",
 )
 
-INIT.execute(lambda warps, i: warps.mbarrier(i.space, warps.addresses(i.addr), "init", warps.read(i.count)))
+
+@INIT.execute
+def initialise(warps: Warps, i: Bound) -> None:
+    warps.mbarrier(i.space, warps.addresses(i.addr), "init", warps.read(i.count))
+
 
 INVAL = Form(
     name="mbarrier.inval",
@@ -36,7 +40,11 @@ INVAL = Form(
     source="PTX ISA 9.7.13.15.10",
 )
 
-INVAL.execute(lambda warps, i: warps.mbarrier(i.space, warps.addresses(i.addr), "inval"))
+
+@INVAL.execute
+def invalidate(warps: Warps, i: Bound) -> None:
+    warps.mbarrier(i.space, warps.addresses(i.addr), "inval")
+
 
 TRANSACTIONS = Form(
     name="mbarrier.transactions",

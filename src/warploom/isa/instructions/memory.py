@@ -392,7 +392,7 @@ APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space="global"), "size": immediate(values=(128,))},
+    operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
 
@@ -400,7 +400,7 @@ DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space="global"), "size": immediate(values=(128,))},
+    operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
 
@@ -427,7 +427,7 @@ CREATEPOLICY_RANGE = Form(
     rows=_PRIORITIES,
     operands={
         "d": out("u64"),
-        "a": address(space="global", allows=("unified",)),
+        "a": address(space=lambda slots: slots["global"], allows=("unified",)),
         "primary_size": inp("u32"),
         "total_size": inp("u32"),
     },

@@ -62,7 +62,7 @@ def evaluate_lanes(
 
 
 def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Warps, Any], Any] | None:
-    """Return the function that turns the value of an operand into an argument, or None if the argument is the value."""
+    """Return the function that converts an operand to an argument, or None if the operand is the argument."""
     spec = operands.get(name)
     if spec is None or spec.kind == "immediate":
         return None

@@ -90,7 +90,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
     """
     if value is None and parameter.size == 8:
         return bytes(8)
-    if isinstance(value, (bool, np.bool_)) or not (is_scalar(value) or isinstance(value, (int, float))):
+    if _is_truth(value) or not (is_scalar(value) or isinstance(value, (int, float))):
         expected = "a number" + (", an array or None" if parameter.size == 8 else "")
         raise argument_error(number, parameter, value, expected)
     if is_scalar(value):
@@ -136,6 +136,10 @@ def argument_error(number: int, parameter: Parameter, value: object, expected: s
 
 def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
     return isinstance(value, np.ndarray)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))
 
 
 def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import reduce
 from heapq import heappop, heappush
 from itertools import compress
-from operator import or_
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ class UnwrittenRegisters:
             for use, held, propagates in zip(uses, doubtful, self._propagates, strict=True)
         ]
         # Unless an instruction propagates to it, a written register stays written until the CTAs end.
-        reached = reduce(or_, (use.written for use in compress(uses, self._propagates)), 0)
+        reached = reduce(int.__or__, (use.written for use in compress(uses, self._propagates)), 0)
         self._is_final = [
             not reached & (checked | written) for checked, written in zip(self._checked, self._written, strict=True)
         ]
@@ -139,7 +138,7 @@ class UnwrittenRegisters:
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
         """Return the registers that determine whether a checked register is unwritten, as bits."""
-        tracked = reduce(or_, self._checked, 0)
+        tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
             for use, held in zip(uses, doubtful, strict=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, PhaseWait
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.operations import Operations
@@ -162,12 +161,8 @@ class Mbarriers:
 
     def test(self, event: PhaseWait) -> None:
         """Record tests of phases. A wait ends when its phase completes, or when its warp split tests again."""
-        self.recording.pc = event.pc
-        self._tested = (event.index, event.lanes)
-        if self.recording.any_recorded:
-            self._end_waits(event.batch, event.index, event.complete)
-
-    def _end_waits(self, batch: Batch, index: Array, complete: Array) -> None:
+        batch, index, complete = event.batch, event.index, event.complete
+        self._tested = (index, event.lanes)
         spans, now = self.spans, self.recording.now()
         recorded = np.flatnonzero(self.recording.recorded[batch.warp_index])
         rows, succeeds = batch.rows[recorded], complete[recorded].any(axis=1)

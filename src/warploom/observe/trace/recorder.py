@@ -70,6 +70,7 @@ class Recorder(events.Observer):
             events.Barrier: self._barrier,
             events.Allocate: self._allocate,
             events.PhaseComplete: self._phase_complete,
+            events.PhaseWait: lambda event: self.mbarriers.test(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Arrive: lambda event: self.mbarriers.act(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Issue: self._issue,
             events.CopyIssue: lambda event: self.mbarriers.expect_copies(*self.operations.issue_copies(event)),
@@ -80,7 +81,6 @@ class Recorder(events.Observer):
             events.Resident: self._start,
             events.BlockStart: self._start_block,
             events.BlockEnd: self._end_block,
-            events.PhaseWait: lambda event: self.mbarriers.test(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
