@@ -151,8 +151,6 @@ class Recorder(events.Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        if not len(batch.rows):
-            return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
     def _suspend(self, event: events.Suspend) -> None:
