@@ -17,13 +17,6 @@ issue and ends in the middle of its last step, before a wait ends.
 
 _ARRIVALS = (Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
 _OF_WARPS = frozenset({Kind.RUN, Kind.ISSUE, *WAITS, *_ARRIVALS})
-_CATEGORIES = {
-    Kind.RUN: "run",
-    Kind.ISSUE: "issue",
-    Kind.COPY: "copy",
-    Kind.MULTIPLICATION: "multiplication",
-    Kind.PHASE: "phase",
-}
 _ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from the top
 
 
@@ -94,7 +87,7 @@ class Tracks:
     def category(self, k: int) -> str:
         """Return the category of event `k`: run, wait, issue, arrival, copy, multiplication or phase."""
         kind = self.kinds[k]
-        return "wait" if kind in WAITS else _CATEGORIES.get(kind, "arrival")
+        return "wait" if kind in WAITS else "arrival" if kind in _ARRIVALS else kind.name.lower()
 
     def extent(self, k: int) -> tuple[float, float]:
         """Return the drawn range of event `k`, in steps."""
