@@ -11,18 +11,14 @@ from dataclasses import dataclass, field
 from warploom.check.body import Body
 from warploom.check.report import error
 from warploom.diagnostics import Diagnostic
-from warploom.isa.model.form import Form, forms
+from warploom.isa.model.form import forms
 from warploom.ptx import Function, Instruction, Name
 
 _GROUP = "cta_group"
-
-
-def _names_group(form: Form) -> bool:
-    return any(word.slot == _GROUP and not word.optional for word in form.syntax.words)
-
-
 _CALLS = frozenset(form for form in forms() if form.control == "call")
-_FORMS = _CALLS | frozenset(filter(_names_group, forms()))
+_FORMS = _CALLS | frozenset(
+    form for form in forms() if any(word.slot == _GROUP and not word.optional for word in form.syntax.words)
+)
 
 
 @dataclass(slots=True)

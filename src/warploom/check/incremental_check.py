@@ -86,7 +86,10 @@ class IncrementalChecker:
             piece.source.first_line = line
             line += piece.source.text.count("\n")
         found = check_parsed(parsed.module, syntax_errors, None, None, self._module_checker)
-        return Report(_placed(each, starts, whole) for each in found)
+        # A diagnostic for a part of the text moves to its place in the whole text.
+        return Report(
+            each if (start := starts.get(id(each.source))) is None else moved(each, whole, start) for each in found
+        )
 
     def _module_checker(self, module: Module, target: Target, ptx: Version) -> ModuleChecker:
         instructions = self._instructions
@@ -133,7 +136,9 @@ class _ReusingChecker(ModuleChecker):
             self._results[id(function)] = known
             return known.use
         declarations = _declarations(block)
-        self._reused = earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
+        self._reused = None
+        if same_outside and earlier is not None and len(earlier.declarations) == len(declarations):
+            self._reused = earlier if all(map(operator.is_, earlier.declarations, declarations)) else None
         correct = set[int]() if self._reused is None else {*self._reused.correct}
         results = self._results[id(function)] = self._current = _Results(function, declarations, correct)
         self.correct = correct
@@ -208,10 +213,6 @@ class _ReusingChecker(ModuleChecker):
         return context
 
 
-def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
-    return len(earlier.declarations) == len(declarations) and all(map(operator.is_, earlier.declarations, declarations))
-
-
 def _declarations(block: Block) -> list[object]:
     """Return the declarations of a block in order: braces, variables, labels, and tables with labels."""
     found: list[object] = ["{"]
@@ -232,9 +233,3 @@ def _declarations(block: Block) -> list[object]:
             found += (statement, label)
         label = ""
     return [*found, "}"]
-
-
-def _placed(found: Diagnostic, starts: Mapping[int, int], whole: Source) -> Diagnostic:
-    """Move a diagnostic for a part of the text to its place in the whole text."""
-    start = starts.get(id(found.source))
-    return found if start is None else moved(found, whole, start)

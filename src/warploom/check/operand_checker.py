@@ -146,7 +146,9 @@ class OperandChecker:
         operand = bound.operand
         if bound.registers != 0 and operand != ptx.Name("_") and not self._allows(rule, "bare"):
             return f"is {describe(operand)}", "a vector"
-        type_word = "pred" if rule.kind == "any" and self._is_predicate(operand) else bound.type
+        register = self._register(operand)
+        is_predicate = isinstance(operand, ptx.Negated) or (register is not None and register.type == "pred")
+        type_word = "pred" if rule.kind == "any" and is_predicate else bound.type
         operand = self._without_selector(operand, rule.selector)
         space = bound.spec.space_word(match.slots)
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
@@ -161,10 +163,6 @@ class OperandChecker:
             return operand
         register = text.rpartition(".")[0]
         return ptx.Name(register) if isinstance(operand, ptx.Name) else ptx.Negated(register, operand.sign)
-
-    def _is_predicate(self, operand: ptx.Operand) -> bool:
-        register = self._register(operand)
-        return isinstance(operand, ptx.Negated) or (register is not None and register.type == "pred")
 
     def _referent(self, operand: ptx.Operand | None) -> Referent:
         """Return the object that a name refers to; None for operands of other kinds."""
@@ -555,9 +553,5 @@ def _expected_type(rule: Rule, type_word: str) -> str:
 
 @lru_cache(maxsize=512)
 def _dotted(types: frozenset[str]) -> str:
-    shown = sorted(types, key=_order)
+    shown = sorted(types, key=lambda name: (128 if name == "b128" else TYPES[name].bits, name))
     return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
-
-
-def _order(declared: str) -> tuple[int, str]:
-    return (128 if declared == "b128" else TYPES[declared].bits, declared)

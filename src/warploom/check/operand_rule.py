@@ -35,13 +35,9 @@ class Rule:
 
     @classmethod
     def of(
-        cls,
-        spec: OperandSpec,
-        slots: Slots,
-        extensions: Collection[str] = (),
-        refused_bases: Collection[int] = (),
+        cls, spec: OperandSpec, slots: Slots, extensions: Collection[str] = (), refused_bases: Collection[int] = (),
         registers_only: bool = False,
-    ) -> Rule:
+    ) -> Rule:  # fmt: skip
         """Return the rule of an operand, given its specification and the policy of ptxas."""
         return cls(
             spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),

@@ -18,7 +18,9 @@ class Report(Displayed):
     display_kind: ClassVar[str] = "report"
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = tuple(sorted(diagnostics, key=_order))
+        self.diagnostics = tuple(
+            sorted(diagnostics, key=lambda each: (each.span.start, each.span.end) if each.span else (-1, 0))
+        )
 
     @classmethod
     def of(cls, reports: Iterable[Report]) -> Report:
@@ -62,10 +64,6 @@ class Report(Displayed):
 
     def __repr__(self) -> str:
         return f"<Report: {len(self.errors)} errors, {len(self.warnings)} warnings>"
-
-
-def _order(found: Diagnostic) -> tuple[int, int]:
-    return (-1, 0) if found.span is None else (found.span.start, found.span.end)
 
 
 def error(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 
 from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
@@ -241,9 +242,7 @@ class _Analysis:
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
         mentioned, written = self.mentions[index]
-        in_flight = 0
-        for issues in state.in_flight:
-            in_flight |= issues
+        in_flight = reduce(int.__or__, state.in_flight)
         if not in_flight:
             return
         found: list[tuple[int, Register]] = []
@@ -310,16 +309,12 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer in which the bits with the given numbers are set."""
-    mask = 0
-    for number in numbers:
-        mask |= 1 << number
-    return mask
+    """Return the integer in which the bits with the given numbers, all different, are set."""
+    return sum(1 << number for number in numbers)
 
 
 def _ones(mask: int) -> Iterator[int]:
     """Yield the numbers of the set bits of an integer, from the lowest."""
     while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1

@@ -8,17 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from warploom.check.ptxas import forms, memory_forms
-from warploom.isa.instructions import (
-    async_copy,
-    atomic,
-    bulk,
-    matrix,
-    memory,
-    multimem,
-    tcgen05,
-    tensor,
-    wmma,
-)  # fmt: skip
+from warploom.isa.instructions import async_copy, atomic, bulk, matrix, memory, multimem, tcgen05, tensor, wmma
 from warploom.isa.model.form import Form, forms_of
 from warploom.isa.model.operands import Slots
 
@@ -40,8 +30,6 @@ def _refuse_bases(widths: Widths, operands: Mapping[Form, str]) -> None:
     for form, names in operands.items():
         _REFUSED_BASES.update(dict.fromkeys(((form, name) for name in names.split()), widths))
 
-
-# Bases of addresses ---------------------------------------------------------------------------------------
 
 _NAMED_PARAMETERS = 75
 """First target on which ptxas requires a name in `.param::func`."""

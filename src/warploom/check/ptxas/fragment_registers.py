@@ -94,7 +94,7 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
     if element in _FEW_BITS:
         return target >= _first_without_unit(slots)
     if sparse:
-        return target >= 100 and _is_unordered(slots)
+        return target >= 100 and slots["spvariant"] == "sp" and slots["atype"] in {"f16", *_BYTES}
     if element in _BYTES:
         return slots["shape"] == "m8n8k16" and target >= 100
     return element == "f16" and slots["shape"] == "m8n8k4" and target >= 80
@@ -111,10 +111,6 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 def _first_without_unit(slots: Slots) -> int:
     """Return the first target without a unit for elements of few bits. Hopper has a unit for AND only."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
-
-
-def _is_unordered(slots: Slots) -> bool:
-    return slots["spvariant"] == "sp" and slots["atype"] in {"f16", *_BYTES}
 
 
 def _register_type(letter: str, slots: Slots, target: int, sparse: bool) -> str:

@@ -122,8 +122,6 @@ VECTOR_MOVE = ExtensionForm("row", "row_vector_move", "9.7.9.3", "mov.vec.type  
     v4   b16,b32,u16,u32,s16,s32,f32
 """, {"d": out("type", "vec", allows=("integers",)), "a": inp("type", "vec", allows=("integers",))})  # fmt: skip
 
-# Multiplications in tensor memory ------------------------------------------------------------------------------
-
 _REASONS = {"lane": "lanes", "scale": "scale-input-d"}
 
 _VARIANTS = (

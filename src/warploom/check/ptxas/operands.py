@@ -239,9 +239,7 @@ _extend(_if(FUNCTION | PACKED, lambda slots, target: target >= 90 and slots["typ
 # Fragments ------------------------------------------------------------------------------------------------
 
 _SPARSE = (sparse.FLOAT, sparse.INTEGER, sparse.SCALED, forms.KIND_SPARSE)
-_DENSE = (
-    mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, forms.KIND_DENSE, forms.FOUR_BITS,
-)  # fmt: skip
+_DENSE = (mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, forms.KIND_DENSE, forms.FOUR_BITS)
 
 _hold_fragments(registers.multiplication, dict.fromkeys(_DENSE, "a b c d"))
 _hold_fragments(lambda letter: registers.multiplication(letter, sparse=True), dict.fromkeys(_SPARSE, "a b c d"))

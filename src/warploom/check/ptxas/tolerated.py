@@ -29,9 +29,7 @@ class ExtensionForm(Form):
         self, reason: str, name: str, section: str, syntax: str, rows: str,
         operands: Mapping[str, OperandSpec] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            name=f"ptxas.{name}", syntax=syntax, operands=operands or {}, rows=rows, source=f"PTX ISA {section}"
-        )
+        super().__init__(name=f"ptxas.{name}", syntax=syntax, operands=operands, rows=rows, source=f"PTX ISA {section}")
         self.reason = reason
 
 

@@ -144,7 +144,11 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
     fix = found[0]
     form = fix.match.form
     hint = ""
-    others = dict.fromkeys(_expectation(other) for other in found[1:] if other.slot != fix.slot)
+    others = dict.fromkeys(
+        f"{_words(other)} for {other.slot}" if other.kind in ("word", "missing") else f"no '.{other.found}'"
+        for other in found[1:]
+        if other.slot != fix.slot
+    )
     if fix.nearest:
         hint = f"the nearest legal opcode is {fix.nearest}"
     elif others:
@@ -213,12 +217,6 @@ def _words(fix: Fix) -> str:
     if fix.slot in fix.match.form.parts:
         return list_values(fix.legal)
     return list_values([f"'.{word}'" if word else "none" for word in fix.legal]) or "none"
-
-
-def _expectation(fix: Fix) -> str:
-    if fix.kind in ("word", "missing"):
-        return f"{_words(fix)} for {fix.slot}"
-    return f"no '.{fix.found}'"
 
 
 @lru_cache(maxsize=1024)

@@ -63,12 +63,9 @@ def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
 
 
 def compose(
-    form: Form,
-    words: Mapping[str, str],
-    operands: Mapping[str, Operand],
-    guard: Guard | None = None,
+    form: Form, words: Mapping[str, str], operands: Mapping[str, Operand], guard: Guard | None = None,
     late: Sequence[str] = (),
-) -> Instruction:
+) -> Instruction:  # fmt: skip
     """Return the instruction of a Form with the given words and operands.
 
     `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be

@@ -43,18 +43,10 @@ class Operand:
 
 
 def layout(
-    instruction: str,
-    operand: str,
-    *,
-    selector: int = 0,
-    byte_id: int = 0,
-    thread_id: int = 0,
-    descriptor: Descriptor | int | None = None,
-    swizzle: int = 0,
-    major: str = "K",
-    tensor_map: TensorMapFields | None = None,
-    idesc: InstructionDescriptor | int | None = None,
-) -> LayoutMap:
+    instruction: str, operand: str, *, selector: int = 0, byte_id: int = 0, thread_id: int = 0,
+    descriptor: Descriptor | int | None = None, swizzle: int = 0, major: str = "K",
+    tensor_map: TensorMapFields | None = None, idesc: InstructionDescriptor | int | None = None,
+) -> LayoutMap:  # fmt: skip
     """Return the map from the elements of an operand to registers, shared memory or tensor memory.
 
     A map of registers is (lane, item) -> (row, col). A map of shared memory is (row, col) -> byte. A map of tensor

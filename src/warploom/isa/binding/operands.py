@@ -313,6 +313,12 @@ def describe(operand: Operand) -> str:
             return "an element of an array"
 
 
+_EXPECTED = {
+    "label": "a label", "symbol": "a name", "tuple": "a list in parentheses", "sink": "the sink '_'",
+    "predicate": "a predicate",
+}  # fmt: skip
+
+
 def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
     """Return a description of the operands that a specification allows, for messages."""
     count = spec.registers(slots)
@@ -324,16 +330,8 @@ def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
         case "immediate":
             constants = spec.constants(slots)
             return "an integer constant" + (f": {list_values(constants)}" if constants is not None else "")
-        case "label":
-            return "a label"
-        case "symbol":
-            return "a name"
-        case "tuple":
-            return "a list in parentheses"
-        case "sink":
-            return "the sink '_'"
-        case "predicate":
-            return "a predicate"
+        case "label" | "symbol" | "tuple" | "sink" | "predicate":
+            return _EXPECTED[spec.kind]
         case "any":
             return f"a value of .{spec.type_word(slots)} or a predicate"
         case "register":

@@ -33,12 +33,9 @@ def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> In
     moves = instruction.words[0] == "mov"
     operands = tuple(
         Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
-        if isinstance(operand, Name) and (count := _members(operand.text, length, moves)) > 1
+        if isinstance(operand, Name)
+        and (count := len(MEMBERS) if moves and f"{operand.text}.x" in SPECIAL_REGISTERS else length(operand.text)) > 1
         else operand
         for operand in instruction.operands
     )
     return instruction if operands == instruction.operands else replace(instruction, operands=operands)
-
-
-def _members(name: str, length: Callable[[str], int], moves: bool) -> int:
-    return len(MEMBERS) if moves and f"{name}.x" in SPECIAL_REGISTERS else length(name)

@@ -6,7 +6,6 @@ Source: PTX ISA 9.7.9.25.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
@@ -64,7 +63,6 @@ COMMIT = Form(
     name="async_copy.commit_group",
     syntax="cp.async.commit_group;",
     rows="ptx target\n7.0 sm_80",
-    operands={},
     effects=(Commit("copy"),),
     source="PTX ISA 9.7.9.25.3.2",
 )
@@ -86,7 +84,6 @@ WAIT_ALL = Form(
     name="async_copy.wait_all",
     syntax="cp.async.wait_all;",
     rows="ptx target\n7.0 sm_80",
-    operands={},
     effects=(Commit("copy"), Wait("copy")),
     source="PTX ISA 9.7.9.25.3.3",
 )
@@ -114,8 +111,8 @@ def arrive(warps: Warps, i: Bound) -> None:
     # The arrival follows the lane's earlier copies. Without .noinc, the phase also waits for the arrival.
     if not i.noinc:
         warps.mbarrier(i.space, where, "increment", 1)
-    warps.defer("copy", partial(_arrive_now, i.space), {"where": where})
 
+    def take_effect(warps: Warps, captured: Mapping[str, Array]) -> None:
+        warps.mbarrier(i.space, captured["where"], "arrive", 1)
 
-def _arrive_now(space: str, warps: Warps, captured: Mapping[str, Array]) -> None:
-    warps.mbarrier(space, captured["where"], "arrive", 1)
+    warps.defer("copy", take_effect, {"where": where})

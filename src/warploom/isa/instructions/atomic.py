@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -208,9 +207,8 @@ RED_ASYNC_RELEASE.execute(red)
 @RED_ASYNC.execute
 def red_async(warps: Warps, i: Bound) -> None:
     captured = {"b": spread(warps, warps.read(i.b))}
-    reduction = partial(_reduce_now, i.ss, i.op, i.type)
-    defer_with_completion(warps, i, TYPES[i.type].bytes, reduction, captured)
 
+    def take_effect(warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
+        warps.atomic(i.ss, where, i.op, i.type, captured["b"])
 
-def _reduce_now(space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
-    warps.atomic(space, where, op, type, captured["b"])
+    defer_with_completion(warps, i, TYPES[i.type].bytes, take_effect, captured)

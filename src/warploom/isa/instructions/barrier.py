@@ -46,7 +46,7 @@ BARRIER_SYNC = Form(
 
 def _meet(warps: Warps, i: Bound) -> None:
     """Reconverge each warp at an aligned barrier. The spelling `bar` is always aligned."""
-    if i.aligned or i.barrier == "bar":
+    if i.aligned or getattr(i, "barrier", "") == "bar":
         warps.gather_warp()
 
 
@@ -107,7 +107,6 @@ CLUSTER_ARRIVE = Form(
         -                7.8 sm_90
         release,relaxed  8.0 sm_90
     """,
-    operands={},
     effects=(Barrier("cluster", waits=False, order=slot_or("sem", "release")),),
     source="PTX ISA 9.7.13.3",
 )
@@ -115,8 +114,7 @@ CLUSTER_ARRIVE = Form(
 
 @CLUSTER_ARRIVE.execute
 def arrive_in_cluster(warps: Warps, i: Bound) -> None:
-    if i.aligned:
-        warps.gather_warp()
+    _meet(warps, i)
     warps.cluster_arrive()
 
 
@@ -128,7 +126,6 @@ CLUSTER_WAIT = Form(
         -        7.8 sm_90
         acquire  8.0 sm_90
     """,
-    operands={},
     effects=(Barrier("cluster", arrives=False, order="acquire"),),
     source="PTX ISA 9.7.13.3",
 )
@@ -136,8 +133,7 @@ CLUSTER_WAIT = Form(
 
 @CLUSTER_WAIT.execute
 def wait_for_cluster(warps: Warps, i: Bound) -> None:
-    if i.aligned:
-        warps.gather_warp()
+    _meet(warps, i)
     warps.cluster_wait()
 
 
@@ -152,7 +148,6 @@ FENCE = Form(
         -,sc,acq_rel     cluster              7.8 sm_90
         acquire,release  cta,cluster,gpu,sys  8.6 sm_90
     """,
-    operands={},
     effects=(Fence("memory", order=slot_or("sem", "acq_rel"), scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
@@ -166,7 +161,6 @@ FENCE_RESTRICTED = Form(
         -              acquire  sync_restrict::shared::cluster  cluster  8.6 sm_90
         -              release  sync_restrict::shared::cta      cluster  8.6 sm_90
     """,
-    operands={},
     effects=(Fence("memory", order="sem", scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
@@ -179,7 +173,6 @@ FENCE_PROXY = Form(
         alias      -                                           7.5 sm_70
         async      -,global,shared::cta,shared::cluster        8.0 sm_90
     """,
-    operands={},
     effects=(Fence("proxy", scope="cta", proxy="proxykind", space="space"),),
     source="PTX ISA 9.7.13.4",
 )
@@ -193,7 +186,6 @@ FENCE_PROXY_TO = Form(
         async::generic                release  sync_restrict::shared::cta      cluster              8.6 sm_90
         async::generic                acquire  sync_restrict::shared::cluster  cluster              8.6 sm_90
     """,
-    operands={},
     effects=(Fence("proxy", order="sem", scope="scope", proxy=_proxy_ordered),),
     source="PTX ISA 9.7.13.4",
 )
@@ -211,7 +203,6 @@ MEMBAR = Form(
     name="barrier.membar",
     syntax="membar.level;",
     rows="level ptx\ncta,gl,sys 1.4",
-    operands={},
     effects=(Fence("memory", scope=lambda slots: "gpu" if slots["level"] == "gl" else slots["level"]),),
     source="PTX ISA 9.7.13.4",
 )
@@ -220,7 +211,6 @@ MEMBAR_PROXY = Form(
     name="barrier.membar_proxy",
     syntax="membar.proxy.proxykind;",
     rows="proxykind ptx target\nalias 7.5 sm_70",
-    operands={},
     effects=(Fence("proxy", proxy="proxykind"),),
     source="PTX ISA 9.7.13.4",
 )

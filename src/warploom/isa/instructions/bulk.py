@@ -200,7 +200,6 @@ COMMIT = Form(
     name="bulk.commit_group",
     syntax="cp.async.bulk.commit_group;",
     rows="ptx target\n8.0 sm_90",
-    operands={},
     effects=(Commit("bulk"),),
     source="PTX ISA 9.7.9.25.5.5",
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from warploom.isa.model.effects import Allocate, Collective, Control, Flow
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import OperandSpec, immediate, inp
-from warploom.isa.model.semantics import Bound, Warps
 from warploom.ptx import Instruction
 
 BRA = Form(
@@ -51,7 +50,6 @@ CALL.execute(lambda warps, i: warps.call(i.func, i.ret_param, i.param_list))
 RET = Form(
     name="control.ret",
     syntax="ret{.uni};",
-    operands={},
     effects=(Control("return"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.12.6",
 )
@@ -61,19 +59,15 @@ RET.execute(lambda warps, i: warps.leave(whole_kernel=False))
 IMPLIED = Instruction(None, "ret")
 """Return instruction that assemblers append to a function body without an end."""
 
-EXIT = Form(name="control.exit", syntax="exit;", operands={}, effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
+EXIT = Form(name="control.exit", syntax="exit;", effects=(Control("exit"),), source="PTX ISA 9.7.12.7")
 
 EXIT.execute(lambda warps, i: warps.leave(whole_kernel=True))
 
-TRAP = Form(name="control.trap", syntax="trap;", operands={}, effects=(Control("trap"),), source="PTX ISA 9.7.19.4")
+TRAP = Form(name="control.trap", syntax="trap;", effects=(Control("trap"),), source="PTX ISA 9.7.19.4")
 
+TRAP.execute(lambda warps, i: warps.trap("the kernel executed 'trap'"))
 
-@TRAP.execute
-def trap(warps: Warps, i: Bound) -> None:
-    warps.trap("the kernel executed 'trap'")
-
-
-BRKPT = Form(name="control.brkpt", syntax="brkpt;", operands={}, source="PTX ISA 9.7.19.1")
+BRKPT = Form(name="control.brkpt", syntax="brkpt;", source="PTX ISA 9.7.19.1")
 
 PMEVENT = Form(
     name="control.pmevent",
@@ -108,7 +102,6 @@ GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",
     syntax="griddepcontrol.action;",
     rows="action ptx target\nlaunch_dependents,wait 7.8 sm_90",
-    operands={},
     source="PTX ISA 9.7.13.13",
 )
 

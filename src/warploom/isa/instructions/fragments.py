@@ -98,9 +98,6 @@ def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
     )
 
 
-# Access to fragments ----------------------------------------------------------------------------------------
-
-
 def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False) -> Matrix:
     """Return the matrices that warps or warpgroups hold in a vector, in the dtype of `formats.STORAGE`.
 
@@ -131,9 +128,6 @@ def scatter(
         return
     registers = fragment_map.scatter(matrix, transposed=transposed).transpose(1, 0, 2)
     warps.write_vector(value, registers.view(TYPES[register_type(element)].dtype))
-
-
-# Metadata of sparse matrices --------------------------------------------------------------------------------
 
 
 def selectors(slots: Slots) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 _OBJECT = address(space="shared")
 _COUNT = inp("u32", values=range(1, 1 << 63))
+_STATE = out("u64", allows=("sink",))
 
 INIT = Form(
     name="mbarrier.init",
@@ -80,40 +81,23 @@ def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
     """ + _ORDERED.format(space=space, target=target)
 
 
-ARRIVE = Form(
-    name="mbarrier.arrive",
-    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr];",
-    rows=_arrivals(_LOCAL, "sm_80", "7.0", "7.0"),
-    operands={"state": out("u64"), "addr": _OBJECT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
+_COUNTED = {"addr": _OBJECT, "count": _COUNT}
 
-ARRIVE_DISCARD = Form(
-    name="mbarrier.arrive_discard",
-    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr];",
-    rows=_arrivals(_LOCAL, "sm_80", "7.1", "7.0"),
-    operands={"_": sink(), "addr": _OBJECT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_COUNT = Form(
-    name="mbarrier.arrive_count",
-    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
-    rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
-    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
-)
-
-ARRIVE_REMOTE = Form(
-    name="mbarrier.arrive_remote",
-    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr]{, count};",
-    rows=_arrivals("shared::cluster", "sm_90", "8.0", "8.0"),
-    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
-    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
-    source="PTX ISA 9.7.13.15.13",
+ARRIVE, ARRIVE_DISCARD, ARRIVE_COUNT, ARRIVE_REMOTE = (
+    Form(
+        name=f"mbarrier.arrive{suffix}",
+        syntax="mbarrier.op{.sem}{.scope}{.space}.b64" + f"  {written};",
+        rows=_arrivals(space, target, arrive, drop),
+        operands=operands,
+        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        source="PTX ISA 9.7.13.15.13",
+    )
+    for suffix, written, space, target, arrive, drop, operands in (
+        ("", "state, [addr]", _LOCAL, "sm_80", "7.0", "7.0", {"state": out("u64"), "addr": _OBJECT}),
+        ("_discard", "_, [addr]", _LOCAL, "sm_80", "7.1", "7.0", {"_": sink(), "addr": _OBJECT}),
+        ("_count", "state, [addr], count", _LOCAL, "sm_90", "7.8", "7.8", {"state": _STATE} | _COUNTED),
+        ("_remote", "_, [addr]{, count}", "shared::cluster", "sm_90", "8.0", "8.0", {"_": sink()} | _COUNTED),
+    )
 )
 
 
@@ -171,10 +155,7 @@ ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
         effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
         source="PTX ISA 9.7.13.15.13",
     )
-    for suffix, result, spec, space in (
-        ("", "state", out("u64", allows=("sink",)), _LOCAL),
-        ("_remote", "_", sink(), "shared::cluster"),
-    )
+    for suffix, result, spec, space in (("", "state", _STATE, _LOCAL), ("_remote", "_", sink(), "shared::cluster"))
 )
 
 

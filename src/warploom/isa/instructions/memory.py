@@ -9,7 +9,6 @@ Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
@@ -278,12 +277,11 @@ ST_ASYNC_RELEASE = Form(
 def store_async(warps: Warps, i: Bound) -> None:
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
     size = len(values) * TYPES[i.type].bytes
-    captured = {"values": np.moveaxis(values, 0, -1)}
-    defer_with_completion(warps, i, size, partial(_store_now, i.ss, i.type), captured)
 
+    def take_effect(warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
+        warps.store(i.ss, where, i.type, np.moveaxis(captured["values"], -1, 0))
 
-def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
-    warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
+    defer_with_completion(warps, i, size, take_effect, {"values": np.moveaxis(values, 0, -1)})
 
 
 ST_ASYNC_RELEASE.execute(store)
@@ -343,12 +341,8 @@ ISSPACEP, ISSPACEP_NARROW = (
     for suffix, word in (("", "u64"), ("_narrow", "u32"))
 )
 
-
-@ISSPACEP.execute
-@ISSPACEP_NARROW.execute
-def is_space(warps: Warps, i: Bound) -> None:
-    warps.write(i.p, warps.is_space(i.space, warps.read(i.a)))
-
+for _isspacep in (ISSPACEP, ISSPACEP_NARROW):
+    _isspacep.execute(lambda warps, i: warps.write(i.p, warps.is_space(i.space, warps.read(i.a))))
 
 MAPA = Form(
     name="memory.mapa",
@@ -358,11 +352,7 @@ MAPA = Form(
     source="PTX ISA 9.7.9.23",
 )
 
-
-@MAPA.execute
-def map_address(warps: Warps, i: Bound) -> None:
-    warps.write(i.d, warps.map_rank(warps.read(i.a), warps.read(i.b), generic=i.space == ""))
-
+MAPA.execute(lambda warps, i: warps.write(i.d, warps.map_rank(warps.read(i.a), warps.read(i.b), generic=i.space == "")))
 
 GETCTARANK = Form(
     name="memory.getctarank",
@@ -376,11 +366,6 @@ GETCTARANK.execute(lambda warps, i: warps.write(i.d, warps.rank_of(warps.read(i.
 
 
 # Caches ---------------------------------------------------------------------------------------------------
-
-
-def _global(slots: Slots) -> str:
-    return slots["global"]
-
 
 PREFETCH = Form(
     name="memory.prefetch",
@@ -407,7 +392,7 @@ APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global), "size": immediate(values=(128,))},
+    operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
 
@@ -415,7 +400,7 @@ DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global), "size": immediate(values=(128,))},
+    operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
 
@@ -442,7 +427,7 @@ CREATEPOLICY_RANGE = Form(
     rows=_PRIORITIES,
     operands={
         "d": out("u64"),
-        "a": address(space=_global, allows=("unified",)),
+        "a": address(space=lambda slots: slots["global"], allows=("unified",)),
         "primary_size": inp("u32"),
         "total_size": inp("u32"),
     },
@@ -458,9 +443,6 @@ CREATEPOLICY_CVT = Form(
 )
 
 
-@CREATEPOLICY.execute
-@CREATEPOLICY_RANGE.execute
-@CREATEPOLICY_CVT.execute
-def create_policy(warps: Warps, i: Bound) -> None:
-    """Write 0, because a cache policy is opaque and has no effect in the emulator."""
-    warps.write(i.d, np.zeros((1, 1), np.uint64))
+# A cache policy is opaque and has no effect in the emulator.
+for _policy in (CREATEPOLICY, CREATEPOLICY_RANGE, CREATEPOLICY_CVT):
+    _policy.execute(lambda warps, i: warps.write(i.d, np.zeros((1, 1), np.uint64)))

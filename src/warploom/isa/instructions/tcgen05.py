@@ -52,7 +52,6 @@ RELINQUISH = Form(
     name="tcgen05.relinquish",
     syntax="tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;",
     rows=_GROUPS,
-    operands={},
     effects=(Collective("warp"), Allocate("permit", "release")),
     source="PTX ISA 9.7.16.7.1",
 )
@@ -152,7 +151,6 @@ WAIT = Form(
     name="tcgen05.wait",
     syntax="tcgen05.op.sync.aligned;",
     rows=f"op ptx target\nwait::ld,wait::st 8.6 {_TARGETS}",
-    operands={},
     effects=(Collective("warp"), Wait("tensor memory", suspends=True)),
     source="PTX ISA 9.7.16.8.5",
 )
@@ -187,7 +185,6 @@ FENCE = Form(
     name="tcgen05.fence",
     syntax="tcgen05.op;",
     rows=f"op ptx target\nfence::before_thread_sync,fence::after_thread_sync 8.6 {_TARGETS}",
-    operands={},
     effects=(Fence("memory", scope="cta"),),
     source="PTX ISA 9.7.16.11.1",
 )

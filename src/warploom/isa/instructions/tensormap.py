@@ -12,7 +12,7 @@ import numpy as np
 from warploom.isa.instructions.bulk import GLOBAL, SHARED
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence, Flow
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Slots, address, immediate, inp
+from warploom.isa.model.operands import address, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
@@ -26,6 +26,8 @@ _CODES = {
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
+_NEW_CODES = {"elemtype": range(13, 16), "swizzle_mode": range(4, 5)}
+"""Codes for the packed 6-bit and 4-bit formats, and for the 96-byte swizzle."""
 _PACKED_NAMES: dict[str, LiteralString] = {
     "rank": "rank_minus_one",
     "box_dim": "box",
@@ -89,16 +91,7 @@ REPLACE_ENTRY = Form(
     source="PTX ISA 9.7.9.26.1",
 )
 
-
-@REPLACE_ENTRY.execute
-def replace_entry(warps: Warps, i: Bound) -> None:
-    _replace(warps, i, i.ord, warps.read(i.new_val))
-
-
-def _new_codes(slots: Slots) -> range:
-    """Return the codes for the packed 6-bit and 4-bit formats, or for the 96-byte swizzle."""
-    return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
-
+replace_entry = REPLACE_ENTRY.execute(lambda warps, i: _replace(warps, i, i.ord, warps.read(i.new_val)))
 
 REPLACE_CODE = Form(
     name="tensormap.replace_code",
@@ -127,7 +120,7 @@ REPLACE_NEW_CODE = Form(
         elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
         swizzle_mode  {_SPACES}  8.8 sm_103a
     """,
-    operands={"addr": address(), "new_val": immediate(values=_new_codes)},
+    operands={"addr": address(), "new_val": immediate(values=lambda slots: _NEW_CODES[slots["field"]])},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )

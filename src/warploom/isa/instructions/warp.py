@@ -235,13 +235,9 @@ REDUX_FLOAT = Form(
 )
 
 _REDUCE = {
-    "add": np.add,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-}
+}  # fmt: skip
 
 
 @REDUX.execute

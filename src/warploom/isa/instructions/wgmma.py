@@ -211,7 +211,6 @@ FENCE = Form(
     name="wgmma.fence",
     syntax="wgmma.fence.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
-    operands={},
     effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
@@ -221,7 +220,6 @@ COMMIT = Form(
     name="wgmma.commit_group",
     syntax="wgmma.commit_group.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
-    operands={},
     effects=(Collective("warpgroup"), Commit("multiplication")),
     source="PTX ISA 9.7.15.7.2",
 )

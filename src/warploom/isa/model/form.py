@@ -98,19 +98,10 @@ class Form(Displayed):
     registry: ClassVar[Registry]
 
     def __init__(
-        self,
-        *,
-        name: str,
-        syntax: str,
-        operands: Mapping[str, OperandSpec],
-        rows: str = "",
-        words: Mapping[str, str] | None = None,
-        effects: tuple[Effect, ...] = (),
-        limit: Limit | None = None,
-        spellings: tuple[str, ...] = (),
-        early: str = "",
-        source: str,
-    ) -> None:
+        self, *, name: str, syntax: str, operands: Mapping[str, OperandSpec] | None = None, rows: str = "",
+        words: Mapping[str, str] | None = None, effects: tuple[Effect, ...] = (), limit: Limit | None = None,
+        spellings: tuple[str, ...] = (), early: str = "", source: str,
+    ) -> None:  # fmt: skip
         self.name = name
         self.early = frozenset(early.split())
         self.source = source
@@ -120,7 +111,7 @@ class Form(Displayed):
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
         others = (read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings)
         self.orders = (self.syntax.words, *others)
-        self.operands = dict(operands)
+        self.operands = dict(operands or {})
         self.effects = effects
         self._effects_by_type: dict[type[Any], tuple[Any, ...]] = {
             type(each): tuple(other for other in effects if type(other) is type(each)) for each in effects

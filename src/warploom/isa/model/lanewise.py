@@ -40,7 +40,7 @@ def evaluate_lanes(
     writers = [_write_vector if operands[name].count else _write for name in targets]
     if has_carry:
         targets.append("carry")
-        writers.append(_write_carry)
+        writers.append(lambda warps, value, result: warps.write_carry(result))
     only = targets[0] if len(targets) == 1 else ""
     write_only = writers[0] if writers else _write
 
@@ -81,7 +81,3 @@ def _write(warps: Warps, value: Any, result: Any) -> None:
 def _write_vector(warps: Warps, value: Any, result: Any) -> None:
     if value is not None:
         warps.write_vector(value, result)
-
-
-def _write_carry(warps: Warps, value: Any, result: Any) -> None:
-    warps.write_carry(result)

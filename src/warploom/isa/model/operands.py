@@ -7,14 +7,14 @@ ways. Syntax that ptxas accepts beyond the manual is declared in `check/ptxas/`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from warploom.isa.model.effects import Slots
 from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.types import TYPES
 
-Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
 Accepts = Literal["same", "wide", "bits", "own", "coded"]
@@ -181,17 +181,9 @@ def out(
 
 
 def inp(
-    type: TypeRule,
-    count: CountRule = 0,
-    *,
-    when: str = "",
-    values: Values = None,
-    bits: CountRule = 0,
-    accepts: AcceptsRule = "same",
-    allows: Allows = (),
-    selector: TypeRule = "",
-    space: TypeRule = "?",
-) -> OperandSpec:
+    type: TypeRule, count: CountRule = 0, *, when: str = "", values: Values = None, bits: CountRule = 0,
+    accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = "", space: TypeRule = "?",
+) -> OperandSpec:  # fmt: skip
     """Return the specification of a source: a register, a constant, or a vector of `count` registers.
 
     `values` are the legal constants. None allows every constant, and `()` allows registers only.

@@ -22,6 +22,7 @@ DECLARABLE = (
 """Types that a `.reg` directive may declare."""
 
 _BITS = {name: TYPES[name].bits for name in DECLARABLE}
+_KINDS = {"pred": "pred", "f16x2": "f16x2", "f": "float", "b": "bits"}
 _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
@@ -84,7 +85,7 @@ def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
-    kinds = [_kind(name) for name in items]
+    kinds = [_KINDS.get(name, _KINDS.get(name[0], "integer")) for name in items]
     apart = any(one != other and "bits" not in (one, other) for one, other in pairwise(kinds))
     widths = {_BITS[name] for name in declared if name not in ("", "pred")}
     if not any(declared) or apart or len(widths) > 1:
@@ -94,9 +95,3 @@ def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     if len({*items}) == 1:
         return items[0]
     return f"b{widths.pop()}"
-
-
-def _kind(declared: str) -> str:
-    if declared in ("pred", "f16x2"):
-        return declared
-    return {"f": "float", "b": "bits"}.get(declared[0], "integer")

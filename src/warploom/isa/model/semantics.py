@@ -289,14 +289,9 @@ class Warps(Protocol):
         ...
 
     def shared_tile(
-        self,
-        starts: Array,
-        offsets: Array,
-        swizzle: int,
-        base_offset: int,
-        groups: NDArray[np.intp] | slice,
+        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: NDArray[np.intp] | slice,
         down: bool,
-    ) -> Array:
+    ) -> Array:  # fmt: skip
         """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
 
         The addresses are the sums of start addresses and a table of offsets. `groups` are rows of `warpgroups()`. With

@@ -61,8 +61,6 @@ class Profiler(Observer):
             CopyIssue: self._copy_issue,
         }
 
-    # Executions -------------------------------------------------------------------------------------------
-
     def _instruction_handler(self, pc: int) -> Handler:
         """Return the handler that counts an instruction, and records the tiles or copies of its operands."""
         form = self.launch.program.steps[pc].binding.form
@@ -93,8 +91,6 @@ class Profiler(Observer):
             warps, lanes = _active(event.batch.active()[event.suspended])
             self._executions[event.pc] -= warps
             self._lanes[event.pc] -= lanes
-
-    # Accesses ---------------------------------------------------------------------------------------------
 
     def _access(self, event: Access) -> None:
         """Count accesses of lanes. Asynchronous accesses are counted when they are issued."""
@@ -135,8 +131,6 @@ class Profiler(Observer):
                 limit = getattr(operands, access.limit, None) if access.limit else None
                 self._global(event.pc, index - GLOBAL_BASE, _reading(batch, active, limit), size)
 
-    # Tiles ------------------------------------------------------------------------------------------------
-
     def _multiply(self, event: Execute) -> None:
         """Record the swizzles of the matrices that descriptors describe."""
         for matrix in event.operands.multiplication.shared:
@@ -153,8 +147,6 @@ class Profiler(Observer):
         for fields, copies in event.tensor_maps:
             self.rows[pc]["bytes"] += shared_bytes(fields) * len(copies)
             self._tiles[Tile(pc, _box(fields, request), fields.swizzle_span)] = None
-
-    # Result -----------------------------------------------------------------------------------------------
 
     def profile(self) -> Profile:
         """Return the profile of all counts so far."""

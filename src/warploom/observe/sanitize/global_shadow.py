@@ -190,11 +190,7 @@ class GlobalShadow:
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
-            if (
-                what == WRITE_WRITE
-                and store is not None
-                and is_unchanged(self.arena.bytes, store, position, lane, site == pc)
-            ):
+            if what == WRITE_WRITE and store and is_unchanged(self.arena.bytes, store, position, lane, site == pc):
                 continue
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):

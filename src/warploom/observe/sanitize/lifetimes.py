@@ -44,8 +44,6 @@ class Lifetimes:
         self._reached: dict[int, dict[int, _Reach]] = {}
         self._phases: dict[int, dict[int, _Reach]] = {}
 
-    # Remote accesses ---------------------------------------------------------------------------------------------
-
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
         """Record accesses of lanes at byte offsets of shared memory, which may belong to other CTAs."""
         clocks = self.clocks
@@ -101,8 +99,6 @@ class Lifetimes:
         if not self.live[topology.cta_of == owner].any():
             report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
-    # Cluster barrier --------------------------------------------------------------------------------
-
     def arrive(self, warps: Array) -> None:
         """Record arrivals of warps at the barriers of their clusters."""
         self.arrivals[warps] += 1
@@ -110,8 +106,6 @@ class Lifetimes:
     def pass_barrier(self, warps: Array, phase: int) -> None:
         """Record that warps know the first `phase` phases of their cluster barrier to be complete."""
         self.passed[warps] = phase
-
-    # Exits ------------------------------------------------------------------------------------------------
 
     def exit(self, warps: Array) -> None:
         """Report operations that may still access shared memory after warps and their CTAs have exited."""

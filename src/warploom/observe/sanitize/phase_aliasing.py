@@ -294,9 +294,7 @@ def _look(
 
 
 @njit
-def _know(
-    V: Array, first: int, column: Array, count: Array, warps: Array, found: Array, lanes: Array
-) -> None:  # fmt: skip
+def _know(V: Array, first: int, column: Array, count: Array, warps: Array, found: Array, lanes: Array) -> None:
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(32):

@@ -98,7 +98,7 @@ class Sanitizer(events.Observer):
             events.PhaseComplete: self._phase_complete,
             events.Arrive: self._arrive,
             events.PhaseWait: self._phase_wait,
-            events.CopyIssue: self._copy_issue,
+            events.CopyIssue: lambda event: self.transfers.bulk(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Commit: self._commit,
             events.Wait: self._wait,
             events.Exit: self._exit,
@@ -187,9 +187,6 @@ class Sanitizer(events.Observer):
         else:
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
             self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
-
-    def _copy_issue(self, event: events.CopyIssue) -> None:
-        self.transfers.bulk(event)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

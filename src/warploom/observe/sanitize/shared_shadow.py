@@ -145,9 +145,8 @@ class SharedShadow:
         near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
-                self._write(
-                    warps[which], index[which], lanes[which], size, pc, kind, agents[which], phases[which], None, ""
-                )
+                reached = warps[which], index[which], lanes[which]
+                self._write(*reached, size, pc, kind, agents[which], phases[which], None, "")
 
     def _write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,

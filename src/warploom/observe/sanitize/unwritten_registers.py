@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from heapq import heappop, heappush
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -66,14 +68,10 @@ class UnwrittenRegisters:
             for use, held, propagates in zip(uses, doubtful, self._propagates, strict=True)
         ]
         # Unless an instruction propagates to it, a written register stays written until the CTAs end.
-        reached = 0
-        for use, propagates in zip(uses, self._propagates, strict=True):
-            reached |= use.written if propagates else 0
+        reached = reduce(int.__or__, (use.written for use in compress(uses, self._propagates)), 0)
         self._is_final = [
             not reached & (checked | written) for checked, written in zip(self._checked, self._written, strict=True)
         ]
-
-    # Before the run ---------------------------------------------------------------------------------------
 
     def _use(self, pc: int) -> _Use:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
@@ -96,10 +94,7 @@ class UnwrittenRegisters:
         return _Use(read | guard, required | guard, written, flow == "propagate", each.guard is not None)
 
     def _bits(self, registers: Registers, value: Any) -> int:
-        bits = 0
-        for register in registers:
-            number = self._number.setdefault(register, len(self._number))
-            bits |= 1 << number
+        bits = sum(1 << self._number.setdefault(register, len(self._number)) for register in registers)
         for item in (value, *getattr(value, "items", ())):
             if isinstance(item, Register):
                 self._names[self._number[item.file.dtype.itemsize, item.index]] = item.name
@@ -143,9 +138,7 @@ class UnwrittenRegisters:
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
         """Return the registers that determine whether a checked register is unwritten, as bits."""
-        tracked = 0
-        for checked in self._checked:
-            tracked |= checked
+        tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
             for use, held in zip(uses, doubtful, strict=True)
@@ -159,8 +152,6 @@ class UnwrittenRegisters:
                     tracked |= read
             grown = tracked != before
         return tracked
-
-    # Handlers ---------------------------------------------------------------------------------------------
 
     def start(self, context: Context) -> None:
         """Prepare for the next wave of CTAs, in which no register is written yet."""
@@ -285,7 +276,6 @@ class UnwrittenRegisters:
 def _bits_of(bits: int) -> list[int]:
     found: list[int] = []
     while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
+        found.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
     return found

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, PhaseWait
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.operations import Operations
@@ -57,8 +56,6 @@ class Mbarriers:
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
-    # Phases -----------------------------------------------------------------------------------------------
-
     def _open(self, found: _Object, when: int) -> None:
         event = self.table.add(
             Kind.PHASE, 1, cta=found.cta, warp=-1, begin=when, end=OPEN, step=found.pc, last=found.pc,
@@ -94,8 +91,6 @@ class Mbarriers:
     def start_completion(self) -> None:
         """Forget the last arrivals, because an asynchronous operation takes effect now."""
         self._arriving = {}
-
-    # Arrivals ---------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive) -> None:
         """Record operations of lanes on mbarriers, such as initialisations and arrivals."""
@@ -152,8 +147,6 @@ class Mbarriers:
             self._objects[word] = found
             self._open(found, now + 1)
 
-    # Waits ------------------------------------------------------------------------------------------------
-
     def wait(self, rows: Rows, positions: Rows) -> None:
         """Add open waits for warp splits that have tested mbarriers in vain."""
         assert self._tested is not None
@@ -168,11 +161,8 @@ class Mbarriers:
 
     def test(self, event: PhaseWait) -> None:
         """Record tests of phases. A wait ends when its phase completes, or when its warp split tests again."""
-        self._tested = (event.index, event.lanes)
-        if self.recording.any_recorded:
-            self._end_waits(event.batch, event.index, event.complete)
-
-    def _end_waits(self, batch: Batch, index: Array, complete: Array) -> None:
+        batch, index, complete = event.batch, event.index, event.complete
+        self._tested = (index, event.lanes)
         spans, now = self.spans, self.recording.now()
         recorded = np.flatnonzero(self.recording.recorded[batch.warp_index])
         rows, succeeds = batch.rows[recorded], complete[recorded].any(axis=1)
@@ -191,8 +181,7 @@ class Mbarriers:
                 spans.first[slot] = self.recording.pc + 1
             else:
                 ids = spans.add_waits(
-                    Kind.WAIT_MBARRIER, slot, number=self._address(word),
-                    phase=-1 if found is None else found.phase - 1,
-                )  # fmt: skip
+                    Kind.WAIT_MBARRIER, slot, number=self._address(word), phase=-1 if found is None else found.phase - 1
+                )
             for source in () if found is None else found.sources:
                 self.table.arrow(source, int(ids[0]))

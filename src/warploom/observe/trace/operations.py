@@ -42,8 +42,6 @@ class Operations:
         self._completing: dict[int, int] = {}
         self._completing_at = -1
 
-    # Bulk copies ------------------------------------------------------------------------------------------
-
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
         """Add events for bulk copies. Return the mbarrier words that complete copies, and the copies' events."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
@@ -52,19 +50,15 @@ class Operations:
         positions, lanes, warps = event.positions[here], event.lanes[here], event.warps[here]
         rows = event.batch.rows[positions]
         copy, words, addresses = self._mbarriers(event.request, positions, lanes, warps)
-        ids = self.table.add(
-            Kind.COPY, len(here), **self.spans.columns(rows), begin=self.recording.now(), end=OPEN, step=event.pc,
-            last=event.pc, number=addresses, phase=-1, amount=self._bytes(event)[here], count=1,
-        )  # fmt: skip
+        amount = self._bytes(event)[here]
+        ids = self.spans.mark(Kind.COPY, rows, end=OPEN, number=addresses, phase=-1, amount=amount, count=1)
         self._copies.update(zip((event.first + here).tolist(), ids.tolist(), strict=True))
         issuers, count = np.unique(positions, return_counts=True)
         issues = self.spans.mark(Kind.ISSUE, event.batch.rows[issuers], count=count)
         for issue, copied in zip(np.repeat(issues, count).tolist(), ids.tolist(), strict=True):
             self.table.arrow(issue, copied)
-        groups = event.groups[here]
-        for warp, copied, group, lane in zip(
-            warps.tolist(), ids.tolist(), groups.tolist(), lanes.tolist(), strict=True
-        ):
+        columns = (each.tolist() for each in (warps, ids, event.groups[here], lanes))
+        for warp, copied, group, lane in zip(*columns, strict=True):
             if group >= 0:
                 self._uncovered.setdefault(("bulk", warp), []).append((copied, group, lane))
         return words, ids[copy]
@@ -98,27 +92,21 @@ class Operations:
             sizes[copies] = box_bytes(fields)
         return sizes
 
-    # Other operations -------------------------------------------------------------------------------------
-
     def issue(self, event: Issue, positions: Rows) -> None:
         """Add events for an operation of the warps at some positions of the batch."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
-        batch, pc, rows = event.batch, event.pc, self.table.rows
+        batch = event.batch
         lanes = batch.active()[positions].sum(axis=1)
-        size = self._copy_size(pc)
+        size = self._copy_size(event.pc)
         events = self._deferred[event.number] = dict[int, int]()
         for position, copies in zip(positions.tolist(), lanes.tolist(), strict=True):
             row, warp = batch.rows[position : position + 1], int(batch.warp_index[position])
             group = int(event.groups[position])
             found = self._groups.get((warp, group)) if event.group == "copy" else None
             if found is None:
-                added = self.table.add(
-                    Kind.COPY, 1, **self.spans.columns(row), begin=self.recording.now(), end=OPEN, step=pc, last=pc,
-                    number=-1, phase=-1,
-                )  # fmt: skip
-                found = int(added[0])
+                found = int(self.spans.mark(Kind.COPY, row, end=OPEN, number=-1, phase=-1)[0])
                 self.table.arrow(int(self.spans.mark(Kind.ISSUE, row, count=copies)[0]), found)
                 if event.group == "copy":
                     self._groups[warp, group] = found
@@ -136,24 +124,18 @@ class Operations:
         return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
 
     def _multiply(self, event: Issue, positions: Rows) -> None:
-        batch, pc, table = event.batch, event.pc, self.table
+        batch = event.batch
         issues = self.spans.mark(Kind.ISSUE, batch.rows[positions], count=event.length)
         issue_of = dict(zip(positions.tolist(), issues.tolist(), strict=True))
         leaders = batch.warpgroups()[:, 0]
         leaders = leaders[self.recording.recorded[batch.warp_index[leaders]]]
         rows, warps = batch.rows[leaders], batch.warp_index[leaders]
-        ids = table.add(
-            Kind.MULTIPLICATION, len(rows), **self.spans.columns(rows), begin=self.recording.now(), end=OPEN, step=pc,
-            last=pc, number=-1, phase=-1, count=event.length,
-        )  # fmt: skip
+        ids = self.spans.mark(Kind.MULTIPLICATION, rows, end=OPEN, number=-1, phase=-1, count=event.length)
         self._deferred[event.number] = dict(zip(warps.tolist(), ids.tolist(), strict=True))
-        for leader, warp, found, group in zip(
-            leaders.tolist(), warps.tolist(), ids.tolist(), event.groups[leaders].tolist(), strict=True
-        ):
-            table.arrow(issue_of[leader], found)
+        columns = (each.tolist() for each in (leaders, warps, ids, event.groups[leaders]))
+        for leader, warp, found, group in zip(*columns, strict=True):
+            self.table.arrow(issue_of[leader], found)
             self._uncovered.setdefault(("multiplication", warp), []).append((found, group, 0))
-
-    # Completion -------------------------------------------------------------------------------------------
 
     def complete(self, event: Complete) -> None:
         """End the events of operations that take effect."""
@@ -176,8 +158,6 @@ class Operations:
     def completing(self) -> dict[int, int]:
         """Return the events of the operation that takes effect in this step, by warp; empty for no operation."""
         return self._completing if self._completing_at == self.recording.now() else {}
-
-    # Waits ------------------------------------------------------------------------------------------------
 
     def wait(self, event: Wait, positions: Rows) -> None:
         """Add waits for all but the newest `event.pending` groups, and arrows from the operations they cover."""

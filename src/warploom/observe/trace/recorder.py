@@ -70,9 +70,10 @@ class Recorder(events.Observer):
             events.Barrier: self._barrier,
             events.Allocate: self._allocate,
             events.PhaseComplete: self._phase_complete,
-            events.Arrive: self._arrive,
+            events.PhaseWait: lambda event: self.mbarriers.test(event),  # noqa: PLW0108 - each wave of CTAs has its own
+            events.Arrive: lambda event: self.mbarriers.act(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Issue: self._issue,
-            events.CopyIssue: self._copy_issue,
+            events.CopyIssue: lambda event: self.mbarriers.expect_copies(*self.operations.issue_copies(event)),
             events.Complete: self._complete,
             events.Wait: self._wait,
         }
@@ -80,7 +81,6 @@ class Recorder(events.Observer):
             events.Resident: self._start,
             events.BlockStart: self._start_block,
             events.BlockEnd: self._end_block,
-            events.PhaseWait: self._phase_wait,
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -151,8 +151,6 @@ class Recorder(events.Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        if not len(batch.rows):
-            return np.zeros(0, np.intp)
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
     def _suspend(self, event: events.Suspend) -> None:
@@ -241,20 +239,10 @@ class Recorder(events.Observer):
 
     # Asynchronous operations ------------------------------------------------------------------------------
 
-    def _phase_wait(self, event: events.PhaseWait) -> None:
-        self.recording.pc = event.pc
-        self.mbarriers.test(event)
-
-    def _arrive(self, event: events.Arrive) -> None:
-        self.mbarriers.act(event)
-
     def _issue(self, event: events.Issue) -> None:
         positions = self._positions(event.batch)
         if len(positions):
             self.operations.issue(event, positions)
-
-    def _copy_issue(self, event: events.CopyIssue) -> None:
-        self.mbarriers.expect_copies(*self.operations.issue_copies(event))
 
     def _complete(self, event: events.Complete) -> None:
         self.mbarriers.start_completion()

@@ -40,8 +40,6 @@ class Spans:
         self._rows: Rows = np.zeros(0, np.intp)
         self._least = 0  # least program counter of the block
 
-    # Running ----------------------------------------------------------------------------------------------
-
     def begin(self, rows: Rows) -> None:
         """Start a basic block for the warp splits in some slots."""
         self._rows = rows
@@ -110,8 +108,6 @@ class Spans:
             self.run[row] = self.wait[row] = self.since[row] = _NONE
             self.until_resumed[row] = False
 
-    # Waiting ----------------------------------------------------------------------------------------------
-
     def columns(self, rows: Rows) -> dict[str, Array]:
         """Return the columns of an event that identify its warp split: CTA, warp and split."""
         warps = self.warp[rows]
@@ -137,9 +133,7 @@ class Spans:
         if len(new):
             self._add_runs(new, now, pc - 1)
         self.run[rows], self.since[rows], self.first[rows] = _NONE, now + 1, pc + 1
-        return self.table.add(
-            kind, len(rows), **self.columns(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
-        )
+        return self.mark(kind, rows, **columns)
 
     def hold(self, rows: Rows, ids: Ids, until_resumed: bool = False) -> None:
         """Keep waits open until `end_waits`, or, with `until_resumed`, until their warp splits run again."""
@@ -155,8 +149,10 @@ class Spans:
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add events of one step that do not interrupt the runs of their warp splits. Return the events."""
+        """Add events that do not interrupt the runs of their warp splits. Return the events.
+
+        The events last one step, unless the column `end` is given.
+        """
         now, pc = self.recording.now(), self.recording.pc
-        return self.table.add(
-            kind, len(rows), **self.columns(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
-        )
+        step = {"begin": now, "end": now + 1, "step": pc, "last": pc}
+        return self.table.add(kind, len(rows), **{**self.columns(rows), **step, **columns})

@@ -17,13 +17,6 @@ issue and ends in the middle of its last step, before a wait ends.
 
 _ARRIVALS = (Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
 _OF_WARPS = frozenset({Kind.RUN, Kind.ISSUE, *WAITS, *_ARRIVALS})
-_CATEGORIES = {
-    Kind.RUN: "run",
-    Kind.ISSUE: "issue",
-    Kind.COPY: "copy",
-    Kind.MULTIPLICATION: "multiplication",
-    Kind.PHASE: "phase",
-}
 _ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from the top
 
 
@@ -54,8 +47,6 @@ class Tracks:
         self._numbers: dict[tuple[int, str, int, int], int] = {}
         self.of = [0] * len(rows)
         self._place()
-
-    # Tracks -----------------------------------------------------------------------------------------------
 
     def _place(self) -> None:
         """Assign a track to every event. Operations that are in flight together get different tracks."""
@@ -93,12 +84,10 @@ class Tracks:
         name = f"CTA ({', '.join(map(str, cta.coordinates))})"
         return f"{name}, cluster {cta.cluster}, rank {cta.rank}" if self.trace.cluster_size > 1 else name
 
-    # Events -----------------------------------------------------------------------------------------------
-
     def category(self, k: int) -> str:
         """Return the category of event `k`: run, wait, issue, arrival, copy, multiplication or phase."""
         kind = self.kinds[k]
-        return "wait" if kind in WAITS else _CATEGORIES.get(kind, "arrival")
+        return "wait" if kind in WAITS else "arrival" if kind in _ARRIVALS else kind.name.lower()
 
     def extent(self, k: int) -> tuple[float, float]:
         """Return the drawn range of event `k`, in steps."""
