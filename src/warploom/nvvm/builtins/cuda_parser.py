@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from warploom.diagnostics import Source, Span
+from warploom.diagnostics import Source, Span, did_you_mean
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
 from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
-from warploom.nvvm.builtins.registry import BY_NAME, Builtin, similar_name
+from warploom.nvvm.builtins.registry import BY_NAME, Builtin
 from warploom.nvvm.builtins.tokens import tokens_of
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
@@ -228,7 +228,7 @@ class _Parser(Expressions):
     def _calls(self) -> None:
         name = self.take()
         if (builtin := BY_NAME.get(name.text)) is None:
-            raise self.error(f'identifier "{name.text}" is undefined', name.span, similar_name(name.text))
+            raise self.error(f'identifier "{name.text}" is undefined', name.span, did_you_mean(name.text, BY_NAME))
         if self._call is not None:
             raise self.error("expected one call of a builtin, got a second one", name.span)
         self.take()
