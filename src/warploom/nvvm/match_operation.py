@@ -295,20 +295,16 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
             groups.append(one if guarded else [[]])
         else:
             groups.append([[], *one])
+    writes = any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
     results: list[Sequence[Sequence[Attribute]]] = []
     for _, result in definition.results:
         one: list[Sequence[Attribute]] = [[each] for each in _types(result.constr, binding, "write")]
         if isinstance(result, OptResultDef):
-            one = [*one, []] if _has_results(binding) else [[], *one]
+            one = [*one, []] if writes else [[], *one]
         results.append(one)
     for operands in product(*groups):
         for given in product(*results):
             yield operands, list(chain.from_iterable(given))
-
-
-def _has_results(binding: Binding) -> bool:
-    """Return True if the instruction writes a register."""
-    return any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:

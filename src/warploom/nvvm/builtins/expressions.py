@@ -472,16 +472,13 @@ def _calculate(sign: str, left: Value, right: Value, ctype: CType) -> float | No
         real: dict[str, Callable[[], float]] = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b}
         return a / b if sign == "/" and b else real[sign]() if sign in real else None
     if sign in ("<<", ">>"):
-        return _shifted(sign, wrap(left.constant, ctype), int(right.constant), ctype)
+        number, by = wrap(left.constant, ctype), int(right.constant)
+        if number is None or not 0 <= by < 8 * ctype.size or (number < 0 and is_unsigned(ctype)):
+            return None
+        return int(number) << by if sign == "<<" else int(number) >> by
     if sign in ("/", "%"):
         if b == 0:
             return None
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return quotient if sign == "/" else a - b * quotient
     return _ARITHMETIC[sign](a, b)
-
-
-def _shifted(sign: str, number: float | None, by: int, ctype: CType) -> int | None:
-    if number is None or not 0 <= by < 8 * ctype.size or (number < 0 and is_unsigned(ctype)):
-        return None
-    return int(number) << by if sign == "<<" else int(number) >> by

@@ -116,13 +116,9 @@ def accepts(parameter: Parameter, value: Value) -> bool:
         return value.type.depth == 0 or parameter.base == "bool"
     if value.is_null and value.type.depth == 0:
         return True
-    return value.type.depth > 0 and _pointers_match(parameter, value.type)
-
-
-def _pointers_match(parameter: Parameter, type: CType) -> bool:
-    if type.const and not parameter.const:
+    if value.type.depth == 0 or (value.type.const and not parameter.const):
         return False
-    return parameter.base == "void" or (type.depth == 1 and type.base == parameter.base)
+    return parameter.base == "void" or (value.type.depth == 1 and value.type.base == parameter.base)
 
 
 # Warp-level matrices --------------------------------------------------------------------------------------------

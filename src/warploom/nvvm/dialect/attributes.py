@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntAttr
@@ -20,6 +20,13 @@ class EnumAttribute(Data[str], ABC):
     """
 
     cases: ClassVar[tuple[str, ...]]
+    words: ClassVar[Mapping[str, str]]
+    """PTX modifier of each case whose modifier has another name."""
+
+    @property
+    def word(self) -> str:
+        """PTX modifier of the case."""
+        return self.words.get(self.data, self.data)
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
@@ -119,8 +126,11 @@ class MatrixShape(ExtentsAttribute):
 # Enumerations ----------------------------------------------------------------------------------------------
 
 
-def _enum(name: str, cases: str, base: type[EnumAttribute] = EnumAttribute) -> type[EnumAttribute]:
-    members = {"name": f"nvvm.{name}", "cases": tuple(cases.split()), "__module__": __name__}
+def _enum(
+    name: str, cases: str, base: type[EnumAttribute] = EnumAttribute, words: Sequence[str] = ()
+) -> type[EnumAttribute]:
+    every = tuple(cases.split())
+    members = {"name": f"nvvm.{name}", "cases": every, "words": dict(zip(every, words)), "__module__": __name__}
     return irdl_attr_definition(cast("type[EnumAttribute]", type(name, (base,), members)))
 
 
@@ -146,7 +156,7 @@ CopyMulticast = _enum("tcgen05_cp_multicast", "none warpx2_02_13 warpx2_01_23 wa
 """Warps that receive a copy to tensor memory."""
 CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b")
 """Shape of a copy to tensor memory."""
-CtaGroup = _enum("cta_group", "cta_1 cta_2")
+CtaGroup = _enum("cta_group", "cta_1 cta_2", words=("cta_group::1", "cta_group::2"))
 """Number of CTAs that execute a tensor-memory instruction together."""
 GridAction = _enum("grid_dep_action", "wait launch_dependents", BareEnumAttribute)
 """Action on dependent grids."""
@@ -170,7 +180,7 @@ Proxy = _enum("proxy_kind", "alias async async.global async.shared tensormap gen
 """Memory proxy."""
 Reduction = _enum("tma_redux_kind", "add max min inc dec and or xor")
 """Operation of a tensor reduction."""
-RegisterAction = _enum("action", "decrease increase", BareEnumAttribute)
+RegisterAction = _enum("action", "decrease increase", BareEnumAttribute, ("dec", "inc"))
 """Direction in which a warpgroup changes its number of registers."""
 ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
 """Number format of block scales."""
@@ -192,9 +202,9 @@ TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
 """Word of `.kind` for a multiplication in tensor memory."""
 TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
 """Shape of a load or store of tensor memory."""
-TensorWait = _enum("tcgen05_wait", "load store")
+TensorWait = _enum("tcgen05_wait", "load store", words=("wait::ld", "wait::st"))
 """Accesses to tensor memory that a thread waits for."""
-ThreadSync = _enum("tcgen05_fence", "before after")
+ThreadSync = _enum("tcgen05_fence", "before after", words=("fence::before_thread_sync", "fence::after_thread_sync"))
 """Position of a fence relative to a synchronisation of threads."""
 WgmmaType = _enum("wgmma_type", "f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32")
 """Element type of a matrix that a warpgroup multiplies."""

@@ -7,6 +7,7 @@ first. Those intrinsics have a count operand, which is 1 for an operation withou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
@@ -29,7 +30,7 @@ from warploom.nvvm.dialect.types import pointer, space_of
 _REMOTE = "shared::cluster"
 
 
-@operation("nvvm.mbarrier.init", mbarrier.INIT)
+@operation("nvvm.mbarrier.init", mbarrier.INIT, spaces={"space": "addr"})
 class MbarrierInit(Operation):
     """Initialisation of an mbarrier with the number of arrivals of each phase."""
 
@@ -38,20 +39,13 @@ class MbarrierInit(Operation):
     predicate = opt_operand_def(i1)
     assembly_format = "$addr `,` $count (`,` `predicate` `=` $predicate^)? attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr)}
-        return self.instruction(words, self.predicate, addr=self.addr, count=self.count)
 
-
-@operation("nvvm.mbarrier.inval", mbarrier.INVAL)
+@operation("nvvm.mbarrier.inval", mbarrier.INVAL, spaces={"space": "addr"})
 class MbarrierInval(Operation):
     """Invalidation of an mbarrier, after which its memory has other uses."""
 
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        return self.instruction({"space": space_of(self.addr)}, addr=self.addr)
 
 
 class _Scoped(Operation):
@@ -69,11 +63,8 @@ class _Transactions(_Scoped):
 
     addr = operand_def(pointer(3, 7))
     txcount = operand_def(i32)
+    SPACES: ClassVar[Mapping[str, str]] = {"space": "addr"}
     assembly_format = "$addr `,` $txcount attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        words = {"scope": self.scope.data, "space": space_of(self.addr)}
-        return self.instruction(words, addr=self.addr, txCount=self.txcount)
 
 
 @operation("nvvm.mbarrier.expect_tx", mbarrier.TRANSACTIONS, words={"op": "expect_tx", "sem": "relaxed"})
@@ -188,11 +179,9 @@ class _NoComplete(Operation):
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     res = result_def(i64)
+    NAMES: ClassVar[Mapping[str, str]] = {"res": "state"}
+    SPACES: ClassVar[Mapping[str, str]] = {"space": "addr"}
     assembly_format = "$addr `,` $count attr-dict `:` type(operands) `->` type($res)"
-
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr)}
-        return self.instruction(words, state=self.res, addr=self.addr, count=self.count)
 
 
 @operation("nvvm.mbarrier.arrive.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive"})

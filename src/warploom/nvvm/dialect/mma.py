@@ -10,17 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    UnitAttr,
-    VectorType,
-    i16,
-    i32,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr, VectorType, f16, f64, i16, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
@@ -52,13 +42,9 @@ _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 
 def multiplicand_type(type: Attribute) -> str:
     """Return the PTX element type that the LLVM type of A or B implies, or "" if there are several."""
-    match type:
-        case VectorType() if isinstance(type.element_type, Float16Type):
-            return "f16"
-        case Float64Type():
-            return "f64"
-        case _:
-            return ""
+    if type == f64:
+        return "f64"
+    return "f16" if isinstance(type, VectorType) and type.element_type == f16 else ""
 
 
 def accumulator_type(type: Attribute) -> str:
@@ -67,12 +53,7 @@ def accumulator_type(type: Attribute) -> str:
         case LLVMStructType() if type.types.data:
             return accumulator_type(type.types.data[0])
         case VectorType():
-            element = type.element_type
-            return "f16" if isinstance(element, Float16Type) else accumulator_type(element)
-        case Float32Type():
-            return "f32"
-        case Float64Type():
-            return "f64"
+            return accumulator_type(type.element_type)
         case IntegerType():
             return "s32"
         case _:
@@ -100,7 +81,11 @@ class Multiplication(Operation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
-        lists = [cls._values_under(parser, name) for name in ("A", "B", "C", *cls.NAMED)]
+        lists: list[list[UnresolvedOperand]] = []
+        for name in ("A", "B", "C", *cls.NAMED):
+            parser.parse_keyword(name)
+            values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
+            lists.append(values)
         attributes = dict(parser.parse_optional_attr_dict())
         parser.parse_punctuation(":")
         at = parser.pos
@@ -130,11 +115,6 @@ class Multiplication(Operation):
             operands=list(chain.from_iterable(operands)), result_types=[result], properties=properties, attributes=rest
         )
 
-    @staticmethod
-    def _values_under(parser: Parser, name: str) -> list[UnresolvedOperand]:
-        parser.parse_keyword(name)
-        return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
-
     def print(self, printer: Printer) -> None:
         values = list(self.operands)
         counts = {name: len(each) for name, each in zip("ABC", self.fragments, strict=True)}
@@ -145,17 +125,14 @@ class Multiplication(Operation):
                 printer.print_list(values[:count], printer.print_ssa_value)
             values = values[count:]
         types = [each[0].type for each in self.fragments]
-        inferred = {name for name, each in zip(_TYPES, types[:2], strict=True) if self._is_inferred(name, each)}
+        words = {name: multiplicand_type(each) for name, each in zip(_TYPES, types[:2], strict=True)}
+        inferred = {name for name, word in words.items() if word and self.properties.get(name) == MmaType(word)}
         printer.print_op_attributes(self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred})
         printer.print_string(" : ")
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)
         printer.print_string(" -> ")
         printer.print_attribute(self.res.type)
-
-    def _is_inferred(self, name: str, type: Attribute) -> bool:
-        word = self.properties.get(name)
-        return isinstance(word, MmaType) and word.data == multiplicand_type(type)
 
     # Instruction --------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
-from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -26,6 +26,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
+from warploom.nvvm.dialect.attributes import EnumAttribute
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     InstructionTemplate,
@@ -35,7 +36,7 @@ from warploom.nvvm.dialect.lowering import (
     RegisterNames,
     Temporary,
 )
-from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.dialect.types import registers_of, space_of
 
 SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
 """Options of an operation with several optional or variadic operands."""
@@ -55,13 +56,44 @@ class Operation(IRDLOperation, ABC):
     """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
     """Modifiers by name that the instruction of the operation always has."""
+    NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"group": "cta_group", "l2CacheHint": "cache_policy", "multicastMask": "ctaMask", "txcount": "txCount"}
+    )
+    """PTX name of an operand or modifier, by the MLIR name of an operand, result or property, if the names differ."""
+    SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
+    """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
 
     def lower(self) -> Lowering:
-        """Return the PTX of the operation."""
-        return self.instruction()
+        """Return the PTX of the operation.
+
+        By default, it is one instruction. SPACES determines the state spaces. Each operand, result and property
+        determines the operand or modifier of its name, and a predicate guards the instruction.
+        """
+        vocabulary = self.FORMS[0].vocabulary
+        words: dict[str, str] = {}
+        for slot, name in self.SPACES.items():
+            space = space_of(getattr(self, name))
+            words[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
+        operands: dict[str, OperandTemplate] = {}
+        definition = self.get_irdl_definition()
+        for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
+            ptx_name = self.NAMES.get(name, name)
+            match getattr(self, name, None):
+                case EnumAttribute() as enumeration:
+                    words[ptx_name] = enumeration.word
+                case UnitAttr():
+                    words[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
+                case IntegerAttr() as number:
+                    operands[ptx_name] = number.value.data
+                case SSAValue() as value:
+                    operands[ptx_name] = value
+                case _:
+                    pass
+        guard = operands.pop("predicate", None)
+        return self.instruction(words, guard, **operands)
 
     def instruction(
         self,
@@ -128,14 +160,22 @@ class Operation(IRDLOperation, ABC):
 _Class = TypeVar("_Class", bound=Operation)
 
 
-def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by name."""
+def operation(
+    name: str,
+    *forms: Form,
+    words: Mapping[str, str] = NO_WORDS,
+    names: Mapping[str, str] = NO_WORDS,
+    spaces: Mapping[str, str] = NO_WORDS,
+) -> Callable[[type[_Class]], type[_Class]]:
+    """Return a decorator that defines an operation: its name, its FORMS, and more WORDS, NAMES and SPACES."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name
         defined = irdl_op_definition(cls)
         defined.FORMS = forms or cls.FORMS
         defined.WORDS = {**cls.WORDS, **words}
+        defined.NAMES = {**cls.NAMES, **names}
+        defined.SPACES = {**cls.SPACES, **spaces}
         return defined
 
     return define

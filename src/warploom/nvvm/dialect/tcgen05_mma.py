@@ -107,10 +107,6 @@ def _format_with_options(operands: str) -> str:
     )
 
 
-def _group_word(group: str) -> dict[str, str]:
-    return {"cta_group": group.replace("cta_", "cta_group::")}
-
-
 class _Unscaled(_Variant):
     """Multiplication without block scales."""
 
@@ -138,7 +134,7 @@ class _Unscaled(_Variant):
 
     def variant_words(self) -> dict[str, str]:
         return {
-            **_group_word(self.ctaGroup.data),
+            "cta_group": self.ctaGroup.word,
             "kind": f"kind::{self.kind.data}",
             "collector_usage": f"collector::a::{self.collectorOp.data}",
             "ashift": "" if self.aShift is None else "ashift",
@@ -186,7 +182,7 @@ class _Scaled(_Variant):
     def variant_words(self) -> dict[str, str]:
         scale = self.blockScale.data
         return {
-            **_group_word(self.ctaGroup.data),
+            "cta_group": self.ctaGroup.word,
             "kind": f"kind::{self.kind.data}",
             "scale_vectorsize": "" if scale == "default" else scale,
             "collector_usage": f"collector::a::{self.collectorOp.data}",
@@ -220,7 +216,7 @@ class _Stationary(_Variant):
 
     def variant_words(self) -> dict[str, str]:
         return {
-            **_group_word("cta_1"),
+            "cta_group": "cta_group::1",
             "kind": f"kind::{self.kind.data}",
             "collector_usage": f"collector::{self.collectorBBuffer.data}::{self.collectorOp.data}",
         }

@@ -135,7 +135,7 @@ class TensorLoad(_TensorCopy):
     def lower(self) -> Lowering:
         words = {"dst": explicit_space_of(self.dstMem)}
         if self.group is not None:
-            words["cta_group"] = self.group.data.replace("_", "_group::")
+            words["cta_group"] = self.group.word
         inline_order = ("load_mode", "multicast", "level::cache_hint", "cta_group")
         return self.copy(
             words,

@@ -62,15 +62,12 @@ class WgmmaCommitGroup(Operation):
     """Commit of the earlier multiplications to a group."""
 
 
-@operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT)
+@operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT, names={"group": "N"})
 class WgmmaWaitGroup(Operation):
     """Wait until at most `group` of the latest groups are pending."""
 
     group = prop_def(IntegerAttr[I64])
     assembly_format = "attr-dict $group"
-
-    def lower(self) -> Lowering:
-        return self.instruction(N=self.group.value.data)
 
 
 def multiplication_properties(
