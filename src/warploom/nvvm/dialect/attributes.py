@@ -25,8 +25,8 @@ class EnumAttribute(Data[str], ABC):
 
     @property
     def word(self) -> str:
-        """PTX modifier of the case."""
-        return self.words.get(self.data, self.data)
+        """PTX modifier of the case. The cases of shapes have a prefix, which PTX lacks."""
+        return self.words.get(self.data, self.data.removeprefix("shape_"))
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
@@ -152,7 +152,11 @@ CollectorBuffer = _enum("tcgen05_mma_collectorb", "b0 b1 b2 b3")
 """Collector buffer of matrix B."""
 CopyFormat = _enum("tcgen05_cp_src_fmt", "b6x16_p32 b4x16_p64")
 """Packed source elements that a copy to tensor memory unpacks."""
-CopyMulticast = _enum("tcgen05_cp_multicast", "none warpx2_02_13 warpx2_01_23 warpx4")
+CopyMulticast = _enum(
+    "tcgen05_cp_multicast",
+    "none warpx2_02_13 warpx2_01_23 warpx4",
+    words=("", "warpx2::02_13", "warpx2::01_23", "warpx4"),
+)
 """Warps that receive a copy to tensor memory."""
 CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b")
 """Shape of a copy to tensor memory."""

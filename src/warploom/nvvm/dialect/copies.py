@@ -17,9 +17,8 @@ from xdsl.printer import Printer
 
 from warploom.isa.instructions import async_copy, bulk
 from warploom.nvvm.dialect.attributes import CacheModifier
-from warploom.nvvm.dialect.lowering import Lowering
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import pointer, pointer_to, space_of
+from warploom.nvvm.dialect.types import pointer, pointer_to
 
 
 @irdl_custom_directive
@@ -86,17 +85,13 @@ class CpAsyncWaitGroup(Operation):
     assembly_format = "$n attr-dict"
 
 
-@operation("nvvm.cp.async.mbarrier.arrive", async_copy.ARRIVE)
+@operation("nvvm.cp.async.mbarrier.arrive", async_copy.ARRIVE, spaces={"space": "addr"})
 class CpAsyncMbarrierArrive(Operation):
     """Arrival at an mbarrier once the thread's earlier copies are complete."""
 
     addr = operand_def(pointer(0, 3))
     noinc = prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(0, 1))
     assembly_format = "$addr attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr), "noinc": "noinc" if self.noinc.value.data else ""}
-        return self.instruction(words, addr=self.addr)
 
 
 # Bulk copies ------------------------------------------------------------------------------------------------

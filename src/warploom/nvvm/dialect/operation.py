@@ -67,33 +67,35 @@ class Operation(IRDLOperation, ABC):
         """Raise VerifyException if MLIR refuses the operation."""
 
     def lower(self) -> Lowering:
-        """Return the PTX of the operation.
+        """Return the PTX of the operation."""
+        return Lowering([self.declared()])
 
-        By default, it is one instruction. SPACES determines the state spaces. Each operand, result and property
-        determines the operand or modifier of its name, and a predicate guards the instruction.
+    def declared(
+        self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
+    ) -> InstructionTemplate:
+        """Return the instruction that the definition of the operation declares.
+
+        SPACES determines the state spaces. Each operand, result and property determines the operand or modifier of its
+        name in the first form, if there is one. A predicate guards the instruction. `words` and `operands` have
+        precedence; an operand that is None is absent.
         """
-        vocabulary = self.FORMS[0].vocabulary
-        words: dict[str, str] = {}
+        form = self.FORMS[0]
+        found: dict[str, str] = {}
+        values: dict[str, OperandTemplate | None] = {}
         for slot, name in self.SPACES.items():
             space = space_of(getattr(self, name))
-            words[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
-        operands: dict[str, OperandTemplate] = {}
+            found[slot] = f"{space}::cta" if space == "shared" and space not in form.vocabulary[slot] else space
         definition = self.get_irdl_definition()
         for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
-            ptx_name = self.NAMES.get(name, name)
-            match getattr(self, name, None):
-                case EnumAttribute() as enumeration:
-                    words[ptx_name] = enumeration.word
-                case UnitAttr():
-                    words[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
-                case IntegerAttr() as number:
-                    operands[ptx_name] = number.value.data
-                case SSAValue() as value:
-                    operands[ptx_name] = value
-                case _:
-                    pass
-        guard = operands.pop("predicate", None)
-        return self.instruction(words, guard, **operands)
+            ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
+            if ptx_name in form.operands:
+                values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
+            elif isinstance(value, EnumAttribute) and ptx_name in form.slot_names:
+                found[ptx_name] = value.word
+            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in form.slot_names:
+                found[ptx_name] = min(form.vocabulary.get(ptx_name) or {ptx_name})
+        guard = getattr(self, "predicate", None)
+        return self.template({**found, **words}, guard, late, **{**values, **operands})
 
     def instruction(
         self,

@@ -94,7 +94,7 @@ class Shift(_Grouped):
     assembly_format = "$taddr attr-dict `:` type(operands)"
 
 
-@operation("nvvm.tcgen05.cp", tcgen05.CP)
+@operation("nvvm.tcgen05.cp", tcgen05.CP, names={"smem_desc": "s_desc", "srcFormat": "src_fmt"})
 class Cp(_Grouped):
     """Copy of a matrix from shared to tensor memory; a descriptor locates the source."""
 
@@ -106,7 +106,7 @@ class Cp(_Grouped):
     assembly_format = "$taddr `,` $smem_desc attr-dict"
 
     def check(self) -> None:
-        multicast, shape = self.multicast.data, self.shape.data.removeprefix("shape_")
+        multicast, shape = self.multicast.data, self.shape.word
         needed = _MULTICASTS.get(shape)
         name = self.name.removeprefix("nvvm.")
         if needed is None and multicast != "none":
@@ -115,15 +115,7 @@ class Cp(_Grouped):
             raise self.error(f"Shape {shape} requires multicast {' or '.join(reversed(needed))} for {name} Op")
 
     def lower(self) -> Lowering:
-        multicast = self.multicast.data
-        words = {
-            "cta_group": self.group.word,
-            "shape": self.shape.data.removeprefix("shape_"),
-            "multicast": "" if multicast == "none" else multicast.replace("x2_", "x2::"),
-        }
-        if self.srcFormat is not None:
-            words |= {"dst_fmt": "b8x16", "src_fmt": self.srcFormat.data}
-        return self.instruction(words, taddr=self.taddr, s_desc=self.smem_desc)
+        return Lowering([self.declared({} if self.srcFormat is None else {"dst_fmt": "b8x16"})])
 
 
 class _Access(Operation):
@@ -136,7 +128,7 @@ class _Access(Operation):
         offset: SSAValue | None
 
     def check(self) -> None:
-        is_split = self.shape.data.removeprefix("shape_") == _HALVES
+        is_split = self.shape.word == _HALVES
         if is_split and self.offset is None:
             raise self.error(f"shape {_HALVES} requires offset argument")
         if not is_split and self.offset is not None:
@@ -144,7 +136,7 @@ class _Access(Operation):
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
         """Return the instruction. The number of registers determines how often the shape is repeated."""
-        shape, count = self.shape.data.removeprefix("shape_"), len(registers_of(value.type))
+        shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:
             raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
