@@ -311,10 +311,8 @@ def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
 
 
 def _register_type(word: str) -> Attribute | None:
-    if word == "pred":
-        return i1
-    if word in {"f32", "f64"}:
-        return f32 if word == "f32" else f64
+    if (known := {"pred": i1, "f32": f32, "f64": f64}.get(word)) is not None:
+        return known
     digits, _, times = word.lstrip("busf").partition("x")
     width = int(digits) * int(times or "1") if digits.isdigit() else 0
     return IntegerType(width) if width in _WIDTHS else None

@@ -132,14 +132,11 @@ def gate_message(builtin: Builtin) -> str:
     if builtin.is_second_generation:
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
-        name = "bmmamma" if builtin.unit == "bmma" else f"{builtin.unit}mma"
-    elif builtin.kind == "load":
-        name = ("hmma" if builtin.unit == "hmma" else "imma") + ("ldc" if builtin.matrix == "c" else "ldab")
-    elif builtin.unit == "hmma":
-        name = "hmmastc"
-    else:
-        return "imma stc not supported on this architecture"
-    return f"{name} is not supported on this architecture"
+        return f"{builtin.unit}mma is not supported on this architecture"
+    unit = "hmma" if builtin.unit == "hmma" else "imma"
+    if builtin.kind == "load":
+        return f"{unit}{'ldc' if builtin.matrix == 'c' else 'ldab'} is not supported on this architecture"
+    return f"{'hmmastc is' if unit == 'hmma' else 'imma stc'} not supported on this architecture"
 
 
 def _constant(value: Value, type: CType = INT) -> int | None:

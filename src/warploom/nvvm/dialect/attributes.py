@@ -136,7 +136,7 @@ def _enum(
 
 BitOperation = _enum("mma_b1op", "none xor_popc and_popc")
 """Operation that combines single bits before they are counted."""
-BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32")
+BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32", words=("",))
 """Number of elements that share one scale."""
 CacheModifier = _enum("load_cache_modifier", "ca cg cs lu cv", BareEnumAttribute)
 """Cache operator of a copy."""
@@ -172,7 +172,7 @@ MatrixElement = _enum("ld_st_matrix_elt_type", "b16 b8 b8x16.b6x16_p32 b8x16.b4x
 """Element type of a matrix that is loaded or stored."""
 MmaFragment = _enum("mma_frag", "a b c")
 """Matrix of a multiplication that is loaded."""
-MmaKind = _enum("mma_kind", "f8f6f4")
+MmaKind = _enum("mma_kind", "f8f6f4", words=("kind::f8f6f4",))
 """Word of `.kind` for a multiplication of floats with 8 bits or fewer."""
 MmaType = _enum("mma_type", "f16 f32 tf32 bf16 s8 u8 s32 s4 u4 b1 f64 e4m3 e5m2 e3m2 e2m3 e2m1")
 """Element type of a matrix that a warp multiplies."""
@@ -190,7 +190,9 @@ ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
 """Number format of block scales."""
 ScaleIn = _enum("wgmma_scale_in", "one neg")
 """Sign that matrix A or B is multiplied by."""
-ScaleKind = _enum("block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4")
+ScaleKind = _enum(
+    "block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4", words=("kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4")
+)
 """Word of `.kind` for a multiplication with block scales."""
 ScaleOut = _enum("wgmma_scale_out", "zero one")
 """Factor of the accumulator: `one` adds it to the product, `zero` overwrites it."""
@@ -202,7 +204,9 @@ SharedSpace = _enum("shared_space", "cta cluster")
 """Shared memory of the executing CTA, or of its cluster."""
 StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
 """Addressing mode of a tensor store."""
-TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
+TensorKind = _enum(
+    "tcgen05_mma_kind", "f8f6f4 i8 f16 tf32", words=("kind::f8f6f4", "kind::i8", "kind::f16", "kind::tf32")
+)
 """Word of `.kind` for a multiplication in tensor memory."""
 TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
 """Shape of a load or store of tensor memory."""

@@ -253,12 +253,17 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 
 
 class _Test(_Ordered):
-    """Test of a phase that is identified by its state or by its parity."""
+    """Test of a phase that is identified by its state or by its parity.
 
-    def test(self, address: SSAValue, phase: SSAValue, result: SSAValue, timeout: SSAValue | None = None) -> Lowering:
-        """Return the instruction that tests the phase."""
+    The operands are the address, the state or parity, and optionally the greatest time to wait.
+    """
+
+    def lower(self) -> Lowering:
+        address, phase, *ticks = self.operands
+        timeout = ticks[0] if ticks else None
         words = {"parity": "parity" if phase.type == i32 else "", **self.order_words("acquire")}
-        return self.with_shared_address(address, words, waitComplete=result, phase=phase, suspendTimeHint=timeout)
+        (res,) = self.results
+        return self.with_shared_address(address, words, waitComplete=res, phase=phase, suspendTimeHint=timeout)
 
 
 @operation("nvvm.mbarrier.test.wait", mbarrier.TEST_WAIT, words={"op": "test_wait"})
@@ -270,9 +275,6 @@ class MbarrierTestWait(_Test):
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase attr-dict `:` type(operands) `->` type($res)"
 
-    def lower(self) -> Lowering:
-        return self.test(self.addr, self.stateOrPhase, self.res)
-
 
 @operation("nvvm.mbarrier.try_wait", mbarrier.TRY_WAIT, words={"op": "try_wait"})
 class MbarrierTryWait(_Test):
@@ -283,9 +285,6 @@ class MbarrierTryWait(_Test):
     ticks = opt_operand_def(i32)
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase (`,` $ticks^)? attr-dict `:` type(operands) `->` type($res)"
-
-    def lower(self) -> Lowering:
-        return self.test(self.addr, self.stateOrPhase, self.res, self.ticks)
 
 
 @operation("nvvm.mbarrier.try_wait.parity", mbarrier.TRY_WAIT, words={"op": "try_wait", "parity": "parity"})

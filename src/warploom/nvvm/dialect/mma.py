@@ -216,7 +216,7 @@ class _Metadata(Multiplication):
 
     @property
     def further_operands(self) -> dict[str, OperandTemplate]:
-        return {"e": self.sparseMetadata, "f": Immediate(self.sparsitySelector), **super().further_operands}
+        return {"e": self.sparseMetadata, "f": self.sparsitySelector, **super().further_operands}
 
 
 class _Scales(Multiplication):
@@ -235,7 +235,7 @@ class _Scales(Multiplication):
     @property
     def words(self) -> dict[str, str]:
         return super().words | {
-            "kind": f"kind::{self.kind.data}",
+            "kind": self.kind.word,
             "scale_vec": f"scale_vec::{self.scaleVecSize.data[1:]}X",
             "stype": self.blockScaleFormat.data,
         }
@@ -302,7 +302,7 @@ class MmaSparse(_Matrices, _Metadata, _Integers):
 
     @property
     def words(self) -> dict[str, str]:
-        kind = {} if self.kind is None else {"kind": f"kind::{self.kind.data}"}
+        kind = {} if self.kind is None else {"kind": self.kind.word}
         return super().words | kind | saturation_words(self.intOverflowBehavior)
 
 

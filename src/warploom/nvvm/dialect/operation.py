@@ -29,6 +29,7 @@ from warploom.isa.model.table import FormError
 from warploom.nvvm.dialect.attributes import EnumAttribute
 from warploom.nvvm.dialect.lowering import (
     Discarded,
+    Immediate,
     InstructionTemplate,
     Lowering,
     Memory,
@@ -76,24 +77,25 @@ class Operation(IRDLOperation, ABC):
         """Return the instruction that the definition of the operation declares.
 
         SPACES determines the state spaces. Each operand, result and property determines the operand or modifier of its
-        name in the first form, if there is one. A predicate guards the instruction. `words` and `operands` have
-        precedence; an operand that is None is absent.
+        name if a form has one. A predicate guards the instruction. `words` and `operands` have precedence. An operand
+        that is None is absent.
         """
-        form = self.FORMS[0]
+        vocabulary = self.FORMS[0].vocabulary
+        slots = {slot for form in self.FORMS for slot in form.slot_names}
         found: dict[str, str] = {}
         values: dict[str, OperandTemplate | None] = {}
         for slot, name in self.SPACES.items():
             space = space_of(getattr(self, name))
-            found[slot] = f"{space}::cta" if space == "shared" and space not in form.vocabulary[slot] else space
+            found[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
         definition = self.get_irdl_definition()
         for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
             ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
-            if ptx_name in form.operands:
+            if any(ptx_name in form.operands for form in self.FORMS):
                 values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
-            elif isinstance(value, EnumAttribute) and ptx_name in form.slot_names:
+            elif isinstance(value, EnumAttribute) and ptx_name in slots:
                 found[ptx_name] = value.word
-            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in form.slot_names:
-                found[ptx_name] = min(form.vocabulary.get(ptx_name) or {ptx_name})
+            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in slots:
+                found[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
         guard = getattr(self, "predicate", None)
         return self.template({**found, **words}, guard, late, **{**values, **operands})
 
@@ -119,7 +121,8 @@ class Operation(IRDLOperation, ABC):
         """Return the instruction with modifiers by name and operands by name.
 
         An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
-        becomes an address if the form has an address operand. An operand that requires a modifier adds the modifier.
+        becomes an address or a constant if the form has an address or a constant. An operand that requires a modifier
+        adds the modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -135,6 +138,8 @@ class Operation(IRDLOperation, ABC):
                 forms = tuple(form for form in forms if form in register_types) or forms
             if place.kind == "address" and isinstance(template, SSAValue):
                 present[name] = Memory(template)
+            if place.kind == "immediate" and isinstance(template, SSAValue):
+                present[name] = Immediate(template)
             if slot := place.when:
                 implied[slot] = min(register_types[0].vocabulary.get(slot) or {slot})
         return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)

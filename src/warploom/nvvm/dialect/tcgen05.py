@@ -19,7 +19,7 @@ from warploom.nvvm.dialect.attributes import (
     TensorWait,
     ThreadSync,
 )
-from warploom.nvvm.dialect.lowering import Immediate, Lowering, Registers
+from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
 
@@ -141,8 +141,7 @@ class _Access(Operation):
         if count % each:
             raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
         words |= {"shape": shape, "num": f"x{count // each}"}
-        distance = None if self.offset is None else Immediate(self.offset)
-        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=distance)
+        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=self.offset)
 
 
 @operation("nvvm.tcgen05.ld", tcgen05.LD, tcgen05.LD_SPLIT)

@@ -93,12 +93,6 @@ def space_of(value: SSAValue) -> str:
     return STATE_SPACES.get(number, f"addrspace({number})")
 
 
-def explicit_space_of(value: SSAValue) -> str:
-    """Return the state space of a pointer with `shared` spelled `shared::cta`, as bulk copies spell it."""
-    space = space_of(value)
-    return f"{space}::cta" if space == "shared" else space
-
-
 def pointer_to(space: int) -> LLVMPointerType:
     """Return the type of a pointer to an address space; 0 is the generic space."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
