@@ -176,10 +176,9 @@ class _Parser(Expressions):
         base = self.type()
         constant = base.const or "constexpr" in words
         space = next((_SPACES[word] for word in words if word in _SPACES), "local")
-        while True:
+        self._declarator(base, space, constant=constant)
+        while self.accept(","):
             self._declarator(base, space, constant=constant)
-            if not self.accept(","):
-                break
         self.expect(";")
 
     def _declarator(self, base: CType, space: str, *, constant: bool) -> None:
@@ -199,13 +198,10 @@ class _Parser(Expressions):
     def _array(self, name: str, ctype: CType, space: str) -> None:
         extents: list[int] = []
         while self.accept("["):
-            if self.next.text != "]":
-                extent, span = self.argument(INT)
-                if not isinstance(extent.constant, int) or extent.constant < 1:
-                    raise self.error("an array's extent must be a positive constant", span)
-                extents.append(extent.constant)
-            else:
-                extents.append(1)
+            extent, span = (Value(INT, 1), self.next.span) if self.next.text == "]" else self.argument(INT)
+            if not isinstance(extent.constant, int) or extent.constant < 1:
+                raise self.error("an array's extent must be a positive constant", span)
+            extents.append(extent.constant)
             self.expect("]")
         initial = self._initializer(ctype) if self.accept("=") else None
         self._arrays[name] = Array(ctype, prod(extents), space, initial)

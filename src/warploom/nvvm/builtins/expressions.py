@@ -451,8 +451,7 @@ def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
 
 
 def _logical(sign: str, left: Value, right: Value) -> Value:
-    decided = left.constant is not None and bool(left.constant) == (sign == "||")
-    if decided:
+    if left.constant is not None and bool(left.constant) == (sign == "||"):
         return Value(BOOL, int(sign == "||"))
     if left.constant is None or right.constant is None:
         return computed(BOOL)

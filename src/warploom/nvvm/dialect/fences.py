@@ -78,9 +78,6 @@ class FenceProxyAcquire(_TensorMapFence):
     size = operand_def(i32)
     assembly_format = f"$scope $addr `,` $size {_PROXIES}"
 
-    def lower(self) -> Lowering:
-        return self.instruction({"scope": self.scope.data}, addr=self.addr, size=self.size)
-
 
 @operation("nvvm.fence.proxy.release", barrier.FENCE_PROXY_TO, words={"sem": "release"})
 class FenceProxyRelease(_TensorMapFence):

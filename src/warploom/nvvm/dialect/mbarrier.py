@@ -287,7 +287,13 @@ class MbarrierTryWait(_Test):
     assembly_format = "$addr `,` $stateOrPhase (`,` $ticks^)? attr-dict `:` type(operands) `->` type($res)"
 
 
-@operation("nvvm.mbarrier.try_wait.parity", mbarrier.TRY_WAIT, words={"op": "try_wait", "parity": "parity"})
+@operation(
+    "nvvm.mbarrier.try_wait.parity",
+    mbarrier.TRY_WAIT,
+    words={"op": "try_wait", "parity": "parity"},
+    names={"ticks": "suspendTimeHint"},
+    spaces={"space": "addr"},
+)
 class MbarrierTryWaitParity(Operation):
     """Wait until the phase of a parity is complete: a loop around the test."""
 
@@ -299,17 +305,10 @@ class MbarrierTryWaitParity(Operation):
     def lower(self) -> Lowering:
         complete, again, done = Temporary("complete"), Temporary("again", "label"), Temporary("done", "label")
         uniform = {"uni": "uni"}
-        test = self.template(
-            {"space": space_of(self.addr)},
-            waitComplete=complete,
-            addr=self.addr,
-            phase=self.phase,
-            suspendTimeHint=self.ticks,
-        )
         return Lowering(
             [
                 LabelTemplate(again.name),
-                test,
+                self.declared(waitComplete=complete),
                 InstructionTemplate([control.BRA], uniform, {"tgt": done}, complete),
                 InstructionTemplate([control.BRA], uniform, {"tgt": again}),
                 LabelTemplate(done.name),

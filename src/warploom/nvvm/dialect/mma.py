@@ -42,9 +42,11 @@ _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 
 def multiplicand_type(type: Attribute) -> str:
     """Return the PTX element type that the LLVM type of A or B implies, or "" if there are several."""
-    if type == f64:
-        return "f64"
-    return "f16" if isinstance(type, VectorType) and type.element_type == f16 else ""
+    match type:
+        case VectorType() if type.element_type == f16:
+            return "f16"
+        case _:
+            return "f64" if type == f64 else ""
 
 
 def accumulator_type(type: Attribute) -> str:

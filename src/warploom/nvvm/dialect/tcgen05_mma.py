@@ -125,7 +125,7 @@ class _Unscaled(Operation):
             return
         if a.type == i64:
             raise self.error("A-shift can be applied only when matrix A is in tensor memory")
-        if self.collectorOp.data in {"fill", "use"}:
+        if self.properties.get("collectorOp") in (Collector("fill"), Collector("use")):
             raise self.error("Cannot use collector buffer operation fill or use with ashift")
 
 

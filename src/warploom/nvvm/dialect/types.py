@@ -66,7 +66,11 @@ def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
 
 def width_of(type: Attribute) -> int:
     """Return the number of bits of an integer type, or 0 for another type."""
-    return type.width.data if isinstance(type, IntegerType) else 0
+    match type:
+        case IntegerType():
+            return type.width.data
+        case _:
+            return 0
 
 
 def elements_of(type: Attribute) -> Sequence[Attribute]:

@@ -129,8 +129,7 @@ class WgmmaMmaAsync(Operation):
         struct = self.results_.type
         assert isinstance(struct, LLVMStructType)
         elements = struct.types.data
-        if any(element != elements[0] for element in elements):
-            other = next(element for element in elements if element != elements[0])
+        if (other := next((element for element in elements if element != elements[0]), None)) is not None:
             raise self.error(f"all elements in struct must be same type but there is {other}")
         if struct != self.inouts.type:
             raise self.error(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")

@@ -30,18 +30,14 @@ def _stationary(values: Values) -> str:
     return ""
 
 
-def _vector_size(values: Values) -> str:
+def _scales(values: Values) -> str:
     kind, size = values["kind"], values["scale_vec"]
-    if kind in _VECTORS_OF:
-        sizes, said = _VECTORS_OF[str(kind)]
-        return said if size in sizes else ""
-    if size or values["block"] != BLOCKS[0]:
+    sizes, message = _VECTORS_OF.get(str(kind), ((), ""))
+    if size in sizes:
+        return message
+    if not sizes and (size or values["block"] != BLOCKS[0]):
         return "Block scale is not supported for f16, tf32, f8f6f4 and i8 types"
-    return ""
-
-
-def _input_scale(values: Values) -> str:
-    if values["scale_input_d"] and values["kind"] not in ("f16", "tf32"):
+    if values["scale_input_d"] and kind not in ("f16", "tf32"):
         return "Scale input accumulator can only be used with f16 and tf32 types"
     return ""
 
@@ -59,7 +55,7 @@ MODIFIERS = PackedWord(
         Field("kind", 6, 3, KINDS, "kind of multiplication"),
         Field("block", 9, 2, BLOCKS, "elements of a scale: another spelling of scale_vec"),
     ),
-    rules=(_stationary, _vector_size, _input_scale),
+    rules=(_stationary, _scales),
     source="cicc: tcgen05 Blackwell Overview",
 )
 
