@@ -106,7 +106,7 @@ def similar_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
-    """Return a hint with the known name that is most similar to a misspelled name, or "" if no name is similar."""
+    """Return the hint `did you mean NAME?` with the most similar known name, or "" if none is similar."""
     similar = similar_name(name, known)
     return f"did you mean {quote}{similar}{quote}?" if similar else ""
 
