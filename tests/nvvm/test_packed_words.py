@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from warploom.cli import main
 from warploom.diagnostics import UsageError
-from warploom.isa.model.availability import read_target
 from warploom.layout import Descriptor
 from warploom.nvvm.explain import descriptor_rows, explain_word
 from warploom.nvvm.packed import WORDS
 from warploom.nvvm.packed.fields import Field, PackedWord, WordError
 from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
-from warploom.nvvm.packed.tcgen05 import MODIFIERS, target_error
+from warploom.nvvm.packed.tcgen05 import MODIFIERS
 
 SMALL = [word for word in WORDS.values() if word is not MMA]
 
@@ -118,27 +117,6 @@ def test_illegal_combinations_of_modifiers(fields, said):
     with pytest.raises(UsageError) as caught:
         MODIFIERS.encode(**fields)
     assert said in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("target", "fields", "said"),
-    [
-        ("sm_100a", {"kind": "i8"}, ""),
-        ("sm_103a", {"kind": "i8"}, "INT8 type"),
-        ("sm_100f", {"kind": "i8"}, "INT8 type"),
-        ("sm_100", {"kind": "f16"}, "supported only on arch-conditional or family-conditional"),
-        ("sm_120a", {"kind": "f16"}, "supported only on arch-conditional or family-conditional"),
-        ("sm_100f", {"kind": "mxf4", "sparse": 1}, "MXF4 and MXF4NVF4 types with Sparsity"),
-        ("sm_100f", {"kind": "mxf4", "scale_vec": "scale_vec::2X"}, "Explicit scale vector size"),
-        ("sm_100a", {"kind": "f16", "scale_input_d": 1}, ""),
-        ("sm_103a", {"kind": "tf32", "scale_input_d": 1}, ""),
-        ("sm_110a", {"kind": "f16", "scale_input_d": 1}, "Scale input accumulator is not supported"),
-    ],
-)
-def test_targets_of_modifiers(target, fields, said):
-    found = target_error(MODIFIERS.encode(**fields), read_target(target))
-    assert found.startswith(said) if not said else said in found
-    assert bool(found) == bool(said)
 
 
 def test_names_of_types_and_shapes():

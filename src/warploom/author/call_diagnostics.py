@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from warploom.author.errors import did_you_mean
 from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, input_operands, is_vector, mismatch, slot_choices
 from warploom.author.values import Location, Register
+from warploom.diagnostics import did_you_mean
 from warploom.isa.binding.operands import expected_operand, list_values
 
 _SYNTAX_LINES = 2  # most syntax lines in one hint
@@ -27,7 +27,7 @@ def explain_mismatch(
     for word, value in words.items():
         if word not in known:
             expected = list_values(sorted(keywords)) or "operands only"
-            hint = did_you_mean(word, known) or usage(candidates)
+            hint = did_you_mean(word, known, "'") or usage(candidates)
             return f"{name} has no keyword '{word}'; expected {expected}", hint
         legal = {w for c in candidates if word in c.keywords for w in c.form.vocabulary.get(word, ())} - {""}
         if not isinstance(value, bool) and legal and str(value) not in legal:

@@ -8,7 +8,6 @@ import linecache
 import sys
 from collections.abc import Generator, Iterable
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -37,12 +36,6 @@ def author_error(message: str, code: str, hint: str = "", line: PythonLine | Non
     """Return an error at a Python line, or at the innermost calling expression outside this package."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known word most similar to `word`, or "" if none is similar."""
-    like = get_close_matches(word, list(known), 1)
-    return f"did you mean '{like[0]}'?" if like else ""
 
 
 @contextlib.contextmanager

@@ -14,9 +14,10 @@ from typing import Any
 
 from warploom.author.builder import current
 from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, usage
-from warploom.author.errors import AuthorError, author_error, did_you_mean
+from warploom.author.errors import AuthorError, author_error
 from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, catalogue, is_vector, mismatch, slot_choices
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
+from warploom.diagnostics import did_you_mean
 from warploom.isa.model.effects import Access
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
@@ -201,7 +202,7 @@ def instruction(name: str) -> Instruction:
     """Return the function for an instruction's Python name. Errors: UnknownInstruction author.instruction."""
     candidates = catalogue().get(name)
     if candidates is None:
-        hint = did_you_mean(name, catalogue())
+        hint = did_you_mean(name, catalogue(), "'")
         unknown = author_error(f"unknown instruction '{name}'", "author.instruction", hint)
         raise UnknownInstruction(unknown.diagnostics)
     return Instruction(name, candidates)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import ptx
-from warploom.author.errors import author_error, did_you_mean
+from warploom.author.errors import author_error
 from warploom.author.values import Register
+from warploom.diagnostics import did_you_mean
 from warploom.isa.model.capacity import MAX_THREADS
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.ptx import Symbol
@@ -20,7 +21,7 @@ def special(name: str) -> Register:
     """Read a special register. The name of `%tid.x` is "tid.x". Errors: AuthorError author.special."""
     known = SPECIAL_REGISTERS.get(f"%{name}")
     if known is None:
-        hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS))
+        hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS), "'")
         raise author_error(f"unknown special register '%{name}'", "author.special", hint)
     type_word: Any = known.type
     return ptx.mov(Symbol(known.name), type=type_word)

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from warploom.check.report import error, warning
-from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics import Diagnostic, UsageError, did_you_mean
 from warploom.isa.model.availability import (
+    FIRST_VERSION,
     Target,
     Version,
     is_version,
     latest_version,
     read_target,
     renamed,
-    similar_target,
 )
 from warploom.ptx import Directive, Module
 
@@ -35,8 +35,7 @@ def find_target(name: str) -> Target:
     """
     target = read_target(name)
     if target is None:
-        like = similar_target(name)
-        hint = f"did you mean {like}?" if like else "expected a name such as sm_90a"
+        hint = did_you_mean(name, FIRST_VERSION) or "expected a name such as sm_90a"
         raise UsageError(f"unknown target {name!r}", code="check.target", hint=hint)
     return target
 
@@ -87,8 +86,7 @@ def _check_target(directive: Directive | None, ptx: Version) -> tuple[Target, li
         known = read_target(word)
         target = known or target
         if known is None and word not in _MODES:
-            like = similar_target(word)
-            hint = f"did you mean {like}?" if like else ""
+            hint = did_you_mean(word, FIRST_VERSION)
             found.append(fault("module/target", f"unknown target '{word}'", hint=hint))
     if target is None:
         if not found:

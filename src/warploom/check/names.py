@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
+from warploom.diagnostics import similar_name
 from warploom.isa.binding.operands import Problem, Where
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS, SpecialRegister
@@ -122,6 +122,6 @@ class Names(Scope[Variable, Variable, Label]):
         """Return the visible name that is most similar to an undeclared name, or ""."""
         if name not in self.suggested and len(name) <= _LONGEST and len(self.suggested) < _SUGGESTIONS:
             known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
-            self.suggested[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")
+            self.suggested[name] = similar_name(name, known, 0.7)
         similar = self.suggested.get(name, "")
         return similar if self.find(similar) is not None else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from warploom.diagnostics import Severity, UsageError
+from warploom.diagnostics import Severity, UsageError, os_reason
 
 if TYPE_CHECKING:
     from warploom.diagnostics import Diagnostic
@@ -138,7 +138,7 @@ def read_text(file: str | Path) -> tuple[str, str]:
     except FileNotFoundError:
         raise UsageError(f"there is no file {file}") from None
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {_reason(error)}") from None
+        raise UsageError(f"{file} cannot be read: {os_reason(error)}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not UTF-8 text") from None
 
@@ -164,8 +164,4 @@ def write_text(file: str | Path | None, text: str, mode: str = "w") -> None:
     except FileExistsError:
         raise UsageError(f"{file} exists", hint="--force replaces it") from None
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {_reason(error)}") from None
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise UsageError(f"{file} cannot be written: {os_reason(error)}") from None

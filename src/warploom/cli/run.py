@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from warploom.cli import _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, check_writable, positive, status_of
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, os_reason
 
 if TYPE_CHECKING:
     from warploom.observe.trace import Trace
@@ -144,5 +144,4 @@ def _save(saves: Mapping[Path, str], arrays: Mapping[str, Array]) -> None:
             with path.open("wb") as file:
                 np.save(file, arrays[name], allow_pickle=False)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"--save: {path} cannot be written: {reason}") from None
+            raise UsageError(f"--save: {path} cannot be written: {os_reason(error)}") from None

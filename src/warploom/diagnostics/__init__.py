@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
+from warploom.diagnostics.diagnostic import (
+    Diagnostic,
+    Note,
+    Severity,
+    UsageError,
+    WarploomError,
+    did_you_mean,
+    os_reason,
+    similar_name,
+)
 from warploom.diagnostics.render import render, render_json, render_sarif
 from warploom.diagnostics.source import Source, Span
 
@@ -14,7 +23,10 @@ __all__ = [
     "Span",
     "UsageError",
     "WarploomError",
+    "did_you_mean",
+    "os_reason",
     "render",
     "render_json",
     "render_sarif",
+    "similar_name",
 ]

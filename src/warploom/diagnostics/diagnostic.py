@@ -1,9 +1,9 @@
-"""Diagnostics, and the exceptions that carry them."""
+"""Diagnostics, the exceptions that carry them, and wordings that many messages share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -46,10 +46,6 @@ class Diagnostic(Displayed):
     section: str = ""
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] | None = field(default=None, compare=False)
-
-    def with_notes(self, notes: Iterable[Note], data: Mapping[str, Any] | None = None) -> Diagnostic:
-        """Return a copy in which the notes and the data are replaced."""
-        return replace(self, notes=tuple(notes), data=data)
 
     @property
     def place(self) -> str:
@@ -97,3 +93,24 @@ def _restore(kind: type[_Error], diagnostics: tuple[Diagnostic, ...]) -> _Error:
     error = kind.__new__(kind)
     WarploomError.__init__(error, diagnostics)
     return error
+
+
+def similar_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the known name that is most similar to a misspelled name, or "" if no name is similar.
+
+    `cutoff` is the least similarity, from 0 to 1.
+    """
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(known), 1, cutoff)), "")
+
+
+def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
+    """Return the hint `did you mean NAME?` with the most similar known name, or "" if none is similar."""
+    similar = similar_name(name, known)
+    return f"did you mean {quote}{similar}{quote}?" if similar else ""
+
+
+def os_reason(error: OSError) -> str:
+    """Return the reason of a failed file operation for the end of a sentence, such as `permission denied`."""
+    return (error.strerror or str(error)).lower()

@@ -7,7 +7,7 @@ the node: an instruction that would release it is reachable from that group's pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -179,7 +179,7 @@ class DeadlockReport:
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
         span = self.program.span_of(group.pc)
         found = diagnostic("emulator.deadlock", message, self.program.source, span)
-        return found.with_notes(notes, self._data(group, cycle))
+        return replace(found, notes=tuple(notes), data=self._data(group, cycle))
 
     def _notes(self, group: _Group) -> Iterator[Note]:
         kind, state = group.awaited.kind, dict(group.awaited.state)

@@ -18,20 +18,17 @@ _FORMS = 3
 
 def hover(view: View, offset: int) -> tuple[str, Span] | None:
     """Return Markdown about the word at an offset, and the span of the word, or None for an unknown word."""
-    found = view.instruction_at(offset)
-    if found is not None:
+    if (found := view.instruction_at(offset)) is not None:
         instruction, start = found
         words = instruction.word_spans
         if words and words[0].start <= offset - start <= words[-1].end:
             return _instruction(instruction), Span(start + words[0].start, start + words[-1].end)
     names = Names(view)
-    token = names.token_at(offset)
-    if token is None:
+    if (token := names.token_at(offset)) is None:
         return None
     k, (begin, end, text) = token
     start = view.parsed.starts[k]
-    symbol = names.symbol_at(offset)
-    if symbol is not None:
+    if (symbol := names.symbol_at(offset)) is not None:
         return _symbol(symbol), Span(start + begin, start + end)
     return _special_register(view, start + begin, text)
 

@@ -143,9 +143,8 @@ class Names:
             return []
         k = self.view.parsed.piece_at(offset)
         within = offset - self._pieces[k][1]
-        words = {token[2] for token in self._names(k).tokens} | self._module_scope.names()
-        for scope in self._names(k).scopes_at(within):
-            words |= scope.names()
+        scopes = (self._module_scope, *self._names(k).scopes_at(within))
+        words = {token[2] for token in self._names(k).tokens}.union(*(scope.names() for scope in scopes))
         symbols = (self._find(k, within, word) for word in sorted(words))
         return [symbol for symbol in symbols if symbol is not None]
 

@@ -88,8 +88,7 @@ class Server(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
     def _cancel(self, uri: str) -> None:
-        pending = self._pending.pop(uri, None)
-        if pending is not None:
+        if (pending := self._pending.pop(uri, None)) is not None:
             pending.cancel()
 
 

@@ -91,10 +91,11 @@ def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     instructions = list(chain.from_iterable(body.instructions() for body in bodies))
     for each in found:
-        owner = parsed.module
-        for instruction, operation in zip(instructions, lowered.operations, strict=True):
-            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end:
-                owner = operation
-                break
+        owners = (
+            operation
+            for instruction, operation in zip(instructions, lowered.operations, strict=True)
+            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end
+        )
+        owner = next(owners, parsed.module)
         at = parsed.diagnostic(owner, each.message, each.code, each.hint)
         yield replace(at, section=each.section)

@@ -151,7 +151,7 @@ def _arguments(
             yield value
         case Registers(values):
             for value in values:
-                yield from _elements(value, made)
+                yield from elements(value, made)
         case SSAValue() as value:
             yield value
         case _:
@@ -164,8 +164,8 @@ def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:
     return constant.result
 
 
-def _elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
-    """Yield the elements of a struct, or another value itself."""
+def elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
+    """Yield the elements of a struct, or another value itself. Append the extractions to `made`."""
     if not isinstance(value.type, LLVMStructType):
         yield value
         return

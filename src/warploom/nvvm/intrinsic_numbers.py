@@ -23,8 +23,8 @@ IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
 """Family of three numbers of SM 80's builtins, which the text takes for warpgroup operations."""
 
-_POWERS = (8, 16, 32, 64, 128, 256)
-_ALL = tuple(range(8, 257, 8))
+_ALL = sorted(range(8, 257, 8), key="{}k".format)
+"""Extents N in the order of the names of intrinsics, in which the letter k follows N."""
 _DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32}
 _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8k32": "s4 u4"}
 
@@ -44,14 +44,9 @@ def _named(family: str, **words: object) -> Identifier:
     return Identifier(family, tuple((name, str(word)) for name, word in words.items()))
 
 
-def _name_order(n: int) -> str:
-    """Return the sort key of an extent N. The compiler sorts names, in which a letter follows the number."""
-    return f"{n}k"
-
-
 def _n_table() -> Iterator[tuple[int, Identifier]]:
     """Yield the intrinsics of the table of N. Each N has four numbers, of which the text names two."""
-    for rank, n in enumerate(sorted(_ALL, key=_name_order)):
+    for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
@@ -61,7 +56,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
-    for n in sorted(_POWERS, key=_name_order):
+    for n in (128, 16, 256, 32, 64, 8):
         for d, a, b in sorted(kinds, key=lambda kind: (f"{_DEPTHS[kind[1]]}.", kind)):
             for where in ("descriptor", "registers"):
                 yield number, _named("warpgroup", n=n, d=d, a=a, b=b, where=where)

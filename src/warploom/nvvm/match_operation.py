@@ -286,7 +286,9 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
     for name, operand in definition.operands:
         if name in variadic:
             own = vectors if len(variadic) == 1 else vectors[variadic.index(name) :][:1]
-            groups.append([[each for types in own for each in _constrained(operand.constr, types)]])
+            only = _element_constraint(operand.constr)
+            every = (each for types in own for each in types)
+            groups.append([[only.attr if isinstance(only, EqAttrConstraint) else each for each in every]])
             continue
         one = [[each] for each in _types(operand.constr, binding, "read")]
         if not isinstance(operand, OptOperandDef):
@@ -295,20 +297,16 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
             groups.append(one if guarded else [[]])
         else:
             groups.append([[], *one])
+    writes = any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
     results: list[Sequence[Sequence[Attribute]]] = []
     for _, result in definition.results:
         one: list[Sequence[Attribute]] = [[each] for each in _types(result.constr, binding, "write")]
         if isinstance(result, OptResultDef):
-            one = [*one, []] if _has_results(binding) else [[], *one]
+            one = [*one, []] if writes else [[], *one]
         results.append(one)
     for operands in product(*groups):
         for given in product(*results):
             yield operands, list(chain.from_iterable(given))
-
-
-def _has_results(binding: Binding) -> bool:
-    """Return True if the instruction writes a register."""
-    return any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
@@ -319,12 +317,6 @@ def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
                 yield [i32] * len(items_of(each.operand))
         elif isinstance(each.operand, Vector) and each.spec.access == "read":
             yield [register_type_of(name, binding.slots)] * len(each.operand.items)
-
-
-def _constrained(allowed: RangeConstraint, types: Sequence[Attribute]) -> Sequence[Attribute]:
-    """Return the types. If a constraint allows only one type, return as many copies of that type."""
-    constraint = _element_constraint(allowed)
-    return [constraint.attr] * len(types) if isinstance(constraint, EqAttrConstraint) else types
 
 
 def _element_constraint(allowed: RangeConstraint) -> AttrConstraint | None:

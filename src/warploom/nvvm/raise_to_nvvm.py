@@ -135,12 +135,11 @@ class _Raiser:
             matched = match_multiplication(binding, adds=adds)
         else:
             return None
-        if matched is None:
-            return None
-        has_values = all(
+        if matched is not None and all(
             self._values.has_value(_operands_at(each, binding, guard), each.type) for each in matched.operands
-        )
-        return matched if has_values else None
+        ):
+            return matched
+        return None
 
     def _adds(self, scale: Operand) -> bool | None:
         """Return True if a product is added to its accumulator, or None if a run-time predicate decides."""
@@ -266,10 +265,8 @@ def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
 
 
 def _written_once(body: PtxBlock) -> frozenset[str]:
-    writes: Counter[str] = Counter()
-    for instruction in body.instructions():
-        if isinstance(binding := bind(instruction), Binding):
-            writes.update(_written(binding))
+    bindings = (binding for each in body.instructions() if isinstance(binding := bind(each), Binding))
+    writes = Counter(name for binding in bindings for name in _written(binding))
     return frozenset(name for name, count in writes.items() if count == 1)
 
 
@@ -311,10 +308,8 @@ def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
 
 
 def _register_type(word: str) -> Attribute | None:
-    if word == "pred":
-        return i1
-    if word in {"f32", "f64"}:
-        return f32 if word == "f32" else f64
+    if (known := {"pred": i1, "f32": f32, "f64": f64}.get(word)) is not None:
+        return known
     digits, _, times = word.lstrip("busf").partition("x")
     width = int(digits) * int(times or "1") if digits.isdigit() else 0
     return IntegerType(width) if width in _WIDTHS else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -15,7 +15,7 @@ from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
 from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.inline_asm import CONSTRAINTS
-from warploom.nvvm.intrinsic_calls import call_of
+from warploom.nvvm.intrinsic_calls import call_of, elements
 from warploom.nvvm.mlir_text import ParsedModule
 
 
@@ -46,8 +46,8 @@ def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
     A struct is supported if each element needs one register, and any other value if it needs one register.
     """
     for value in (*operation.operands, *operation.results):
-        elements = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
-        if any(len(registers_of(element)) != 1 for element in elements):
+        types = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
+        if any(len(registers_of(each)) != 1 for each in types):
             return value.type
     return None
 
@@ -72,13 +72,7 @@ def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence
         tied = names.get(copied[operand], ()) if operand in copied else ()
         names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
         constraints += [name[1:] for name in tied] or [CONSTRAINTS[word] for word in types]
-        if not isinstance(operand.type, LLVMStructType):
-            inputs.append(operand)
-            continue
-        for k, element in enumerate(operand.type.types.data):
-            part = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [k]), operand, element)
-            made.append(part)
-            inputs.append(part.res)
+        inputs += elements(operand, made)
     temporaries: dict[str, str] = {}
 
     def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:

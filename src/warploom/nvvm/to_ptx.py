@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, llvm
@@ -204,7 +204,8 @@ class _FunctionWriter:
 
     def _parameter(self, name: str, value: SSAValue) -> Variable:
         if value.uses:
-            for at, word, register in _placed(registers_of(value.type), self._registers.names(value)):
+            types = registers_of(value.type)
+            for at, word, register in zip(_offsets(types), types, self._registers.names(value), strict=False):
                 is_predicate = word == "pred"
                 loaded = self._registers.fresh("b16") if is_predicate else register
                 words = {"ss": "param", "type": "u8" if is_predicate else word}
@@ -215,7 +216,8 @@ class _FunctionWriter:
 
     def _return(self, values: Sequence[SSAValue], names: Sequence[str]) -> None:
         for value, name in zip(values, names, strict=True):
-            for at, word, register in _placed(registers_of(value.type), self._names(value)):
+            types = registers_of(value.type)
+            for at, word, register in zip(_offsets(types), types, self._names(value), strict=False):
                 is_predicate = word == "pred"
                 stored = self._registers.fresh("b16") if is_predicate else register
                 if is_predicate:
@@ -392,11 +394,6 @@ def _offsets(types: Sequence[str]) -> list[int]:
         offsets.append(at)
         at += BYTES[word]
     return [*offsets, at]
-
-
-def _placed(types: Sequence[str], names: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield the byte offset, the type and the name of each register."""
-    yield from zip(_offsets(types), types, names, strict=False)
 
 
 def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:

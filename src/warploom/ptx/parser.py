@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source, UsageError
+from warploom.diagnostics import Diagnostic, Source, UsageError, os_reason
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
@@ -95,7 +95,7 @@ def text_of(ptx: str | Path) -> tuple[str, str]:
     except UnicodeDecodeError:
         message = f"{path} is not a PTX text: it is not UTF-8"
     except OSError as error:
-        message = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+        message = f"{path} cannot be read: {os_reason(error)}"
     except ValueError:
         message = "a path cannot contain a zero byte"
     raise UsageError(message, code="ptx.file")

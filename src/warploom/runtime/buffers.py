@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics import os_reason
 from warploom.runtime.toml import Table, refuse_file
 
 Array = NDArray[Any]
@@ -145,7 +146,7 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
     except FileNotFoundError:
         refuse("missing", f"there is no file {path}", "")
     except OSError as error:
-        refuse("unreadable", f"{path} cannot be read: {(error.strerror or str(error)).lower()}", "")
+        refuse("unreadable", f"{path} cannot be read: {os_reason(error)}", "")
     except ValueError as error:
         refuse("unreadable", f"{path} is not a .npy file of numbers: {str(error).rstrip('.')}", "")
     kind: np.dtype[Any] = found.dtype if dtype is None else dtype

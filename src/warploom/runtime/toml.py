@@ -5,14 +5,13 @@ Python's reader returns values without positions. A scan of the lines finds the 
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
-from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError, did_you_mean, os_reason
 
 Step = str | int
 T = TypeVar("T")
@@ -31,8 +30,7 @@ class LaunchFileError(WarploomError):
 def suggestion(found: str, known: Iterable[str]) -> str:
     """Return `did you mean "x"?` for a similar known word, and otherwise the list of known words."""
     choices = list(known)
-    near = difflib.get_close_matches(found, choices, n=1, cutoff=0.6)
-    return f'did you mean "{near[0]}"?' if near else f"expected one of {', '.join(choices)}"
+    return did_you_mean(found, choices, '"') or f"expected one of {', '.join(choices)}"
 
 
 def kind(value: object) -> str:
@@ -286,7 +284,7 @@ def read_file(path: Path) -> str:
     except UnicodeDecodeError as error:
         refuse_file("unreadable", f"{name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}")
     except OSError as error:
-        refuse_file("unreadable", f"{name} cannot be read: {(error.strerror or str(error)).lower()}")
+        refuse_file("unreadable", f"{name} cannot be read: {os_reason(error)}")
 
 
 UNFILLED = "fill in: "

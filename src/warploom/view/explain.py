@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, did_you_mean
 
 __all__ = ["Page", "explain"]
 
@@ -56,12 +56,10 @@ def _page(subject: str) -> str:
         return further[code]
     if members := forms_called(subject):
         return "\n".join(form_section(form) for form in members)
-    raise UsageError(f"unknown rule or instruction {subject!r}", hint=_similar_name(subject))
+    raise UsageError(f"unknown rule or instruction {subject!r}", hint=_hint(subject))
 
 
-def _similar_name(subject: str) -> str:
-    from difflib import get_close_matches
-
+def _hint(subject: str) -> str:
     from warploom.check.rules import rules
     from warploom.emulator.traps import traps
     from warploom.gpu.rules import rules as gpu_rules
@@ -69,5 +67,4 @@ def _similar_name(subject: str) -> str:
     from warploom.observe.sanitize.rules import rules as sanitizer_rules
 
     known = [*rules(), *sanitizer_rules(), *traps(), *gpu_rules(), *heads(), *(form.name for form in forms())]
-    similar = get_close_matches(subject, known, 1, 0.6)
-    return f"did you mean {similar[0]}?" if similar else ""
+    return did_you_mean(subject, known)

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import Diagnostic, Span, UsageError
+from warploom.diagnostics import Diagnostic, Span, UsageError, os_reason
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile
@@ -40,8 +40,7 @@ class RunReport:
         try:
             Path(path).write_text(self.html, "utf-8")
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"report: {path} cannot be written: {reason}", code="report.file") from None
+            raise UsageError(f"report: {path} cannot be written: {os_reason(error)}", code="report.file") from None
 
     def _repr_html_(self) -> str:
         return (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
-from warploom.diagnostics import Diagnostic, Source
+from warploom.diagnostics import Diagnostic, Source, did_you_mean
 from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
 from warploom.isa.binding.operands import (
     BoundOperand,
@@ -136,8 +136,7 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
         opcode = ".".join(word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS])
     found = nearest_fixes(opcode, operands)
     if not found:
-        like = _like(opcode.partition(".")[0])
-        hint = f"did you mean '{like}'?" if like else ""
+        hint = _similar_head(opcode.partition(".")[0])
         return Problem("isa.unknown", f"unknown instruction '{opcode}'", ("opcode",), hint)
     if misfits is not None and len({fix.match.form.name for fix in found}) > 1:
         found = sorted(found, key=lambda fix: min(map(misfits, _ways(fix))))
@@ -220,10 +219,8 @@ def _words(fix: Fix) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _like(head: str) -> str:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(head, list(heads()), 1, 0.6)), "")
+def _similar_head(head: str) -> str:
+    return did_you_mean(head, heads(), "'")
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:

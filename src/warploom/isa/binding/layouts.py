@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, similar_name
 from warploom.isa.binding.nearest import fixes, respell, spell
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLayout
@@ -179,8 +178,8 @@ def _nearest(opcode: str) -> str:
         return ""
     head = opcode.split(".", maxsplit=1)[0]
     if not forms_of(head):
-        similar = get_close_matches(head, heads(), 1, 0.5)
-        return f"did you mean {similar[0]}?" if similar else ""
+        similar = similar_name(head, heads(), 0.5)
+        return f"did you mean {similar}?" if similar else ""
     words = tuple(opcode.split("."))
     longer = [found for form in forms_of(head) if (found := _completed(form, words))]
     near = longer[:1] or [fix.nearest or spell(fix.match) for fix in fixes(opcode)[:2]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 
 from warploom.isa.model.table import Row
@@ -103,11 +102,6 @@ def renamed(target: Target, ptx: Version) -> str:
     """Return the new name of a target that PTX 9.0 renamed, or "" if its name is legal in version `ptx`."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
-
-
-def similar_target(text: str) -> str:
-    """Return the name of a known target that resembles a misspelled name, or "" if no name is similar."""
-    return next(iter(get_close_matches(text, FIRST_VERSION, 1, 0.6)), "")
 
 
 def is_version(version: Version) -> bool:

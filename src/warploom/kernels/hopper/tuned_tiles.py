@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, os_reason
 from warploom.gpu.cache import cache_directory
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile
@@ -81,7 +81,7 @@ def read() -> Record:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _invalid(_reason(error)) from None
+        raise _invalid(os_reason(error)) from None
     if len(data) > _MAX_BYTES:
         raise _invalid(f"the file is longer than {_MAX_BYTES >> 20} MiB")
     try:
@@ -120,7 +120,7 @@ def forget(keys: set[str] | None = None) -> int:
         except (FileNotFoundError, NotADirectoryError):
             return 0
         except OSError as error:
-            raise _invalid(_reason(error)) from None
+            raise _invalid(os_reason(error)) from None
         return count
     record = read()
     left = {gpu: {k: each for k, each in tuned.items() if k not in keys} for gpu, tuned in record.items()}
@@ -162,11 +162,7 @@ def _write(record: Record) -> None:
         if temporary:
             with suppress(OSError):
                 Path(temporary).unlink()
-        raise UsageError(f"cannot write {path}: {_reason(error)}", code="kernels.tuned") from None
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise UsageError(f"cannot write {path}: {os_reason(error)}", code="kernels.tuned") from None
 
 
 def _invalid(why: str) -> UsageError:

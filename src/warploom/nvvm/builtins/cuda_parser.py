@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from warploom.diagnostics import Source, Span
+from warploom.diagnostics import Source, Span, did_you_mean
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
 from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
-from warploom.nvvm.builtins.registry import BY_NAME, Builtin, similar_name
+from warploom.nvvm.builtins.registry import BY_NAME, Builtin
 from warploom.nvvm.builtins.tokens import tokens_of
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
@@ -176,10 +176,9 @@ class _Parser(Expressions):
         base = self.type()
         constant = base.const or "constexpr" in words
         space = next((_SPACES[word] for word in words if word in _SPACES), "local")
-        while True:
+        self._declarator(base, space, constant=constant)
+        while self.accept(","):
             self._declarator(base, space, constant=constant)
-            if not self.accept(","):
-                break
         self.expect(";")
 
     def _declarator(self, base: CType, space: str, *, constant: bool) -> None:
@@ -199,13 +198,10 @@ class _Parser(Expressions):
     def _array(self, name: str, ctype: CType, space: str) -> None:
         extents: list[int] = []
         while self.accept("["):
-            if self.next.text != "]":
-                extent, span = self.argument(INT)
-                if not isinstance(extent.constant, int) or extent.constant < 1:
-                    raise self.error("an array's extent must be a positive constant", span)
-                extents.append(extent.constant)
-            else:
-                extents.append(1)
+            extent, span = (Value(INT, 1), self.next.span) if self.next.text == "]" else self.argument(INT)
+            if not isinstance(extent.constant, int) or extent.constant < 1:
+                raise self.error("an array's extent must be a positive constant", span)
+            extents.append(extent.constant)
             self.expect("]")
         initial = self._initializer(ctype) if self.accept("=") else None
         self._arrays[name] = Array(ctype, prod(extents), space, initial)
@@ -228,7 +224,7 @@ class _Parser(Expressions):
     def _calls(self) -> None:
         name = self.take()
         if (builtin := BY_NAME.get(name.text)) is None:
-            raise self.error(f'identifier "{name.text}" is undefined', name.span, similar_name(name.text))
+            raise self.error(f'identifier "{name.text}" is undefined', name.span, did_you_mean(name.text, BY_NAME))
         if self._call is not None:
             raise self.error("expected one call of a builtin, got a second one", name.span)
         self.take()

@@ -451,8 +451,7 @@ def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
 
 
 def _logical(sign: str, left: Value, right: Value) -> Value:
-    decided = left.constant is not None and bool(left.constant) == (sign == "||")
-    if decided:
+    if left.constant is not None and bool(left.constant) == (sign == "||"):
         return Value(BOOL, int(sign == "||"))
     if left.constant is None or right.constant is None:
         return computed(BOOL)
@@ -472,16 +471,13 @@ def _calculate(sign: str, left: Value, right: Value, ctype: CType) -> float | No
         real: dict[str, Callable[[], float]] = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b}
         return a / b if sign == "/" and b else real[sign]() if sign in real else None
     if sign in ("<<", ">>"):
-        return _shifted(sign, wrap(left.constant, ctype), int(right.constant), ctype)
+        number, by = wrap(left.constant, ctype), int(right.constant)
+        if number is None or not 0 <= by < 8 * ctype.size or (number < 0 and is_unsigned(ctype)):
+            return None
+        return int(number) << by if sign == "<<" else int(number) >> by
     if sign in ("/", "%"):
         if b == 0:
             return None
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return quotient if sign == "/" else a - b * quotient
     return _ARITHMETIC[sign](a, b)
-
-
-def _shifted(sign: str, number: float | None, by: int, ctype: CType) -> int | None:
-    if number is None or not 0 <= by < 8 * ctype.size or (number < 0 and is_unsigned(ctype)):
-        return None
-    return int(number) << by if sign == "<<" else int(number) >> by

@@ -85,9 +85,7 @@ def _call_from_mlir(text: str, name: str) -> Call:
     assert isinstance(function, llvm.FuncOp)
     span = parsed.spans.get(call, Span(0, 0))
     is_kernel = KERNEL in function.attributes or KERNEL in function.properties
-    names: dict[SSAValue, str] = {
-        value: f"arg{position}" for position, value in enumerate(function.body.blocks[0].args)
-    }
+    names: dict[SSAValue, str] = {value: f"arg{k}" for k, value in enumerate(function.body.blocks[0].args)}
     parameters = {name: _type_of(value) for value, name in names.items()}
     arguments: list[Argument] = []
     for position, value in enumerate(call.args):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, did_you_mean
 
 ROWS = """
     number  target  unit   shape      operations
@@ -176,17 +175,11 @@ BY_NAME = {each.name: each for each in BUILTINS}
 _BY_NUMBER = {each.number: each for each in BUILTINS}
 
 
-def similar_name(name: str) -> str:
-    """Return a hint with the builtin of a similar name, or ""."""
-    similar = get_close_matches(name, BY_NAME, 1, 0.6)
-    return f"did you mean {similar[0]}?" if similar else ""
-
-
 def builtin_named(name: str) -> Builtin:
     """Return the builtin with a name. Errors: UsageError for an unknown name."""
     if name in BY_NAME:
         return BY_NAME[name]
-    raise UsageError(f"unknown builtin {name!r}", hint=similar_name(name))
+    raise UsageError(f"unknown builtin {name!r}", hint=did_you_mean(name, BY_NAME))
 
 
 def builtin_numbered(number: int) -> Builtin:

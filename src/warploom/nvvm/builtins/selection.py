@@ -116,13 +116,9 @@ def accepts(parameter: Parameter, value: Value) -> bool:
         return value.type.depth == 0 or parameter.base == "bool"
     if value.is_null and value.type.depth == 0:
         return True
-    return value.type.depth > 0 and _pointers_match(parameter, value.type)
-
-
-def _pointers_match(parameter: Parameter, type: CType) -> bool:
-    if type.const and not parameter.const:
+    if value.type.depth == 0 or (value.type.const and not parameter.const):
         return False
-    return parameter.base == "void" or (type.depth == 1 and type.base == parameter.base)
+    return parameter.base == "void" or (value.type.depth == 1 and value.type.base == parameter.base)
 
 
 # Warp-level matrices --------------------------------------------------------------------------------------------
@@ -136,14 +132,11 @@ def gate_message(builtin: Builtin) -> str:
     if builtin.is_second_generation:
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
-        name = "bmmamma" if builtin.unit == "bmma" else f"{builtin.unit}mma"
-    elif builtin.kind == "load":
-        name = ("hmma" if builtin.unit == "hmma" else "imma") + ("ldc" if builtin.matrix == "c" else "ldab")
-    elif builtin.unit == "hmma":
-        name = "hmmastc"
-    else:
-        return "imma stc not supported on this architecture"
-    return f"{name} is not supported on this architecture"
+        return f"{builtin.unit}mma is not supported on this architecture"
+    unit = "hmma" if builtin.unit == "hmma" else "imma"
+    if builtin.kind == "load":
+        return f"{unit}{'ldc' if builtin.matrix == 'c' else 'ldab'} is not supported on this architecture"
+    return f"{'hmmastc is' if unit == 'hmma' else 'imma stc'} not supported on this architecture"
 
 
 def _constant(value: Value, type: CType = INT) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntAttr
@@ -20,6 +20,13 @@ class EnumAttribute(Data[str], ABC):
     """
 
     cases: ClassVar[tuple[str, ...]]
+    words: ClassVar[Mapping[str, str]]
+    """PTX modifier of each case whose modifier has another name."""
+
+    @property
+    def word(self) -> str:
+        """PTX modifier of the case. The cases of shapes have a prefix, which PTX lacks."""
+        return self.words.get(self.data, self.data.removeprefix("shape_"))
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
@@ -119,14 +126,17 @@ class MatrixShape(ExtentsAttribute):
 # Enumerations ----------------------------------------------------------------------------------------------
 
 
-def _enum(name: str, cases: str, base: type[EnumAttribute] = EnumAttribute) -> type[EnumAttribute]:
-    members = {"name": f"nvvm.{name}", "cases": tuple(cases.split()), "__module__": __name__}
+def _enum(
+    name: str, cases: str, base: type[EnumAttribute] = EnumAttribute, words: Sequence[str] = ()
+) -> type[EnumAttribute]:
+    every = tuple(cases.split())
+    members = {"name": f"nvvm.{name}", "cases": every, "words": dict(zip(every, words)), "__module__": __name__}
     return irdl_attr_definition(cast("type[EnumAttribute]", type(name, (base,), members)))
 
 
 BitOperation = _enum("mma_b1op", "none xor_popc and_popc")
 """Operation that combines single bits before they are counted."""
-BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32")
+BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32", words=("",))
 """Number of elements that share one scale."""
 CacheModifier = _enum("load_cache_modifier", "ca cg cs lu cv", BareEnumAttribute)
 """Cache operator of a copy."""
@@ -142,11 +152,15 @@ CollectorBuffer = _enum("tcgen05_mma_collectorb", "b0 b1 b2 b3")
 """Collector buffer of matrix B."""
 CopyFormat = _enum("tcgen05_cp_src_fmt", "b6x16_p32 b4x16_p64")
 """Packed source elements that a copy to tensor memory unpacks."""
-CopyMulticast = _enum("tcgen05_cp_multicast", "none warpx2_02_13 warpx2_01_23 warpx4")
+CopyMulticast = _enum(
+    "tcgen05_cp_multicast",
+    "none warpx2_02_13 warpx2_01_23 warpx4",
+    words=("", "warpx2::02_13", "warpx2::01_23", "warpx4"),
+)
 """Warps that receive a copy to tensor memory."""
 CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128b shape_64x128b shape_32x128b")
 """Shape of a copy to tensor memory."""
-CtaGroup = _enum("cta_group", "cta_1 cta_2")
+CtaGroup = _enum("cta_group", "cta_1 cta_2", words=("cta_group::1", "cta_group::2"))
 """Number of CTAs that execute a tensor-memory instruction together."""
 GridAction = _enum("grid_dep_action", "wait launch_dependents", BareEnumAttribute)
 """Action on dependent grids."""
@@ -158,7 +172,7 @@ MatrixElement = _enum("ld_st_matrix_elt_type", "b16 b8 b8x16.b6x16_p32 b8x16.b4x
 """Element type of a matrix that is loaded or stored."""
 MmaFragment = _enum("mma_frag", "a b c")
 """Matrix of a multiplication that is loaded."""
-MmaKind = _enum("mma_kind", "f8f6f4")
+MmaKind = _enum("mma_kind", "f8f6f4", words=("kind::f8f6f4",))
 """Word of `.kind` for a multiplication of floats with 8 bits or fewer."""
 MmaType = _enum("mma_type", "f16 f32 tf32 bf16 s8 u8 s32 s4 u4 b1 f64 e4m3 e5m2 e3m2 e2m3 e2m1")
 """Element type of a matrix that a warp multiplies."""
@@ -170,13 +184,15 @@ Proxy = _enum("proxy_kind", "alias async async.global async.shared tensormap gen
 """Memory proxy."""
 Reduction = _enum("tma_redux_kind", "add max min inc dec and or xor")
 """Operation of a tensor reduction."""
-RegisterAction = _enum("action", "decrease increase", BareEnumAttribute)
+RegisterAction = _enum("action", "decrease increase", BareEnumAttribute, ("dec", "inc"))
 """Direction in which a warpgroup changes its number of registers."""
 ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
 """Number format of block scales."""
 ScaleIn = _enum("wgmma_scale_in", "one neg")
 """Sign that matrix A or B is multiplied by."""
-ScaleKind = _enum("block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4")
+ScaleKind = _enum(
+    "block_scale_kind", "mxf8f6f4 mxf4 mxf4nvf4", words=("kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4")
+)
 """Word of `.kind` for a multiplication with block scales."""
 ScaleOut = _enum("wgmma_scale_out", "zero one")
 """Factor of the accumulator: `one` adds it to the product, `zero` overwrites it."""
@@ -188,13 +204,15 @@ SharedSpace = _enum("shared_space", "cta cluster")
 """Shared memory of the executing CTA, or of its cluster."""
 StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
 """Addressing mode of a tensor store."""
-TensorKind = _enum("tcgen05_mma_kind", "f8f6f4 i8 f16 tf32")
+TensorKind = _enum(
+    "tcgen05_mma_kind", "f8f6f4 i8 f16 tf32", words=("kind::f8f6f4", "kind::i8", "kind::f16", "kind::tf32")
+)
 """Word of `.kind` for a multiplication in tensor memory."""
 TensorShape = _enum("tcgen05_ldst_shape", "shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2")
 """Shape of a load or store of tensor memory."""
-TensorWait = _enum("tcgen05_wait", "load store")
+TensorWait = _enum("tcgen05_wait", "load store", words=("wait::ld", "wait::st"))
 """Accesses to tensor memory that a thread waits for."""
-ThreadSync = _enum("tcgen05_fence", "before after")
+ThreadSync = _enum("tcgen05_fence", "before after", words=("fence::before_thread_sync", "fence::after_thread_sync"))
 """Position of a fence relative to a synchronisation of threads."""
 WgmmaType = _enum("wgmma_type", "f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32")
 """Element type of a matrix that a warpgroup multiplies."""

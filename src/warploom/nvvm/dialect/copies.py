@@ -17,9 +17,8 @@ from xdsl.printer import Printer
 
 from warploom.isa.instructions import async_copy, bulk
 from warploom.nvvm.dialect.attributes import CacheModifier
-from warploom.nvvm.dialect.lowering import Lowering
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import explicit_space_of, pointer, pointer_to, space_of
+from warploom.nvvm.dialect.types import pointer, pointer_to
 
 
 @irdl_custom_directive
@@ -47,7 +46,12 @@ class Pointer(CustomDirective):
         printer.print_string(f"<{found.addr_space.data}>")
 
 
-@operation("nvvm.cp.async.shared.global", async_copy.CP_ASYNC)
+@operation(
+    "nvvm.cp.async.shared.global",
+    async_copy.CP_ASYNC,
+    names={"size": "cp_size", "cpSize": "src_size", "modifier": "cop"},
+    spaces={"shared_space": "dst"},
+)
 class CpAsync(Operation):
     """Copy of 4, 8 or 16 bytes from global to shared memory by each thread."""
 
@@ -67,29 +71,21 @@ class CpAsync(Operation):
         if modifier == "cg" and size != 16:
             raise self.error("CG cache modifier is only support for 16 bytes copy.")
 
-    def lower(self) -> Lowering:
-        words = {"cop": self.modifier.data, "shared_space": space_of(self.dst)}
-        size = self.size.value.data
-        return self.instruction(words, dst=self.dst, src=self.src, cp_size=size, src_size=self.cpSize)
-
 
 @operation("nvvm.cp.async.commit.group", async_copy.COMMIT)
 class CpAsyncCommitGroup(Operation):
     """Commit of the thread's earlier copies to a group."""
 
 
-@operation("nvvm.cp.async.wait.group", async_copy.WAIT_GROUP)
+@operation("nvvm.cp.async.wait.group", async_copy.WAIT_GROUP, names={"n": "N"})
 class CpAsyncWaitGroup(Operation):
     """Wait until at most `n` of the latest groups are pending."""
 
     n = prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
 
-    def lower(self) -> Lowering:
-        return self.instruction(N=self.n.value.data)
 
-
-@operation("nvvm.cp.async.mbarrier.arrive", async_copy.ARRIVE)
+@operation("nvvm.cp.async.mbarrier.arrive", async_copy.ARRIVE, spaces={"space": "addr"})
 class CpAsyncMbarrierArrive(Operation):
     """Arrival at an mbarrier once the thread's earlier copies are complete."""
 
@@ -97,15 +93,11 @@ class CpAsyncMbarrierArrive(Operation):
     noinc = prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(0, 1))
     assembly_format = "$addr attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr), "noinc": "noinc" if self.noinc.value.data else ""}
-        return self.instruction(words, addr=self.addr)
-
 
 # Bulk copies ------------------------------------------------------------------------------------------------
 
 
-@operation("nvvm.cp.async.bulk.shared.cluster.global", bulk.LOAD)
+@operation("nvvm.cp.async.bulk.shared.cluster.global", bulk.LOAD, spaces={"dst": "dstMem"})
 class BulkLoad(Operation):
     """Bulk copy from global memory to the shared memory of one or several CTAs of the cluster."""
 
@@ -126,17 +118,6 @@ class BulkLoad(Operation):
         if self.multicastMask is not None and self.dstMem.type == pointer_to(3):
             raise self.error("Multicast is not supported with shared::cta mode.")
 
-    def lower(self) -> Lowering:
-        return self.instruction(
-            {"dst": explicit_space_of(self.dstMem)},
-            dstMem=self.dstMem,
-            srcMem=self.srcMem,
-            size=self.size,
-            mbar=self.mbar,
-            ctaMask=self.multicastMask,
-            cache_policy=self.l2CacheHint,
-        )
-
 
 @operation("nvvm.cp.async.bulk.prefetch", bulk.PREFETCH)
 class BulkPrefetch(Operation):
@@ -149,9 +130,6 @@ class BulkPrefetch(Operation):
     assembly_format = (
         "$srcMem `,` $size (`l2_cache_hint` `=` $l2CacheHint^)? attr-dict `:` custom<Pointer>(type($srcMem))"
     )
-
-    def lower(self) -> Lowering:
-        return self.instruction(srcMem=self.srcMem, size=self.size, cache_policy=self.l2CacheHint)
 
 
 @operation("nvvm.cp.async.bulk.global.shared.cta", bulk.STORE)
@@ -170,17 +148,8 @@ class BulkStore(Operation):
         " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))"
     )
 
-    def lower(self) -> Lowering:
-        return self.instruction(
-            dstMem=self.dstMem,
-            srcMem=self.srcMem,
-            size=self.size,
-            cache_policy=self.l2CacheHint,
-            byteMask=self.byteMask,
-        )
 
-
-@operation("nvvm.cp.async.bulk.shared.cluster.shared.cta", bulk.COPY_IN_CLUSTER)
+@operation("nvvm.cp.async.bulk.shared.cluster.shared.cta", bulk.COPY_IN_CLUSTER, spaces={"dst": "dstMem"})
 class BulkInCluster(Operation):
     """Bulk copy from the shared memory of this CTA to the shared memory of another CTA in the cluster."""
 
@@ -194,17 +163,13 @@ class BulkInCluster(Operation):
         " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))"
     )
 
-    def lower(self) -> Lowering:
-        words = {"dst": space_of(self.dstMem)}
-        return self.instruction(words, dstMem=self.dstMem, srcMem=self.srcMem, size=self.size, mbar=self.mbar)
-
 
 @operation("nvvm.cp.async.bulk.commit.group", bulk.COMMIT)
 class BulkCommitGroup(Operation):
     """Commit of the thread's earlier bulk copies to a group."""
 
 
-@operation("nvvm.cp.async.bulk.wait_group", bulk.WAIT_GROUP)
+@operation("nvvm.cp.async.bulk.wait_group", bulk.WAIT_GROUP, names={"group": "N"})
 class BulkWaitGroup(Operation):
     """Wait until at most `group` of the latest groups are pending.
 
@@ -219,11 +184,8 @@ class BulkWaitGroup(Operation):
         if self.group.value.data < 0:
             raise self.error("attribute 'group' failed to satisfy constraint: at least 0")
 
-    def lower(self) -> Lowering:
-        return self.instruction({"read": "" if self.read is None else "read"}, N=self.group.value.data)
 
-
-@operation("nvvm.st.bulk", bulk.ZERO)
+@operation("nvvm.st.bulk", bulk.ZERO, names={"addr": "a", "initVal": "initval"}, spaces={"ss": "addr"})
 class BulkZero(Operation):
     """Bulk store of zeros to shared memory."""
 
@@ -235,7 +197,3 @@ class BulkZero(Operation):
     def check(self) -> None:
         if self.initVal.value.data != 0:
             raise self.error(f"only 0 is supported for initVal, got {self.initVal.value.data}")
-
-    def lower(self) -> Lowering:
-        words = {"ss": explicit_space_of(self.addr)}
-        return self.instruction(words, a=self.addr, size=self.size, initval=self.initVal.value.data)

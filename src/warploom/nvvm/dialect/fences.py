@@ -7,7 +7,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def
 
 from warploom.isa.instructions import barrier
 from warploom.nvvm.dialect.attributes import Order, Proxy, Scope, SharedSpace
-from warploom.nvvm.dialect.lowering import Immediate, Lowering
+from warploom.nvvm.dialect.lowering import Lowering
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import pointer
 
@@ -77,9 +77,6 @@ class FenceProxyAcquire(_TensorMapFence):
     addr = operand_def(pointer(0))
     size = operand_def(i32)
     assembly_format = f"$scope $addr `,` $size {_PROXIES}"
-
-    def lower(self) -> Lowering:
-        return self.instruction({"scope": self.scope.data}, addr=self.addr, size=Immediate(self.size))
 
 
 @operation("nvvm.fence.proxy.release", barrier.FENCE_PROXY_TO, words={"sem": "release"})

@@ -7,6 +7,7 @@ first. Those intrinsics have a count operand, which is 1 for an operation withou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
@@ -29,7 +30,7 @@ from warploom.nvvm.dialect.types import pointer, space_of
 _REMOTE = "shared::cluster"
 
 
-@operation("nvvm.mbarrier.init", mbarrier.INIT)
+@operation("nvvm.mbarrier.init", mbarrier.INIT, spaces={"space": "addr"})
 class MbarrierInit(Operation):
     """Initialisation of an mbarrier with the number of arrivals of each phase."""
 
@@ -38,20 +39,13 @@ class MbarrierInit(Operation):
     predicate = opt_operand_def(i1)
     assembly_format = "$addr `,` $count (`,` `predicate` `=` $predicate^)? attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr)}
-        return self.instruction(words, self.predicate, addr=self.addr, count=self.count)
 
-
-@operation("nvvm.mbarrier.inval", mbarrier.INVAL)
+@operation("nvvm.mbarrier.inval", mbarrier.INVAL, spaces={"space": "addr"})
 class MbarrierInval(Operation):
     """Invalidation of an mbarrier, after which its memory has other uses."""
 
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        return self.instruction({"space": space_of(self.addr)}, addr=self.addr)
 
 
 class _Scoped(Operation):
@@ -69,11 +63,8 @@ class _Transactions(_Scoped):
 
     addr = operand_def(pointer(3, 7))
     txcount = operand_def(i32)
+    SPACES: ClassVar[Mapping[str, str]] = {"space": "addr"}
     assembly_format = "$addr `,` $txcount attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        words = {"scope": self.scope.data, "space": space_of(self.addr)}
-        return self.instruction(words, addr=self.addr, txCount=self.txcount)
 
 
 @operation("nvvm.mbarrier.expect_tx", mbarrier.TRANSACTIONS, words={"op": "expect_tx", "sem": "relaxed"})
@@ -188,11 +179,9 @@ class _NoComplete(Operation):
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     res = result_def(i64)
+    NAMES: ClassVar[Mapping[str, str]] = {"res": "state"}
+    SPACES: ClassVar[Mapping[str, str]] = {"space": "addr"}
     assembly_format = "$addr `,` $count attr-dict `:` type(operands) `->` type($res)"
-
-    def lower(self) -> Lowering:
-        words = {"space": space_of(self.addr)}
-        return self.instruction(words, state=self.res, addr=self.addr, count=self.count)
 
 
 @operation("nvvm.mbarrier.arrive.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive"})
@@ -264,12 +253,17 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 
 
 class _Test(_Ordered):
-    """Test of a phase that is identified by its state or by its parity."""
+    """Test of a phase that is identified by its state or by its parity.
 
-    def test(self, address: SSAValue, phase: SSAValue, result: SSAValue, timeout: SSAValue | None = None) -> Lowering:
-        """Return the instruction that tests the phase."""
+    The operands are the address, the state or parity, and optionally the greatest time to wait.
+    """
+
+    def lower(self) -> Lowering:
+        address, phase, *ticks = self.operands
+        timeout = ticks[0] if ticks else None
         words = {"parity": "parity" if phase.type == i32 else "", **self.order_words("acquire")}
-        return self.with_shared_address(address, words, waitComplete=result, phase=phase, suspendTimeHint=timeout)
+        (res,) = self.results
+        return self.with_shared_address(address, words, waitComplete=res, phase=phase, suspendTimeHint=timeout)
 
 
 @operation("nvvm.mbarrier.test.wait", mbarrier.TEST_WAIT, words={"op": "test_wait"})
@@ -280,9 +274,6 @@ class MbarrierTestWait(_Test):
     stateOrPhase = operand_def(eq(i64) | eq(i32))
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase attr-dict `:` type(operands) `->` type($res)"
-
-    def lower(self) -> Lowering:
-        return self.test(self.addr, self.stateOrPhase, self.res)
 
 
 @operation("nvvm.mbarrier.try_wait", mbarrier.TRY_WAIT, words={"op": "try_wait"})
@@ -295,11 +286,14 @@ class MbarrierTryWait(_Test):
     res = result_def(i1)
     assembly_format = "$addr `,` $stateOrPhase (`,` $ticks^)? attr-dict `:` type(operands) `->` type($res)"
 
-    def lower(self) -> Lowering:
-        return self.test(self.addr, self.stateOrPhase, self.res, self.ticks)
 
-
-@operation("nvvm.mbarrier.try_wait.parity", mbarrier.TRY_WAIT, words={"op": "try_wait", "parity": "parity"})
+@operation(
+    "nvvm.mbarrier.try_wait.parity",
+    mbarrier.TRY_WAIT,
+    words={"op": "try_wait", "parity": "parity"},
+    names={"ticks": "suspendTimeHint"},
+    spaces={"space": "addr"},
+)
 class MbarrierTryWaitParity(Operation):
     """Wait until the phase of a parity is complete: a loop around the test."""
 
@@ -311,17 +305,10 @@ class MbarrierTryWaitParity(Operation):
     def lower(self) -> Lowering:
         complete, again, done = Temporary("complete"), Temporary("again", "label"), Temporary("done", "label")
         uniform = {"uni": "uni"}
-        test = self.template(
-            {"space": space_of(self.addr)},
-            waitComplete=complete,
-            addr=self.addr,
-            phase=self.phase,
-            suspendTimeHint=self.ticks,
-        )
         return Lowering(
             [
                 LabelTemplate(again.name),
-                test,
+                self.declared(waitComplete=complete),
                 InstructionTemplate([control.BRA], uniform, {"tgt": done}, complete),
                 InstructionTemplate([control.BRA], uniform, {"tgt": again}),
                 LabelTemplate(done.name),

@@ -10,17 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    UnitAttr,
-    VectorType,
-    i16,
-    i32,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr, VectorType, f16, f64, i16, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
@@ -53,12 +43,10 @@ _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 def multiplicand_type(type: Attribute) -> str:
     """Return the PTX element type that the LLVM type of A or B implies, or "" if there are several."""
     match type:
-        case VectorType() if isinstance(type.element_type, Float16Type):
+        case VectorType() if type.element_type == f16:
             return "f16"
-        case Float64Type():
-            return "f64"
         case _:
-            return ""
+            return "f64" if type == f64 else ""
 
 
 def accumulator_type(type: Attribute) -> str:
@@ -67,12 +55,7 @@ def accumulator_type(type: Attribute) -> str:
         case LLVMStructType() if type.types.data:
             return accumulator_type(type.types.data[0])
         case VectorType():
-            element = type.element_type
-            return "f16" if isinstance(element, Float16Type) else accumulator_type(element)
-        case Float32Type():
-            return "f32"
-        case Float64Type():
-            return "f64"
+            return accumulator_type(type.element_type)
         case IntegerType():
             return "s32"
         case _:
@@ -100,7 +83,11 @@ class Multiplication(Operation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
-        lists = [cls._values_under(parser, name) for name in ("A", "B", "C", *cls.NAMED)]
+        lists: list[list[UnresolvedOperand]] = []
+        for name in ("A", "B", "C", *cls.NAMED):
+            parser.parse_keyword(name)
+            values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
+            lists.append(values)
         attributes = dict(parser.parse_optional_attr_dict())
         parser.parse_punctuation(":")
         at = parser.pos
@@ -130,11 +117,6 @@ class Multiplication(Operation):
             operands=list(chain.from_iterable(operands)), result_types=[result], properties=properties, attributes=rest
         )
 
-    @staticmethod
-    def _values_under(parser: Parser, name: str) -> list[UnresolvedOperand]:
-        parser.parse_keyword(name)
-        return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
-
     def print(self, printer: Printer) -> None:
         values = list(self.operands)
         counts = {name: len(each) for name, each in zip("ABC", self.fragments, strict=True)}
@@ -145,17 +127,14 @@ class Multiplication(Operation):
                 printer.print_list(values[:count], printer.print_ssa_value)
             values = values[count:]
         types = [each[0].type for each in self.fragments]
-        inferred = {name for name, each in zip(_TYPES, types[:2], strict=True) if self._is_inferred(name, each)}
+        words = {name: multiplicand_type(each) for name, each in zip(_TYPES, types[:2], strict=True)}
+        inferred = {name for name, word in words.items() if word and self.properties.get(name) == MmaType(word)}
         printer.print_op_attributes(self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred})
         printer.print_string(" : ")
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)
         printer.print_string(" -> ")
         printer.print_attribute(self.res.type)
-
-    def _is_inferred(self, name: str, type: Attribute) -> bool:
-        word = self.properties.get(name)
-        return isinstance(word, MmaType) and word.data == multiplicand_type(type)
 
     # Instruction --------------------------------------------------------------------------------------------
 
@@ -239,7 +218,7 @@ class _Metadata(Multiplication):
 
     @property
     def further_operands(self) -> dict[str, OperandTemplate]:
-        return {"e": self.sparseMetadata, "f": Immediate(self.sparsitySelector), **super().further_operands}
+        return {"e": self.sparseMetadata, "f": self.sparsitySelector, **super().further_operands}
 
 
 class _Scales(Multiplication):
@@ -258,7 +237,7 @@ class _Scales(Multiplication):
     @property
     def words(self) -> dict[str, str]:
         return super().words | {
-            "kind": f"kind::{self.kind.data}",
+            "kind": self.kind.word,
             "scale_vec": f"scale_vec::{self.scaleVecSize.data[1:]}X",
             "stype": self.blockScaleFormat.data,
         }
@@ -325,7 +304,7 @@ class MmaSparse(_Matrices, _Metadata, _Integers):
 
     @property
     def words(self) -> dict[str, str]:
-        kind = {} if self.kind is None else {"kind": f"kind::{self.kind.data}"}
+        kind = {} if self.kind is None else {"kind": self.kind.word}
         return super().words | kind | saturation_words(self.intOverflowBehavior)
 
 

@@ -8,7 +8,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
-from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -26,8 +26,10 @@ from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
+from warploom.nvvm.dialect.attributes import EnumAttribute
 from warploom.nvvm.dialect.lowering import (
     Discarded,
+    Immediate,
     InstructionTemplate,
     Lowering,
     Memory,
@@ -35,7 +37,7 @@ from warploom.nvvm.dialect.lowering import (
     RegisterNames,
     Temporary,
 )
-from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.dialect.types import registers_of, space_of
 
 SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
 """Options of an operation with several optional or variadic operands."""
@@ -55,13 +57,47 @@ class Operation(IRDLOperation, ABC):
     """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
     """Modifiers by name that the instruction of the operation always has."""
+    NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"group": "cta_group", "l2CacheHint": "cache_policy", "multicastMask": "ctaMask", "txcount": "txCount"}
+    )
+    """PTX name of an operand or modifier, by the MLIR name of an operand, result or property, if the names differ."""
+    SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
+    """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
 
     def lower(self) -> Lowering:
         """Return the PTX of the operation."""
-        return self.instruction()
+        return Lowering([self.declared()])
+
+    def declared(
+        self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
+    ) -> InstructionTemplate:
+        """Return the instruction that the definition of the operation declares.
+
+        SPACES determines the state spaces. Each operand, result and property determines the operand or modifier of its
+        name if a form has one. A predicate guards the instruction. `words` and `operands` have precedence. An operand
+        that is None is absent.
+        """
+        vocabulary = self.FORMS[0].vocabulary
+        slots = {slot for form in self.FORMS for slot in form.slot_names}
+        found: dict[str, str] = {}
+        values: dict[str, OperandTemplate | None] = {}
+        for slot, name in self.SPACES.items():
+            space = space_of(getattr(self, name))
+            found[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
+        definition = self.get_irdl_definition()
+        for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
+            ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
+            if any(ptx_name in form.operands for form in self.FORMS):
+                values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
+            elif isinstance(value, EnumAttribute) and ptx_name in slots:
+                found[ptx_name] = value.word
+            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in slots:
+                found[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
+        guard = getattr(self, "predicate", None)
+        return self.template({**found, **words}, guard, late, **{**values, **operands})
 
     def instruction(
         self,
@@ -85,7 +121,8 @@ class Operation(IRDLOperation, ABC):
         """Return the instruction with modifiers by name and operands by name.
 
         An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
-        becomes an address if the form has an address operand. An operand that requires a modifier adds the modifier.
+        becomes an address or a constant if the form has an address or a constant. An operand that requires a modifier
+        adds the modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -101,6 +138,8 @@ class Operation(IRDLOperation, ABC):
                 forms = tuple(form for form in forms if form in register_types) or forms
             if place.kind == "address" and isinstance(template, SSAValue):
                 present[name] = Memory(template)
+            if place.kind == "immediate" and isinstance(template, SSAValue):
+                present[name] = Immediate(template)
             if slot := place.when:
                 implied[slot] = min(register_types[0].vocabulary.get(slot) or {slot})
         return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)
@@ -128,14 +167,22 @@ class Operation(IRDLOperation, ABC):
 _Class = TypeVar("_Class", bound=Operation)
 
 
-def operation(name: str, *forms: Form, words: Mapping[str, str] = NO_WORDS) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its forms, its constant modifiers by name."""
+def operation(
+    name: str,
+    *forms: Form,
+    words: Mapping[str, str] = NO_WORDS,
+    names: Mapping[str, str] = NO_WORDS,
+    spaces: Mapping[str, str] = NO_WORDS,
+) -> Callable[[type[_Class]], type[_Class]]:
+    """Return a decorator that defines an operation: its name, its FORMS, and more WORDS, NAMES and SPACES."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name
         defined = irdl_op_definition(cls)
         defined.FORMS = forms or cls.FORMS
         defined.WORDS = {**cls.WORDS, **words}
+        defined.NAMES = {**cls.NAMES, **names}
+        defined.SPACES = {**cls.SPACES, **spaces}
         return defined
 
     return define

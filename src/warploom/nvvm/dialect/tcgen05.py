@@ -19,9 +19,9 @@ from warploom.nvvm.dialect.attributes import (
     TensorWait,
     ThreadSync,
 )
-from warploom.nvvm.dialect.lowering import Immediate, Lowering, Registers
+from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import TENSOR_SPACE, explicit_space_of, pointer, registers_of
+from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
 
 _HALVES = "16x32bx2"
 """Shape of two halves, whose distance is an operand."""
@@ -34,23 +34,14 @@ class _Grouped(Operation):
 
     group = prop_def(CtaGroup, default_value=CtaGroup("cta_1"))
 
-    @property
-    def group_word(self) -> dict[str, str]:
-        """Modifier `.cta_group` by name."""
-        return {"cta_group": self.group.data.replace("cta_", "cta_group::")}
 
-
-@operation("nvvm.tcgen05.alloc", tcgen05.ALLOC)
+@operation("nvvm.tcgen05.alloc", tcgen05.ALLOC, names={"addr": "dst"}, spaces={"ss": "addr"})
 class Alloc(_Grouped):
     """Allocation of tensor-memory columns; their address is written to shared memory."""
 
     addr = operand_def(LLVMPointerType)
     nCols = operand_def(i32)
     assembly_format = "$addr `,` $nCols attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        words = {**self.group_word, "ss": explicit_space_of(self.addr)}
-        return self.instruction(words, dst=self.addr, nCols=self.nCols)
 
 
 @operation("nvvm.tcgen05.dealloc", tcgen05.DEALLOC)
@@ -61,41 +52,29 @@ class Dealloc(_Grouped):
     nCols = operand_def(i32)
     assembly_format = "$taddr `,` $nCols attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        return self.instruction(self.group_word, taddr=self.taddr, nCols=self.nCols)
-
 
 @operation("nvvm.tcgen05.relinquish_alloc_permit", tcgen05.RELINQUISH)
 class RelinquishAllocPermit(_Grouped):
     """End of the CTA's allocations of tensor memory."""
 
-    def lower(self) -> Lowering:
-        return self.instruction(self.group_word)
 
-
-@operation("nvvm.tcgen05.fence", tcgen05.FENCE)
+@operation("nvvm.tcgen05.fence", tcgen05.FENCE, names={"kind": "op"})
 class Fence(Operation):
     """Fence for tensor memory before or after a synchronisation of threads."""
 
     kind = prop_def(ThreadSync)
     assembly_format = "$kind attr-dict"
 
-    def lower(self) -> Lowering:
-        return self.instruction({"op": f"fence::{self.kind.data}_thread_sync"})
 
-
-@operation("nvvm.tcgen05.wait", tcgen05.WAIT)
+@operation("nvvm.tcgen05.wait", tcgen05.WAIT, names={"kind": "op"})
 class Wait(Operation):
     """Wait for the thread's loads or stores of tensor memory."""
 
     kind = prop_def(TensorWait)
     assembly_format = "$kind attr-dict"
 
-    def lower(self) -> Lowering:
-        return self.instruction({"op": {"load": "wait::ld", "store": "wait::st"}[self.kind.data]})
 
-
-@operation("nvvm.tcgen05.commit", tcgen05.COMMIT)
+@operation("nvvm.tcgen05.commit", tcgen05.COMMIT, words={"ss": "shared::cluster"}, names={"addr": "mbar"})
 class Commit(_Grouped):
     """Arrival at an mbarrier once earlier tensor-memory instructions are complete.
 
@@ -106,10 +85,6 @@ class Commit(_Grouped):
     multicastMask = opt_operand_def(i16)
     assembly_format = "$addr (`,` `multicast_mask` `=` $multicastMask^)? attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        words = {**self.group_word, "ss": "shared::cluster"}
-        return self.instruction(words, mbar=self.addr, ctaMask=self.multicastMask)
-
 
 @operation("nvvm.tcgen05.shift", tcgen05.SHIFT)
 class Shift(_Grouped):
@@ -118,11 +93,8 @@ class Shift(_Grouped):
     taddr = operand_def(pointer(TENSOR_SPACE))
     assembly_format = "$taddr attr-dict `:` type(operands)"
 
-    def lower(self) -> Lowering:
-        return self.instruction(self.group_word, taddr=self.taddr)
 
-
-@operation("nvvm.tcgen05.cp", tcgen05.CP)
+@operation("nvvm.tcgen05.cp", tcgen05.CP, names={"smem_desc": "s_desc", "srcFormat": "src_fmt"})
 class Cp(_Grouped):
     """Copy of a matrix from shared to tensor memory; a descriptor locates the source."""
 
@@ -134,7 +106,7 @@ class Cp(_Grouped):
     assembly_format = "$taddr `,` $smem_desc attr-dict"
 
     def check(self) -> None:
-        multicast, shape = self.multicast.data, self.shape.data.removeprefix("shape_")
+        multicast, shape = self.multicast.data, self.shape.word
         needed = _MULTICASTS.get(shape)
         name = self.name.removeprefix("nvvm.")
         if needed is None and multicast != "none":
@@ -143,15 +115,7 @@ class Cp(_Grouped):
             raise self.error(f"Shape {shape} requires multicast {' or '.join(reversed(needed))} for {name} Op")
 
     def lower(self) -> Lowering:
-        multicast = self.multicast.data
-        words = {
-            **self.group_word,
-            "shape": self.shape.data.removeprefix("shape_"),
-            "multicast": "" if multicast == "none" else multicast.replace("x2_", "x2::"),
-        }
-        if self.srcFormat is not None:
-            words |= {"dst_fmt": "b8x16", "src_fmt": self.srcFormat.data}
-        return self.instruction(words, taddr=self.taddr, s_desc=self.smem_desc)
+        return Lowering([self.declared({} if self.srcFormat is None else {"dst_fmt": "b8x16"})])
 
 
 class _Access(Operation):
@@ -164,7 +128,7 @@ class _Access(Operation):
         offset: SSAValue | None
 
     def check(self) -> None:
-        is_split = self.shape.data.removeprefix("shape_") == _HALVES
+        is_split = self.shape.word == _HALVES
         if is_split and self.offset is None:
             raise self.error(f"shape {_HALVES} requires offset argument")
         if not is_split and self.offset is not None:
@@ -172,13 +136,12 @@ class _Access(Operation):
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
         """Return the instruction. The number of registers determines how often the shape is repeated."""
-        shape, count = self.shape.data.removeprefix("shape_"), len(registers_of(value.type))
+        shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:
             raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
         words |= {"shape": shape, "num": f"x{count // each}"}
-        distance = None if self.offset is None else Immediate(self.offset)
-        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=distance)
+        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=self.offset)
 
 
 @operation("nvvm.tcgen05.ld", tcgen05.LD, tcgen05.LD_SPLIT)

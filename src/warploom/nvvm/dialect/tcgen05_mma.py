@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute
@@ -20,7 +21,7 @@ from xdsl.printer import Printer
 
 from warploom.isa.instructions import tcgen05_mma
 from warploom.nvvm.dialect.attributes import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
-from warploom.nvvm.dialect.lowering import Immediate, Lowering, Memory, OperandTemplate, Registers
+from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
 
@@ -48,19 +49,7 @@ class OptionalTypes(CustomDirective):
             printer.print_attribute(each)
 
 
-class _Variant(Operation):
-    """Variant of the multiplication, with modifiers and operands of its own."""
-
-    @abstractmethod
-    def variant_words(self) -> dict[str, str]:
-        """Return the variant's modifiers by name."""
-
-    @abstractmethod
-    def variant_operands(self) -> dict[str, OperandTemplate | None]:
-        """Return the variant's own operands by name."""
-
-
-class _Multiplication(_Variant):
+class _Multiplication(Operation):
     """Base class of multiplications: the operands that all variants have.
 
     A is in shared memory (a descriptor) or in tensor memory (a pointer).
@@ -71,23 +60,31 @@ class _Multiplication(_Variant):
     matrixB = operand_def(i64)
     idesc = operand_def(i32)
     enableInputD = operand_def(i1)
+    collectorOp = prop_def(Collector, default_value=Collector("discard"))
+
+    NAMES: ClassVar[Mapping[str, str]] = {
+        "matrixD": "d_tmem",
+        "matrixA": "a_desc",
+        "matrixB": "b_desc",
+        "enableInputD": "enable_input_d",
+        "sparseMetadata": "sp_meta_tmem",
+        "scaleInputD": "scale_input_d",
+        "scaleA": "scale_A_tmem",
+        "scaleB": "scale_B_tmem",
+        "zeroColMask": "zero_column_mask_desc",
+        "ctaGroup": "cta_group",
+        "blockScale": "scale_vectorsize",
+        "aShift": "ashift",
+    }
 
     def lower(self) -> Lowering:
-        is_described = self.matrixA.type == i64
-        operands = self.variant_operands()
-        return self.instruction(
-            self.variant_words(),
-            None,
-            ("ashift",) if operands.get("disable_output_lane") is None else (),
-            d_tmem=self.matrixD,
-            a_desc=self.matrixA if is_described else None,
-            a_tmem=None if is_described else self.matrixA,
-            b_desc=self.matrixB,
-            sp_meta_tmem=self.sparseMetadata if isinstance(self, _Sparse) else None,
-            idesc=self.idesc,
-            enable_input_d=self.enableInputD,
-            **operands,
-        )
+        a = {} if self.matrixA.type == i64 else {"a_desc": None, "a_tmem": self.matrixA}
+        mask = self.disableOutputLane if isinstance(self, _Unscaled) else None
+        lanes = None if mask is None else Registers([mask])
+        late = ("ashift",) if mask is None else ()
+        buffer = self.collectorBBuffer.data if isinstance(self, _Stationary) else "a"
+        words = {"collector_usage": f"collector::{buffer}::{self.collectorOp.data}"}
+        return Lowering([self.declared(words, late, disable_output_lane=lanes, **a)])
 
 
 class _Sparse(Operation):
@@ -110,11 +107,7 @@ def _format_with_options(operands: str) -> str:
     )
 
 
-def _group_word(group: str) -> dict[str, str]:
-    return {"cta_group": group.replace("cta_", "cta_group::")}
-
-
-class _Unscaled(_Variant):
+class _Unscaled(Operation):
     """Multiplication without block scales."""
 
     irdl_options = SEGMENTED
@@ -122,7 +115,6 @@ class _Unscaled(_Variant):
     disableOutputLane = opt_operand_def(BaseAttr(VectorType))
     kind = prop_def(TensorKind)
     ctaGroup = prop_def(CtaGroup)
-    collectorOp = prop_def(Collector, default_value=Collector("discard"))
     aShift = opt_prop_def(UnitAttr)
     custom_directives = (OptionalTypes,)
 
@@ -136,23 +128,8 @@ class _Unscaled(_Variant):
             return
         if a.type == i64:
             raise self.error("A-shift can be applied only when matrix A is in tensor memory")
-        if self.collectorOp.data in {"fill", "use"}:
+        if self.properties.get("collectorOp") in (Collector("fill"), Collector("use")):
             raise self.error("Cannot use collector buffer operation fill or use with ashift")
-
-    def variant_words(self) -> dict[str, str]:
-        return {
-            **_group_word(self.ctaGroup.data),
-            "kind": f"kind::{self.kind.data}",
-            "collector_usage": f"collector::a::{self.collectorOp.data}",
-            "ashift": "" if self.aShift is None else "ashift",
-        }
-
-    def variant_operands(self) -> dict[str, OperandTemplate | None]:
-        mask, scale = self.disableOutputLane, self.scaleInputD
-        return {
-            "disable_output_lane": None if mask is None else Registers([mask]),
-            "scale_input_d": None if scale is None else Immediate(scale),
-        }
 
 
 @operation("nvvm.tcgen05.mma", tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR)
@@ -169,7 +146,7 @@ class MmaSp(_Multiplication, _Sparse, _Unscaled):
     assembly_format = _format_with_options(_SPARSE_OPERANDS)
 
 
-class _Scaled(_Variant):
+class _Scaled(Operation):
     """Multiplication with block scales."""
 
     scaleA = operand_def(pointer(TENSOR_SPACE))
@@ -177,7 +154,6 @@ class _Scaled(_Variant):
     kind = prop_def(ScaleKind)
     ctaGroup = prop_def(CtaGroup)
     blockScale = prop_def(BlockScale, default_value=BlockScale("default"))
-    collectorOp = prop_def(Collector, default_value=Collector("discard"))
 
     def check(self) -> None:
         kind, scale = self.kind.data, self.blockScale.data
@@ -185,18 +161,6 @@ class _Scaled(_Variant):
             raise self.error("mxf4nvf4 requires block scale attribute")
         if kind != "mxf4nvf4" and scale == "block16":
             raise self.error(f"{kind} kind does not support block16 attribute")
-
-    def variant_words(self) -> dict[str, str]:
-        scale = self.blockScale.data
-        return {
-            **_group_word(self.ctaGroup.data),
-            "kind": f"kind::{self.kind.data}",
-            "scale_vectorsize": "" if scale == "default" else scale,
-            "collector_usage": f"collector::a::{self.collectorOp.data}",
-        }
-
-    def variant_operands(self) -> dict[str, OperandTemplate | None]:
-        return {"scale_A_tmem": Memory(self.scaleA), "scale_B_tmem": Memory(self.scaleB)}
 
 
 @operation("nvvm.tcgen05.mma.block_scale", tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR)
@@ -213,23 +177,14 @@ class MmaSpBlockScale(_Multiplication, _Sparse, _Scaled):
     assembly_format = f"{_SPARSE_OPERANDS} `,` $scaleA `,` $scaleB {_TYPES}"
 
 
-class _Stationary(_Variant):
+class _Stationary(Operation):
     """Multiplication of one CTA that keeps B in a collector buffer."""
 
     zeroColMask = opt_operand_def(i64)
     kind = prop_def(TensorKind)
     collectorBBuffer = prop_def(CollectorBuffer, default_value=CollectorBuffer("b0"))
-    collectorOp = prop_def(Collector, default_value=Collector("discard"))
 
-    def variant_words(self) -> dict[str, str]:
-        return {
-            **_group_word("cta_1"),
-            "kind": f"kind::{self.kind.data}",
-            "collector_usage": f"collector::{self.collectorBBuffer.data}::{self.collectorOp.data}",
-        }
-
-    def variant_operands(self) -> dict[str, OperandTemplate | None]:
-        return {"zero_column_mask_desc": self.zeroColMask}
+    WORDS: ClassVar[Mapping[str, str]] = {"cta_group": "cta_group::1"}
 
 
 @operation("nvvm.tcgen05.mma.ws", tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR)

@@ -15,10 +15,12 @@ from warploom.isa.instructions import tensor
 from warploom.isa.model.form import Form
 from warploom.nvvm.dialect.attributes import CtaGroup, EnumAttribute, LoadMode, Reduction, StoreMode
 from warploom.nvvm.dialect.copies import Pointer
-from warploom.nvvm.dialect.lowering import Lowering, Memory, OperandTemplate, Registers
+from warploom.nvvm.dialect.lowering import Lowering, Memory, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of
+from warploom.nvvm.dialect.types import pointer, space_of
 
+_INLINE_ORDER = ("load_mode", "multicast", "level::cache_hint", "cta_group")
+"""Modifiers that are printed last in the inline PTX of a predicated operation."""
 _ROW_COORDINATES = 5
 """Coordinates of a gather or scatter: one column and four rows."""
 _IM2COL = dict.fromkeys(("im2col", "im2col_w", "im2col_w_128"), tensor.LOAD_IM2COL)
@@ -68,29 +70,25 @@ class _TensorCopy(Operation):
         if len(offsets) != expected:
             raise self.error(f"im2col offsets expected {expected} (provided {len(offsets)})")
 
-    def copy(
-        self,
-        words: dict[str, str],
-        guard: SSAValue | None = None,
-        late: Sequence[str] = (),
-        /,
-        **operands: OperandTemplate | None,
-    ) -> Lowering:
-        """Return the instruction that copies a box.
+    def lower(self) -> Lowering:
+        """Return the instruction that copies the box.
 
         MLIR prints the optional modifier `.tile`, but not in the inline PTX of a predicated operation.
         """
+        is_predicated = getattr(self, "predicate", None) is not None
         mode, box = self.mode.data, Memory(self.tmaDescriptor, self.coordinates)
-        words["dim"] = "2d" if mode.endswith("4") else f"{len(self.coordinates)}d"
-        if mode == "tile" and guard is None:
+        words = {"dim": "2d" if mode.endswith("4") else f"{len(self.coordinates)}d"}
+        if mode == "tile" and not is_predicated:
             words["tile"] = "tile"
         if self.BY_MODE[mode] in (tensor.LOAD_IM2COL, tensor.PREFETCH_IM2COL):
             words["load_mode"] = mode.replace("_w_128", "::w::128").replace("_w", "::w")
-        found = self.template(words, guard, late, tensorMap=box, cache_policy=self.l2CacheHint, **operands)
+        offsets = getattr(self, "im2colOffsets", ())
+        late = _INLINE_ORDER if is_predicated else ("cta_group",)
+        found = self.declared(words, late, tensorMap=box, im2colInfo=Registers(offsets) if offsets else None)
         return Lowering([replace(found, forms=(self.BY_MODE[mode],))])
 
 
-@operation("nvvm.cp.async.bulk.tensor.shared.cluster.global", *_forms(_LOADS))
+@operation("nvvm.cp.async.bulk.tensor.shared.cluster.global", *_forms(_LOADS), spaces={"dst": "dstMem"})
 class TensorLoad(_TensorCopy):
     """Copy of a box of a tensor to shared memory."""
 
@@ -132,21 +130,6 @@ class TensorLoad(_TensorCopy):
         if self.predicate is not None and not is_cluster:
             raise self.error("Predicate is supported only for shared::cluster mode.")
 
-    def lower(self) -> Lowering:
-        words = {"dst": explicit_space_of(self.dstMem)}
-        if self.group is not None:
-            words["cta_group"] = self.group.data.replace("_", "_group::")
-        inline_order = ("load_mode", "multicast", "level::cache_hint", "cta_group")
-        return self.copy(
-            words,
-            self.predicate,
-            ("cta_group",) if self.predicate is None else inline_order,
-            dstMem=self.dstMem,
-            mbar=self.mbar,
-            im2colInfo=Registers(self.im2colOffsets) if self.im2colOffsets else None,
-            ctaMask=self.multicastMask,
-        )
-
 
 @operation("nvvm.cp.async.bulk.tensor.prefetch", *_forms(_PREFETCHES))
 class TensorPrefetch(_TensorCopy):
@@ -167,11 +150,8 @@ class TensorPrefetch(_TensorCopy):
         self.check_box()
         self.check_offsets(self.im2colOffsets)
 
-    def lower(self) -> Lowering:
-        return self.copy({}, im2colInfo=Registers(self.im2colOffsets) if self.im2colOffsets else None)
 
-
-@operation("nvvm.cp.async.bulk.tensor.global.shared.cta", *_forms(_STORES))
+@operation("nvvm.cp.async.bulk.tensor.global.shared.cta", *_forms(_STORES), spaces={"src": "srcMem"})
 class TensorStore(_TensorCopy):
     """Copy of a box of a tensor from shared to global memory."""
 
@@ -195,11 +175,10 @@ class TensorStore(_TensorCopy):
         if self.predicate is not None and self.mode.data != "tile":
             raise self.error("Inline-ptx lowering supported only for Tile mode.")
 
-    def lower(self) -> Lowering:
-        return self.copy({"src": explicit_space_of(self.srcMem)}, self.predicate, srcMem=self.srcMem)
 
-
-@operation("nvvm.cp.async.bulk.tensor.reduce", *_forms(_REDUCTIONS))
+@operation(
+    "nvvm.cp.async.bulk.tensor.reduce", *_forms(_REDUCTIONS), names={"redKind": "redOp"}, spaces={"src": "srcMem"}
+)
 class TensorReduce(_TensorCopy):
     """Reduction of a box in shared memory into a tensor in global memory."""
 
@@ -222,7 +201,3 @@ class TensorReduce(_TensorCopy):
         if self.mode.data not in _REDUCTIONS:
             raise self.error("Scatter mode not supported for CpAsyncBulkTensorReduceOp")
         self.check_box()
-
-    def lower(self) -> Lowering:
-        words = {"src": explicit_space_of(self.srcMem), "redOp": self.redKind.data}
-        return self.copy(words, srcMem=self.srcMem)

@@ -9,16 +9,13 @@ from warploom.isa.instructions import barrier, cluster_launch, control, memory, 
 from warploom.nvvm.dialect.attributes import CancelQuery, GridAction, RegisterAction
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, Temporary
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import explicit_space_of, pointer, space_of
+from warploom.nvvm.dialect.types import pointer, space_of
 
 
 class _ClusterBarrier(Operation):
     """Arrival or wait at the barrier of the cluster."""
 
     aligned = opt_prop_def(UnitAttr)
-
-    def lower(self) -> Lowering:
-        return self.instruction({"aligned": "" if self.aligned is None else "aligned"})
 
 
 @operation("nvvm.cluster.arrive", barrier.CLUSTER_ARRIVE)
@@ -36,7 +33,7 @@ class ClusterWait(_ClusterBarrier):
     """Wait until every thread of the cluster has arrived at its barrier."""
 
 
-@operation("nvvm.mapa", memory.MAPA, words={"type": "u64"})
+@operation("nvvm.mapa", memory.MAPA, words={"type": "u64"}, names={"res": "d"}, spaces={"space": "res"})
 class Mapa(Operation):
     """Address of a shared variable in another CTA of the cluster."""
 
@@ -48,9 +45,6 @@ class Mapa(Operation):
     def check(self) -> None:
         if (space_of(self.a), space_of(self.res)) not in {("", ""), ("shared", "shared::cluster")}:
             raise self.error("maps generic addresses to generic ones, and shared ones to those of the cluster")
-
-    def lower(self) -> Lowering:
-        return self.instruction({"space": space_of(self.res)}, d=self.res, a=self.a, b=self.b)
 
 
 @operation("nvvm.elect.sync", warp.ELECT)
@@ -66,7 +60,7 @@ class ElectSync(Operation):
         return self.instruction(d=Temporary("leader", "b32"), p=self.pred, membermask=mask)
 
 
-@operation("nvvm.setmaxregister", control.SETMAXNREG)
+@operation("nvvm.setmaxregister", control.SETMAXNREG, names={"regCount": "imm_reg_count"})
 class SetMaxRegister(Operation):
     """Increase or decrease of the number of registers of a warpgroup's threads."""
 
@@ -81,34 +75,29 @@ class SetMaxRegister(Operation):
         if not 24 <= count <= 256:
             raise self.error("new register size must be in between 24 to 256")
 
-    def lower(self) -> Lowering:
-        action = {"increase": "inc", "decrease": "dec"}[self.action.data]
-        return self.instruction({"action": action}, imm_reg_count=self.regCount.value.data)
 
-
-@operation("nvvm.griddepcontrol", control.GRIDDEPCONTROL)
+@operation("nvvm.griddepcontrol", control.GRIDDEPCONTROL, names={"kind": "action"})
 class Griddepcontrol(Operation):
     """Wait for prerequisite grids, or permission for dependent grids to launch."""
 
     kind = prop_def(GridAction)
     assembly_format = "$kind attr-dict"
 
-    def lower(self) -> Lowering:
-        return self.instruction({"action": self.kind.data})
 
-
-@operation("nvvm.bar.warp.sync", warp.WARP_SYNC)
+@operation("nvvm.bar.warp.sync", warp.WARP_SYNC, names={"mask": "membermask"})
 class BarWarpSync(Operation):
     """Barrier for the lanes of a mask."""
 
     mask = operand_def(i32)
     assembly_format = "$mask attr-dict `:` type($mask)"
 
-    def lower(self) -> Lowering:
-        return self.instruction(membermask=self.mask)
 
-
-@operation("nvvm.clusterlaunchcontrol.try.cancel", cluster_launch.TRY_CANCEL)
+@operation(
+    "nvvm.clusterlaunchcontrol.try.cancel",
+    cluster_launch.TRY_CANCEL,
+    names={"smemAddress": "addr", "mbarrier": "mbar"},
+    spaces={"space": "smemAddress"},
+)
 class TryCancel(Operation):
     """Request to cancel the launch of a cluster that has not started."""
 
@@ -116,13 +105,6 @@ class TryCancel(Operation):
     smemAddress = operand_def(pointer(3))
     mbarrier = operand_def(pointer(3))
     assembly_format = "(`multicast` $multicast^ `,`)? $smemAddress `,` $mbarrier attr-dict"
-
-    def lower(self) -> Lowering:
-        words = {
-            "space": explicit_space_of(self.smemAddress),
-            "multicast": "" if self.multicast is None else "multicast::cluster::all",
-        }
-        return self.instruction(words, addr=self.smemAddress, mbar=self.mbarrier)
 
 
 @operation(

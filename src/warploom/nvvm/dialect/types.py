@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects import builtin
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, VectorType, bf16, f16, f32, f64
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrConstraint
@@ -19,6 +18,8 @@ STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_
 """PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
 """LLVM address space of each PTX state space."""
+_SCALARS: dict[Attribute, str] = {IndexType(): "b64", f16: "b16", bf16: "b16", f32: "f32", f64: "f64"}
+"""PTX register of each type that is no integer and needs one register."""
 
 
 def registers_of(type: Attribute) -> tuple[str, ...]:
@@ -26,17 +27,11 @@ def registers_of(type: Attribute) -> tuple[str, ...]:
 
     Errors: VerifyException for a type that registers cannot contain.
     """
+    if (word := _SCALARS.get(type)) is not None:
+        return (word,)
     match type:
         case IntegerType():
             return _integer_registers(type.width.data)
-        case builtin.IndexType():
-            return ("b64",)
-        case Float16Type() | builtin.BFloat16Type():
-            return ("b16",)
-        case Float32Type():
-            return ("f32",)
-        case Float64Type():
-            return ("f64",)
         case LLVMPointerType():
             return ("b32",) if type.addr_space == IntAttr(TENSOR_SPACE) else ("b64",)
         case LLVMStructType():
@@ -100,12 +95,6 @@ def space_of(value: SSAValue) -> str:
     space = found.addr_space if isinstance(found, LLVMPointerType) else None
     number = space.data if isinstance(space, IntAttr) else 0
     return STATE_SPACES.get(number, f"addrspace({number})")
-
-
-def explicit_space_of(value: SSAValue) -> str:
-    """Return the state space of a pointer with `shared` spelled `shared::cta`, as bulk copies spell it."""
-    space = space_of(value)
-    return f"{space}::cta" if space == "shared" else space
 
 
 def pointer_to(space: int) -> LLVMPointerType:

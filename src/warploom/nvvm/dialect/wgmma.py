@@ -62,15 +62,12 @@ class WgmmaCommitGroup(Operation):
     """Commit of the earlier multiplications to a group."""
 
 
-@operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT)
+@operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT, names={"group": "N"})
 class WgmmaWaitGroup(Operation):
     """Wait until at most `group` of the latest groups are pending."""
 
     group = prop_def(IntegerAttr[I64])
     assembly_format = "attr-dict $group"
-
-    def lower(self) -> Lowering:
-        return self.instruction(N=self.group.value.data)
 
 
 def multiplication_properties(
@@ -132,8 +129,7 @@ class WgmmaMmaAsync(Operation):
         struct = self.results_.type
         assert isinstance(struct, LLVMStructType)
         elements = struct.types.data
-        if any(element != elements[0] for element in elements):
-            other = next(element for element in elements if element != elements[0])
+        if (other := next((element for element in elements if element != elements[0]), None)) is not None:
             raise self.error(f"all elements in struct must be same type but there is {other}")
         if struct != self.inouts.type:
             raise self.error(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")

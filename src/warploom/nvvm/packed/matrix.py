@@ -29,21 +29,14 @@ WRONG_TYPE = "Wrong MMA element type"
 """Message of the compiler for an illegal element type."""
 
 
-def _operation_needs_bits(values: Values) -> str:
-    if values["opc"] and (values["aty"], values["bty"]) != ("b1", "b1"):
-        return f"its opc is {values['opc']}, which is for b1; its aty and bty are {values['aty']}, {values['bty']}"
-    return ""
-
-
-def _rounding_needs_f64(values: Values) -> str:
-    if values["rnd"] and values["aty"] != "f64":
-        return f"its rnd is {values['rnd']}, which is for f64; its aty is {values['aty']}"
-    return ""
-
-
-def _saturation_has_type(values: Values) -> str:
-    if values["satf"] and values["aty"] in ("b1", "f64", "tf32", "bf16"):
-        return f"its satf is 1, which is for f16 and integers; its aty is {values['aty']}"
+def _modifiers_fit_types(values: Values) -> str:
+    a, b = values["aty"], values["bty"]
+    if values["opc"] and (a, b) != ("b1", "b1"):
+        return f"its opc is {values['opc']}, which is for b1; its aty and bty are {a}, {b}"
+    if values["rnd"] and a != "f64":
+        return f"its rnd is {values['rnd']}, which is for f64; its aty is {a}"
+    if values["satf"] and a in ("b1", "f64", "tf32", "bf16"):
+        return f"its satf is 1, which is for f16 and integers; its aty is {a}"
     return ""
 
 
@@ -61,7 +54,7 @@ MMA = PackedWord(
         Field("satf", 28, 1, description="1 saturates to the finite range"),
         Field("shape", 32, 8, SHAPES, "the shape"),
     ),
-    rules=(_operation_needs_bits, _rounding_needs_f64, _saturation_has_type),
+    rules=(_modifiers_fit_types,),
     source="cicc: Packed MMA Descriptor Word",
 )
 

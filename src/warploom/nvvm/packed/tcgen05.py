@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from warploom.isa.instructions.tcgen05_mma import MMA as DENSE
-from warploom.isa.model.availability import Target
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 KINDS = {0: "mxf4nvf4", 1: "f8f6f4", 2: "mxf8f6f4", 3: "f16", 4: "i8", 5: "tf32", 7: "mxf4"}
@@ -32,18 +30,14 @@ def _stationary(values: Values) -> str:
     return ""
 
 
-def _vector_size(values: Values) -> str:
+def _scales(values: Values) -> str:
     kind, size = values["kind"], values["scale_vec"]
-    if kind in _VECTORS_OF:
-        sizes, said = _VECTORS_OF[str(kind)]
-        return said if size in sizes else ""
-    if size or values["block"] != BLOCKS[0]:
+    sizes, message = _VECTORS_OF.get(str(kind), ((), ""))
+    if size in sizes:
+        return message
+    if not sizes and (size or values["block"] != BLOCKS[0]):
         return "Block scale is not supported for f16, tf32, f8f6f4 and i8 types"
-    return ""
-
-
-def _input_scale(values: Values) -> str:
-    if values["scale_input_d"] and values["kind"] not in ("f16", "tf32"):
+    if values["scale_input_d"] and kind not in ("f16", "tf32"):
         return "Scale input accumulator can only be used with f16 and tf32 types"
     return ""
 
@@ -61,7 +55,7 @@ MODIFIERS = PackedWord(
         Field("kind", 6, 3, KINDS, "kind of multiplication"),
         Field("block", 9, 2, BLOCKS, "elements of a scale: another spelling of scale_vec"),
     ),
-    rules=(_stationary, _vector_size, _input_scale),
+    rules=(_stationary, _scales),
     source="cicc: tcgen05 Blackwell Overview",
 )
 
@@ -98,23 +92,3 @@ SCALED = PackedWord(
     source="cicc: tcgen05 scaled MMA operand builder",
 )
 """Word of the operands. A negation is the factor `1` or `-1`, any other field a boolean."""
-
-
-def target_error(word: int, target: Target) -> str:
-    """Return the compiler's message if a target lacks the multiplication of a modifier word, or "".
-
-    Source: cicc 13.0, and ptxas 13.1 for a scaled D, for which it supports more targets than the reference text says
-    """
-    values = MODIFIERS.decode(word)
-    if target.number < 100 or target.number >= 120 or not target.suffix:
-        return f"{DENSE.name} supported only on arch-conditional or family-conditional variants from SM100 onwards."
-    is_arch_conditional = target.suffix == "a"
-    if values["kind"] == "i8" and (not is_arch_conditional or target.number not in (100, 110)):
-        return "INT8 type is supported only on arch-conditional variants."
-    if values["sparse"] and values["kind"] in _FP4 and not is_arch_conditional:
-        return "MXF4 and MXF4NVF4 types with Sparsity are supported only on arch-conditional variants."
-    if values["scale_vec"] and not is_arch_conditional:
-        return "Explicit scale vector size is supported only on arch-conditional variants."
-    if values["scale_input_d"] and target.number == 110:
-        return "Scale input accumulator is not supported on this architecture."
-    return ""

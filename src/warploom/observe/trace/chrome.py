@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import UsageError, os_reason
 from warploom.observe.trace.data import WAITS, TraceData
 from warploom.observe.trace.tracks import FINEST, Tracks
 
@@ -49,8 +49,7 @@ class Trace(TraceData):
             if temporary:
                 with suppress(OSError):
                     Path(temporary).unlink()
-            reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"trace: {target} cannot be written: {reason}", code="launch.trace") from None
+            raise UsageError(f"trace: {target} cannot be written: {os_reason(error)}", code="launch.trace") from None
 
 
 def _set_usual_mode(path: str) -> None:
