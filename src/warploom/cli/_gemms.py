@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warploom.cli._options import positive
+from warploom.cli._options import at_least
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (eight sizes of models)"
     )
-    parser.add_argument("--repetitions", type=positive, default=20, metavar="N", help="repetitions (20)")
+    parser.add_argument("--repetitions", type=at_least(1), default=20, metavar="N", help="repetitions (20)")
     parser.add_argument("--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)")
 
 

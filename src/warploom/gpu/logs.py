@@ -19,6 +19,10 @@ _BARRIERS = re.compile(r"used (\d+) barriers")
 _AROUND = re.compile(r"in around line (\d+)")
 _PERFORMANCE = "Potential Performance Loss: "
 _NEWER = re.compile(r"Unsupported \.version (\S+); current version is '([^']*)'")
+_NEWER_HINT = (
+    "this assembler supports PTX {}: install a newer one (pip install nvidia-cuda-nvcc) and select it with "
+    'assembler="ptxas", or write the kernel in the older version'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +55,14 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
         remark = _REMARK.match(message)
         span = _line_span(source, int(entry[1])) if entry[1] else None
         if severity in ("fatal", "error"):
-            hint = _version_hint(message)
+            newer = _NEWER.search(message)
+            hint = _NEWER_HINT.format(newer[2]) if newer else ""
             found.append(Diagnostic("gpu.assembler", Severity.ERROR, message, source, span, hint))
         elif remark is not None:
             found.append(_explained(remark[1], remark[2], source, span))
         elif severity == "warning":
             found.append(Diagnostic("gpu.assembler", Severity.WARNING, message, source, span))
     return tuple(found)
-
-
-def _version_hint(message: str) -> str:
-    if newer := _NEWER.search(message):
-        return (
-            f"this assembler supports PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and select "
-            'it with assembler="ptxas", or write the kernel in the older version'
-        )
-    return ""
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:

@@ -54,13 +54,6 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
-    """Return the reason why a buffer of an element type cannot have a distribution, or an empty text."""
-    if distribution in {"normal", "uniform"} and is_integer(dtype):
-        return f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Generated:
     """Buffer whose contents depend only on a distribution and a seed.
@@ -187,7 +180,8 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
             known = " or ".join(name for name, options in DISTRIBUTIONS.items() if option in options)
             hint = f"{option} is an option of {known}"
             table.refuse(option, "value", f'distribution "{distribution}" has no {option}', hint)
-    if why := unsuited(dtype, distribution):
+    if distribution in ("normal", "uniform") and is_integer(dtype):
+        why = f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
         table.refuse("distribution", "value", why)
 
     def limit(key: str) -> float:

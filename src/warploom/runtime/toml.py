@@ -37,21 +37,9 @@ def suggestion(found: str, known: Iterable[str]) -> str:
 
 def kind(value: object) -> str:
     """Describe a TOML value for messages, such as `the integer 3` or `an array`."""
-    match value:
-        case bool():
-            return "a boolean"
-        case int():
-            return f"the integer {value}"
-        case float():
-            return f"the number {value}"
-        case str():
-            return f'the string "{value}"'
-        case list():
-            return "an array"
-        case dict():
-            return "a table"
-        case _:
-            return f"a {type(value).__name__}"
+    scalars = {int: f"the integer {value}", float: f"the number {value}", str: f'the string "{value}"'}
+    words = {bool: "a boolean", list: "an array", dict: "a table", **scalars}
+    return words.get(type(value), f"a {type(value).__name__}")
 
 
 class Document:
@@ -76,8 +64,7 @@ class Document:
             sentence = sentence[: where.start()]
             offset = len(self.source.text)
             if where[1]:
-                lines = self.source.text.split("\n")
-                offset = sum(len(line) + 1 for line in lines[: int(where[1]) - 1]) + int(where[2]) - 1
+                offset = self.source.line_start(int(where[1])) + int(where[2]) - 1
             span = Span(offset, offset + 1)
         message = f"invalid TOML: {sentence[:1].lower()}{sentence[1:]}"
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)

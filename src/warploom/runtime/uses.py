@@ -140,7 +140,8 @@ class _Reading:
         self.numbers: dict[Key, set[Part]] = {}
         self.waiting: list[tuple[Use, Key]] = []
         self.steps = list(self._walk(kernel.body, None))
-        self._propagate()
+        while sum(self._follow(step) for step in self.steps):
+            pass
         for step in self.steps:
             self._convert(step)
         for step in self.steps:
@@ -211,7 +212,8 @@ class _Reading:
             copied = (found for name, _, found in step.reads if name in step.flow.elements)
             keys = [*step.writes, *(key for found in copied for key in found)]
             for key in keys[1:]:
-                self._join(keys[0], key)
+                if (one := self._find(keys[0])) != (other := self._find(key)):
+                    self.same[other] = one
         for bound in binding.operands.values():
             layout = bound.spec.layout
             if layout is None or not binding.form.multiplies:
@@ -239,21 +241,10 @@ class _Reading:
             key = above
         return key
 
-    def _join(self, one: Key, other: Key) -> None:
-        one, other = self._find(one), self._find(other)
-        if one != other:
-            self.same[other] = one
-
     # Flow of values -------------------------------------------------------------------------------------------
 
-    def _propagate(self) -> None:
-        changed = True
-        while changed:
-            changed = False
-            for step in self.steps:
-                changed |= self._follow(step)
-
     def _follow(self, step: _Step) -> bool:
+        """Copy the parts of the operands of an instruction to its results. Return True if a result gains a part."""
         if (loaded := self._loaded(step)) is not None:
             found = [
                 _add(table, key, {part})
@@ -292,8 +283,8 @@ class _Reading:
             case _:
                 return
 
-    def _parameter(self, step: _Step) -> Part | None:
-        """Return the parameter, and the offset in it, from which an instruction loads, or None."""
+    def _loaded(self, step: _Step) -> list[Part] | None:
+        """Return the loaded value of each destination register in order, or None without a parameter load."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
@@ -302,16 +293,9 @@ class _Reading:
                 continue
             named = [*self._named(address.base), *_parts(self.holds, keys)]
             if len(named) == 1:
-                return Part(named[0].parameter, named[0].offset + address.offset)
+                first, size = named[0].offset + address.offset, TYPES[step.binding.slots["type"]].bytes
+                return [Part(named[0].parameter, first + k * size) for k in range(max(len(step.writes), 1))]
         return None
-
-    def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the loaded value of each destination register in order, or None without a parameter load."""
-        first = self._parameter(step)
-        if first is None:
-            return None
-        size = TYPES[step.binding.slots["type"]].bytes
-        return [Part(first.parameter, first.offset + k * size) for k in range(max(len(step.writes), 1))]
 
     # Conclusions ----------------------------------------------------------------------------------------------
 

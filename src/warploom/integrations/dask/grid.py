@@ -176,10 +176,7 @@ def _run_parts(
     def update(number: int, part_progress: Sequence[Any]) -> None:
         running[number] = Progress(*part_progress)
         if progress is not None:
-            sums = (
-                sum(getattr(each, name) for each in running.values()) for name in ("ctas_done", "macs", "instructions")
-            )
-            done, macs, instructions = sums
+            done, _, macs, instructions, _ = map(sum, zip(*map(astuple, running.values())))
             progress(Progress(done, total, macs, instructions, time.perf_counter() - started))
 
     for number, result in run_tasks(pool, run_part, job, parts, update, report):
