@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.effects import Access, Flow, word
-from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
@@ -228,12 +227,15 @@ class _Reading:
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
         """Record the element type of the registers of an operand, if the type of the operand states it."""
-        if bound.spec.kind not in ("register", "any"):
+        spec, element = bound.spec, ""
+        if spec.kind not in ("register", "any"):
             return
-        element = _element_of(bound.type, bound.spec, step)
-        if element:
-            for key in keys:
-                self.types.setdefault(key, set()).add(element)
+        if spec.layout is not None and spec.is_fragment:
+            element = step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
+        elif bound.type in TYPES and TYPES[bound.type].kind in ("float", "packed") and not step.flow.elements:
+            element = bound.type.removesuffix("x2").removesuffix("x4")
+        for key in keys if element else ():
+            self.types.setdefault(key, set()).add(element)
 
     def _find(self, key: Key) -> Key:
         while (above := self.same.get(key, key)) != key:
@@ -391,12 +393,3 @@ def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:
     before = len(held)
     held |= parts
     return len(held) > before
-
-
-def _element_of(name: str, spec: OperandSpec, step: _Step) -> str:
-    """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if spec.layout is not None and spec.is_fragment:
-        return step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
-    if name not in TYPES or TYPES[name].kind not in ("float", "packed") or step.flow.elements:
-        return ""
-    return name.removesuffix("x2").removesuffix("x4")

@@ -173,10 +173,18 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides."""
+    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides.
+
+    The replacement, on targets without tensor maps, is the array, the shape, the strides and, in newer versions of
+    Triton, the padding and the rounding.
+    """
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
-    first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]
+    first: list[object] = [base, *sizes] if compiled is None else [tensor_map(name, value, base, compiled)]
+    if compiled is None and hasattr(value, "padding"):
+        first.append(int(value.padding == "nan"))
+    if compiled is None and hasattr(value, "round_f32_to_tf32"):
+        first.append(int(value.round_f32_to_tf32))
     for part in [*first, *sizes]:
         yield name, part
 
@@ -210,19 +218,6 @@ def _location(lines: Sequence[SourceLine], offset: int) -> str:
     if position < 0 or not lines[position].line:
         return ""
     return f"{PurePath(lines[position].file).name}, line {lines[position].line}"
-
-
-def descriptor_parts(descriptor: Any, base: Array) -> list[object]:
-    """Return the kernel parameters that replace a descriptor on targets without tensor maps.
-
-    They are the array `base`, the shape, the strides and, in newer versions of Triton, the padding and the rounding.
-    """
-    parts: list[object] = [base, *map(int, descriptor.shape), *map(int, descriptor.strides)]
-    if hasattr(descriptor, "padding"):
-        parts.append(int(descriptor.padding == "nan"))
-    if hasattr(descriptor, "round_f32_to_tf32"):
-        parts.append(int(descriptor.round_f32_to_tf32))
-    return parts
 
 
 def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:
