@@ -12,7 +12,6 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
-    from warploom.kernels.timing.cublas import Kind
     from warploom.kernels.timing.speed import Case, Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
@@ -36,20 +35,14 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
     """Return the multiplications of --types and --shapes, by default all. Errors: UsageError."""
-    from warploom.kernels.timing.cublas import default_kinds
+    from warploom.kernels.timing.cublas import KINDS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
 
-    kinds = _kinds(options.types or default_kinds(known), known)
-    return [Case(kind, *size) for kind in kinds for size in options.shapes or SIZES]
-
-
-def _kinds(names: Sequence[str], known: Sequence[str]) -> list[Kind]:
-    from warploom.kernels.timing.cublas import KINDS
-
+    names = options.types or default_kinds(known)
     for name in names:
         if name not in known:
             raise UsageError(f"--types: found {name!r}; expected some of {', '.join(known)}")
-    return [KINDS[name] for name in names]
+    return [Case(KINDS[name], *size) for name in names for size in options.shapes or SIZES]
 
 
 def _sizes(text: str) -> list[Size]:

@@ -189,13 +189,8 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
     table.add_column("tile")
     for each in timed:
         case = each.case
-        table.add_row(
-            case.kind.name,
-            *map(str, (case.m, case.n, case.k)),
-            *_rates(each),
-            f"{each.ratio:.3f}",
-            tile_text(each.tile, each.schedule.split),
-        )
+        size, tile = map(str, (case.m, case.n, case.k)), tile_text(each.tile, each.schedule.split)
+        table.add_row(case.kind.name, *size, *_rates(each), f"{each.ratio:.3f}", tile)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 

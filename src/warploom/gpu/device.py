@@ -227,16 +227,9 @@ class Gpu:
         """Prepare repeated launches of a kernel. `Kernel.prepare` describes `tensors` and `fixed`."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
+        function, parameters = self._driver.CUfunction(handle), kernel.parameters
         return Launch(
-            kernel.name,
-            self._driver.CUfunction(handle),
-            kernel.parameters,
-            geometry,
-            self._driver,
-            self.locate,
-            self.stream,
-            tensors,
-            fixed,
+            kernel.name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:

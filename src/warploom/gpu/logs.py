@@ -101,13 +101,9 @@ def resources(log: str) -> dict[str, Resources]:
             stack, stores, loads = map(int, frame.groups())
             found[name] = replace(known, stack=stack, spill_stores=stores, spill_loads=loads)
         elif used := _USED.search(line):
-            shared, barriers = _SHARED.search(line), _BARRIERS.search(line)
-            found[name] = replace(
-                known,
-                registers=int(used[1]),
-                shared=int(shared[1]) if shared else 0,
-                barriers=int(barriers[1]) if barriers else 0,
-            )
+            counts = (each.search(line) for each in (_SHARED, _BARRIERS))
+            shared, barriers = (int(count[1]) if count else 0 for count in counts)
+            found[name] = replace(known, registers=int(used[1]), shared=shared, barriers=barriers)
     return found
 
 

@@ -47,14 +47,8 @@ class MetadataMap:
 
     def fragment(self) -> FragmentMap:
         """Return a fragment map whose elements are the nibbles, by row of A and chunk."""
-        return _register_map(
-            self.name,
-            f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)",
-            self.lane,
-            self.bit // 4,
-            bits=4,
-            lanes=2 * self.rows,
-        )
+        legend = f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)"
+        return _register_map(self.name, legend, self.lane, self.bit // 4, bits=4, lanes=2 * self.rows)
 
     def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
         """Extract the nibble of each chunk from registers.
@@ -105,7 +99,9 @@ class MetadataMap:
             within = indices
         else:
             within = (2 * indices[:, :, None] + np.arange(2)).reshape(16, 4)
-        return (within + self.chunk * np.arange(chunks)[:, None, None]).astype(np.int16)
+        table = np.zeros((chunks, 16, within.shape[1]), np.int16)
+        table[:] = within[None] + self.chunk * np.arange(chunks)[:, None, None]
+        return table
 
 
 @cache

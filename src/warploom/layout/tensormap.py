@@ -481,11 +481,11 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
     own = _TYPE_OF_DTYPE.get(array_dtype.name)
     if own is None and array_dtype.itemsize == 1 and array_dtype.kind not in "SU" and array_dtype.names is None:
         own = "u8"
-    if own is None and requested is None:
+    if requested is None and own is not None:
+        return own
+    if requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)
         raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
-    if requested is None:
-        return own or ""
     if requested not in _WHOLE_BYTE_TYPES:
         raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
     bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)

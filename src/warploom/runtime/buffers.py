@@ -146,11 +146,8 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
         hint = "dtype states the type of the bytes" if found.dtype.kind == "V" else f"expected {', '.join(DTYPES)}"
         refuse("value", f"{path} holds elements of type {found.dtype}", hint)
     if kind.itemsize != found.dtype.itemsize:
-        refuse(
-            "value",
-            f"{path} holds elements of {found.dtype.itemsize} bytes; expected {kind.itemsize} for {kind.name}",
-            "",
-        )
+        what = f"{path} holds elements of {found.dtype.itemsize} bytes; expected {kind.itemsize} for {kind.name}"
+        refuse("value", what, "")
     return Stored(path, kind, found.nbytes)
 
 

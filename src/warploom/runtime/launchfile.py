@@ -32,7 +32,6 @@ from warploom.runtime.references import (
     REFERENCES,
     Comparison,
     Expected,
-    Float,
     Options,
     ShapeError,
     compare,
@@ -122,14 +121,11 @@ class Expectation:
         if found.values.shape != initial.shape:
             shapes = f"{self.result} is {initial.shape}, and {self.reference} gives {found.values.shape}"
             self.table.refuse("result", "value", shapes)
-        return Expected(found.values, self._bound(found))
-
-    def _bound(self, found: Expected) -> Float:
         if self.exact:
-            return np.zeros_like(found.values)
+            return Expected(found.values, np.zeros_like(found.values))
         if self.absolute is None and self.relative is None:
-            return found.bound
-        return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
+            return found
+        return Expected(found.values, (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +203,8 @@ def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
     if not ptx.is_file():
         kernel.refuse("file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder")
 
-    buffers = {
-        name: read_buffer(table, folder, position)
-        for position, (name, table) in enumerate(root.named_tables("buffer").items())
-    }
+    tables = root.table("buffer", {})
+    buffers = {name: read_buffer(tables.table(name), folder, k) for k, name in enumerate(tables.data)}
     return LaunchPlan(
         ptx,
         kernel.optional("name", kernel.string),

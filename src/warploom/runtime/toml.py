@@ -38,7 +38,7 @@ def suggestion(found: str, known: Iterable[str]) -> str:
 def kind(value: object) -> str:
     """Describe a TOML value for messages, such as `the integer 3` or `an array`."""
     scalars = {int: f"the integer {value}", float: f"the number {value}", str: f'the string "{value}"'}
-    words = {bool: "a boolean", list: "an array", dict: "a table", **scalars}
+    words: dict[type, str] = {bool: "a boolean", list: "an array", dict: "a table", **scalars}
     return words.get(type(value), f"a {type(value).__name__}")
 
 
@@ -228,16 +228,9 @@ class Table:
             self.refuse(key, "value", f"found {len(found)} elements; expected {expected}")
         return tuple(cast("list[int]", found))
 
-    def table(self, key: str) -> Table:
-        """Return the table at a key of this table."""
-        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,)))
-
-    def named_tables(self, key: str) -> dict[str, Table]:
-        """Return the tables inside the table at a key, by name. A missing key has no tables."""
-        if key not in self.data:
-            return {}
-        outer = self.table(key)
-        return {name: outer.table(name) for name in outer.data}
+    def table(self, key: str, default: Mapping[str, object] | None = None) -> Table:
+        """Return the table at a key of this table. `default` has the contents of a missing table."""
+        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,), default))
 
     def tables(self, key: str) -> list[Table]:
         """Return the tables of the array at a key. A missing key has no tables."""

@@ -172,12 +172,8 @@ def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> 
 class InterCtaCommunication(Exception):
     """Dependence of a CTA on the timing of another CTA. One worker must run both CTAs.
 
-    `reason` names the instruction. It is the rest of a sentence after "because".
+    The message names the instruction. It is the rest of a sentence after "because".
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,24 +236,19 @@ class FootprintRecorder(Observer):
         if not event.location.asynchronous and self._observes_others[event.pc]:
             instruction = self._instruction(event.pc)
             raise InterCtaCommunication(f"{instruction} returns what other CTAs may have left in global memory")
-        if event.kind == "update":
-            flag = self._reduction_flag(event.operation, event.type, self._instruction(event.pc))
-        else:
-            flag = READ if event.kind == "read" else WRITTEN
         lanes = uniform(event.lanes)
-        mark_lanes(self._flags, self._pages, event.index, lanes, event.size, flag)
+        mark_lanes(self._flags, self._pages, event.index, lanes, event.size, self._flag(event))
 
     def _copy_access(self, event: CopyAccess) -> None:
-        if event.kind == "update":
-            name = f"a bulk reduction by {event.operation} of {event.type}"
-            flag = self._reduction_flag(event.operation, event.type, name)
-        else:
-            flag = READ if event.kind == "read" else WRITTEN
-        mark_ranges(self._flags, self._pages, event.starts, event.sizes, flag)
+        mark_ranges(self._flags, self._pages, event.starts, event.sizes, self._flag(event))
 
-    def _reduction_flag(self, operation: str, type: str, instruction: str) -> int:
-        reduction = commutative_reduction(operation, type)
+    def _flag(self, event: Access | CopyAccess) -> int:
+        if event.kind != "update":
+            return READ if event.kind == "read" else WRITTEN
+        reduction = commutative_reduction(event.operation, event.type)
         if reduction is None:
+            name = f"a bulk reduction by {event.operation} of {event.type}"
+            instruction = self._instruction(event.pc) if isinstance(event, Access) else name
             raise InterCtaCommunication(f"the result of {instruction} depends on the order of the CTAs")
         return self._numbers.setdefault(reduction, len(self._numbers) + 1) * COMBINED
 

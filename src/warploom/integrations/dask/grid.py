@@ -150,7 +150,7 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
         if recorder is not None:
             footprint = recorder.footprint()
     except InterCtaCommunication as found:
-        return PartResult(stats, found.reason)
+        return PartResult(stats, str(found))
     written = None
     if recorder is None:
         dirty = np.flatnonzero(arena.state == DIRTY).tolist()

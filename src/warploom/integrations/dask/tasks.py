@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, suppress
 from ctypes import CDLL
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, NoReturn
 from uuid import uuid4
@@ -146,9 +146,13 @@ def _submit_and_collect(
     with ExitStack() as stack:
         futures = _submit(pool, function, shared, remaining, topic, stack)
         stack.callback(_cancel, client, futures, topic)
-        client.subscribe_topic(topic, lambda event: events.put(event[1]))
+
+        def receive(event: tuple[float, Any]) -> None:
+            events.put(event[1])
+
+        client.subscribe_topic(topic, receive)
         for number, future in futures.items():
-            future.add_done_callback(lambda _, number=number: events.put(("done", number, None)))
+            future.add_done_callback(partial(_put_done, events, number))
         started: dict[int, str] = {}
         last_seen = time.monotonic()
         while futures:
@@ -210,6 +214,10 @@ def _cancel(client: Any, futures: dict[int, Any], topic: str) -> None:
         client.unsubscribe_topic(topic)
         if futures:
             client.cancel(list(futures.values()))
+
+
+def _put_done(events: SimpleQueue[tuple[str, int, Any]], number: int, _: object) -> None:
+    events.put(("done", number, None))
 
 
 def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, int, Any]]:

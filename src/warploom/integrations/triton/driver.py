@@ -22,11 +22,16 @@ _REGISTERS = 65536
 _REGISTERS_PER_THREAD = 255  # the maximum: only an assembler knows the number
 
 
-class Utils:
-    """Utilities that Triton expects of a driver. They return device properties and load kernels."""
+class Driver:
+    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods.
+
+    Triton calls `get_device_properties` and `load_binary` through the attribute `utils`.
+    """
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
+        self.utils = self
+        self.launcher_cls = partial(Launcher, session)
 
     def get_device_properties(self, device: object) -> dict[str, int]:
         """Return device properties, from which host code derives grids and numbers of pipeline stages.
@@ -34,7 +39,7 @@ class Utils:
         Units: bytes for memory, kHz for rates, bits for the width of the bus.
         """
         return {
-            "max_shared_mem": shared_bytes(self._session.arch),
+            "max_shared_mem": shared_bytes(self.session.arch),
             "max_num_regs": _REGISTERS,
             "multiprocessor_count": PROCESSORS,
             "warpSize": 32,
@@ -51,21 +56,6 @@ class Utils:
         The first value is the module that Triton would unload later.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
-
-
-@lru_cache(maxsize=64)
-def _load(name: str, ptx: bytes) -> CompiledKernel:
-    text = ptx.decode()
-    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
-
-
-class Driver:
-    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.utils = Utils(session)
-        self.launcher_cls = partial(Launcher, session)
 
     @staticmethod
     def is_active() -> bool:
@@ -127,6 +117,12 @@ class Driver:
     def assemble_tensormap_to_arg(self, maps: object, args: Any) -> Any:
         """Return the arguments unchanged. Older versions of Triton add tensor maps here."""
         return args
+
+
+@lru_cache(maxsize=64)
+def _load(name: str, ptx: bytes) -> CompiledKernel:
+    text = ptx.decode()
+    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
 
 
 @contextmanager
