@@ -147,7 +147,7 @@ class _Draft:
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
-        """Add the buffer of a parameter. Return its name in quotes: `p3` if the compiler numbered the parameter 3."""
+        """Add the buffer of a parameter and return its quoted name, `"p3"` for a parameter numbered 3."""
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
         candidates = (name, *(f"{name}_{k}" for k in range(len(self.buffers) + 1)))

@@ -246,7 +246,7 @@ class _Reading:
     # Flow of values -------------------------------------------------------------------------------------------
 
     def _follow(self, step: _Step) -> bool:
-        """Copy the parts of the operands of an instruction to its results. Return True if a result gains a part."""
+        """Copy the parts of the operands to the results. Return True if a result gains a part."""
         if (loaded := self._loaded(step)) is not None:
             found = [
                 _add(table, key, {part})
