@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warploom.cli._options import positive
+from warploom.cli._options import at_least
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
-    from warploom.kernels.timing.cublas import Kind
     from warploom.kernels.timing.speed import Case, Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
@@ -30,26 +29,20 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (eight sizes of models)"
     )
-    parser.add_argument("--repetitions", type=positive, default=20, metavar="N", help="repetitions (20)")
+    parser.add_argument("--repetitions", type=at_least(1), default=20, metavar="N", help="repetitions (20)")
     parser.add_argument("--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)")
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
     """Return the multiplications of --types and --shapes, by default all. Errors: UsageError."""
-    from warploom.kernels.timing.cublas import default_kinds
+    from warploom.kernels.timing.cublas import KINDS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
 
-    kinds = _kinds(options.types or default_kinds(known), known)
-    return [Case(kind, *size) for kind in kinds for size in options.shapes or SIZES]
-
-
-def _kinds(names: Sequence[str], known: Sequence[str]) -> list[Kind]:
-    from warploom.kernels.timing.cublas import KINDS
-
+    names = options.types or default_kinds(known)
     for name in names:
         if name not in known:
             raise UsageError(f"--types: found {name!r}; expected some of {', '.join(known)}")
-    return [KINDS[name] for name in names]
+    return [Case(KINDS[name], *size) for name in names for size in options.shapes or SIZES]
 
 
 def _sizes(text: str) -> list[Size]:

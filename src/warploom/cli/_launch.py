@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom.cli import _workers
-from warploom.cli._options import STANDARD, add_arch, add_kernel, dimensions, read_text
+from warploom.cli._options import STANDARD, add_arch, add_kernel, at_least, dimensions, read_text
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     ptx.add_argument("--grid", metavar="X,Y,Z", type=dimensions, help="CTAs along each axis")
     ptx.add_argument("--block", metavar="X,Y,Z", type=dimensions, help="threads of a CTA along each axis")
     ptx.add_argument("--cluster", metavar="X,Y,Z", type=dimensions, help="CTAs of a cluster along each axis")
-    ptx.add_argument("--shared", metavar="BYTES", type=_bytes, help="dynamic shared memory")
+    ptx.add_argument("--shared", metavar="BYTES", type=at_least(0), help="dynamic shared memory")
     ptx.add_argument("--arg", metavar="ARG", action="append", default=[], help="one argument; see below")
     both = parser.add_argument_group("for both; these override the launch file")
     add_arch(both, "architecture whose numerics and limits apply")
-    both.add_argument(
-        "--schedule", metavar="WHEN", type=_schedule,
-        help="when asynchronous operations take effect: eager, lazy or random:SEED",
-    )  # fmt: skip
+    what = "when asynchronous operations take effect: eager, lazy or random:SEED"
+    both.add_argument("--schedule", metavar="WHEN", help=what)
     _workers.declare(both, "threads that share the arithmetic", None)
     both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)")
 
@@ -95,20 +93,12 @@ def _of_ptx(ptx: Path | Module, options: argparse.Namespace) -> LaunchPlan:
 
 
 def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
+    from warploom.emulator.schedule import Schedule
+
+    if options.schedule is not None:
+        Schedule.parse(options.schedule)
     given = {name: getattr(options, name) for name in ("arch", "schedule", "workers")}
     return replace(geometry, **{name: value for name, value in given.items() if value is not None})
-
-
-def _schedule(text: str) -> str:
-    if not re.fullmatch(r"eager|lazy|random:\d+", text):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected eager, lazy or random:SEED")
-    return text
-
-
-def _bytes(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of bytes")
-    return int(text)
 
 
 def _gib(text: str) -> int:

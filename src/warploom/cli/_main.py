@@ -54,13 +54,6 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _status(error: WarploomError) -> int:
-    """Return 1 for a kernel that failed during its run, and 2 for a request that could not be started."""
-    from warploom.emulator.faults import Deadlock, Trap
-
-    return FINDINGS if isinstance(error, Trap | Deadlock) else MISUSE
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the `warploom` command and return its exit status."""
     return execute(parser(), argv)
@@ -78,7 +71,9 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         sys.stdout.flush()
     except WarploomError as error:
         print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
-        return _status(error)
+        from warploom.emulator.faults import Deadlock, Trap
+
+        return FINDINGS if isinstance(error, Trap | Deadlock) else MISUSE  # a failed run, or a request that cannot run
     except KeyboardInterrupt:
         print("warploom: interrupted", file=sys.stderr)
         return INTERRUPTED

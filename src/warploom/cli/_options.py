@@ -90,7 +90,7 @@ def add_trace_limits(parser: _Group) -> None:
         type=_integers,
         help="numbers of the traced CTAs; x varies fastest (the first cluster)",
     )
-    parser.add_argument("--trace-events", metavar="N", type=positive, help="largest number of events of the trace")
+    parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="largest number of events of the trace")
 
 
 def _integers(text: str) -> tuple[int, ...]:
@@ -108,11 +108,15 @@ def dimensions(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def positive(text: str) -> int:
-    """Parse an integer of at least 1."""
-    if not is_integer(text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected an integer of at least 1")
-    return int(text)
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a parser of an integer of at least `least`."""
+
+    def parse(text: str) -> int:
+        if not is_integer(text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"found {text!r}; expected an integer of at least {least}")
+        return int(text)
+
+    return parse
 
 
 def is_integer(text: str) -> bool:

@@ -10,7 +10,7 @@ from warploom.cli._progress import mac_rate
 from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
-    from warploom.runtime.api import Run, Stats
+    from warploom.runtime.api import Run
     from warploom.runtime.explore import Exploration
     from warploom.runtime.references import Comparison
 
@@ -24,8 +24,13 @@ def counted(findings: int) -> str:
 
 def outcome(result: Run, comparison: Comparison | None) -> None:
     """Print the statistics of a run, the comparison with its expected result, and its findings."""
-    _table("instructions", "warp level", _instruction_rows(result.stats))
-    _table("run", "", _total_rows(result.stats))
+    stats = result.stats
+    counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
+    counts.append(("all", sum(stats.instructions.values())))
+    _table("instructions", "warp level", [(family, f"{count:,}") for family, count in counts])
+    totals = {"CTAs": f"{stats.ctas:,}", "batches": f"{stats.batches:,}", "MACs": f"{stats.macs:,}"}
+    rate = mac_rate(stats.macs, stats.seconds).removesuffix(" MAC/s")
+    _table("run", "", [*totals.items(), ("seconds", f"{stats.seconds:.2f}"), ("MAC/s", rate)])
     if comparison:
         _table(f"comparison of {comparison.name}, in float64", "", _comparison_rows(comparison))
         _verdict(comparison.ok, comparison.sentence)
@@ -49,21 +54,6 @@ def exploration(found: Exploration) -> None:
 def _findings(findings: Sequence[Diagnostic]) -> None:
     if findings:
         print(render(findings, color=sys.stdout.isatty()), end="")
-
-
-def _instruction_rows(stats: Stats) -> Rows:
-    counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
-    return [(family, f"{count:,}") for family, count in [*counts, ("all", sum(stats.instructions.values()))]]
-
-
-def _total_rows(stats: Stats) -> Rows:
-    return [
-        ("CTAs", f"{stats.ctas:,}"),
-        ("batches", f"{stats.batches:,}"),
-        ("MACs", f"{stats.macs:,}"),
-        ("seconds", f"{stats.seconds:.2f}"),
-        ("MAC/s", mac_rate(stats.macs, stats.seconds).removesuffix(" MAC/s")),
-    ]
 
 
 def _comparison_rows(comparison: Comparison) -> Rows:

@@ -18,8 +18,7 @@ from warploom.cli._progress import progress_bar
 from warploom.diagnostics import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
-    from warploom.gpu import Gpu, State
-    from warploom.kernels.timing.cublas import Peer
+    from warploom.gpu import State
     from warploom.kernels.timing.speed import Bench, Case, Comparison, WrongResult
 
 _UNIT = "TFLOP/s"
@@ -62,9 +61,10 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `bench` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
-    from warploom.gpu import Gpu, driver_release, state
+    from warploom.gpu import Gpu, driver_release, measure, state
     from warploom.kernels.hopper.plan import HOPPER
     from warploom.kernels.timing.cublas import PEERS
+    from warploom.kernels.timing.speed import Bench
     from warploom.release import version
 
     cases = selected_cases(options, PEERS[options.peer].kinds)
@@ -75,10 +75,17 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"`bench gemm` times kernels for {HOPPER}; {gpu.name} is {gpu.arch}", code="kernels.target"
             )
-        peer = PEERS[options.peer]()
+        peer, regime = PEERS[options.peer](), _REGIMES[options.regime]
         before = state(gpu)
         with peer.settings():
-            found, failures = _compare(_bench(gpu, peer, options), cases, lambda: state(gpu))
+            bench = Bench(
+                gpu.name,
+                peer,
+                lambda calls, repetitions: measure(gpu, calls, repetitions=repetitions, by=options.by, **regime),
+                gpu.wait,
+                options.repetitions,
+            )
+            found, failures = _compare(bench, cases, lambda: state(gpu))
         after = state(gpu)
         conditions = {
             "command": "warploom bench gemm",
@@ -97,20 +104,6 @@ def run(options: argparse.Namespace) -> int:
     for case, error in failures:
         print(f"{case}: {render(error.diagnostics, color=sys.stderr.isatty())}", end="", file=sys.stderr)
     return MISUSE if failures else status
-
-
-def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
-    from warploom.gpu import measure
-    from warploom.kernels.timing.speed import Bench
-
-    regime = _REGIMES[options.regime]
-    return Bench(
-        gpu.name,
-        peer,
-        lambda calls, repetitions: measure(gpu, calls, repetitions=repetitions, by=options.by, **regime),
-        gpu.wait,
-        options.repetitions,
-    )
 
 
 def _compare(
@@ -196,13 +189,8 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
     table.add_column("tile")
     for each in timed:
         case = each.case
-        table.add_row(
-            case.kind.name,
-            *map(str, (case.m, case.n, case.k)),
-            *_rates(each),
-            f"{each.ratio:.3f}",
-            tile_text(each.tile, each.schedule.split),
-        )
+        size, tile = map(str, (case.m, case.n, case.k)), tile_text(each.tile, each.schedule.split)
+        table.add_row(case.kind.name, *size, *_rates(each), f"{each.ratio:.3f}", tile)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 

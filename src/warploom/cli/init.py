@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     module = parse(*(read_text(STANDARD) if is_stream else text_of(Path(options.file))))
     target = options.output or (STANDARD if is_stream else str(Path(options.file).with_suffix(".toml")))
     folder = Path() if target == STANDARD else Path(target).parent
-    path = "fill in: the path of the PTX file" if is_stream else _relative(folder, options.file)
+    path = "fill in: the path of the PTX file" if is_stream else Path(os.path.relpath(options.file, folder)).as_posix()
     text = write(module, options.kernel, path)
     write_text(target, text, "w" if options.force else "x")
     if target != STANDARD:
@@ -47,7 +47,3 @@ def run(options: argparse.Namespace) -> int:
         left = f"{count} values must be filled in" if count != 1 else "1 value must be filled in"
         print(f"{target}: {left}" if count else f"{target}: complete; warploom run {target}")
     return OK
-
-
-def _relative(folder: Path, file: str) -> str:
-    return Path(os.path.relpath(file, folder)).as_posix()

@@ -157,20 +157,15 @@ def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGr
 
 
 def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
-    from warploom.view.layout_grid import text_lines
-
-    if not sys.stdout.isatty():
+    if is_query or not sys.stdout.isatty():
         sys.stdout.write(_plain(grids, is_query))
         return
     from rich.console import Console
     from rich.text import Text
 
-    from warploom.view.layout_grid import terminal_colour
+    from warploom.view.layout_grid import terminal_colour, text_lines
 
     console = Console()
-    if is_query:
-        console.print(_plain(grids, is_query), end="", markup=False, highlight=False)
-        return
     for grid in grids:
         for line in text_lines(grid, console.width):
             parts = ((text, "" if colour is None else terminal_colour(colour)) for text, colour in line)

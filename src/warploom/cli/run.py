@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warploom.cli import _workers
+from warploom.cli import _show, _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
-from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, check_writable, positive, status_of
+from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, at_least, check_writable, status_of
+from warploom.cli._progress import launch_progress
 from warploom.diagnostics import UsageError, os_reason
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def declare(add: Add) -> None:
         default=[],
         help="write a buffer after the run; buffers of the command line are called arg0, arg1, …",
     )
-    parser.add_argument("--explore", metavar="N", type=positive, help="compare the results under N schedules instead")
+    parser.add_argument(
+        "--explore", metavar="N", type=at_least(1), help="compare the results under N schedules instead"
+    )
     add_strict(parser)
     traces = parser.add_argument_group("traces")
     traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")
@@ -51,8 +54,6 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `run` and return its exit status."""
-    from warploom.cli import _show
-    from warploom.cli._progress import launch_progress
     from warploom.emulator.faults import Deadlock, Trap
     from warploom.runtime.api import launch
 
@@ -82,8 +83,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLaunch) -> int:
-    from warploom.cli import _show
-    from warploom.cli._progress import launch_progress
     from warploom.runtime.explore import explore
 
     for name in ("schedule", "save", "trace"):

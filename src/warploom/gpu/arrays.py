@@ -175,11 +175,10 @@ def _torch(tensor: Any) -> int:
     return int(torch.cuda.current_stream(tensor.device).cuda_stream) or LEGACY
 
 
-def _cupy(_: Any) -> int:
-    return int(sys.modules["cupy"].cuda.get_current_stream().ptr) or LEGACY
-
-
-_CURRENT: dict[str, Callable[[Any], int]] = {"torch": _torch, "cupy": _cupy}
+_CURRENT: dict[str, Callable[[Any], int]] = {
+    "torch": _torch,
+    "cupy": lambda _: int(sys.modules["cupy"].cuda.get_current_stream().ptr) or LEGACY,
+}
 
 
 @cache

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -107,9 +106,7 @@ class Gpu:
     def __enter__(self) -> Gpu:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for address in list(self._buffers):
             self.free(address)
         if "own_stream" in self.__dict__:
@@ -217,7 +214,10 @@ class Gpu:
                 code="gpu.driver",
                 hint="install a newer driver, or use assembler='driver'",
             ) from None
-        used = resources(made.log).get(name) or _measured(loaded)
+        used = resources(made.log).get(name)
+        if used is None:  # the log does not state them
+            seen = loaded.attributes
+            used = Resources(int(seen.num_regs), stack=int(seen.local_size_bytes), shared=int(seen.shared_size_bytes))
         remarks = (*findings(made.log, source), *spills(name, used, source))
         return Kernel(name, parameters, remarks, used, loaded, self)
 
@@ -227,16 +227,9 @@ class Gpu:
         """Prepare repeated launches of a kernel. `Kernel.prepare` describes `tensors` and `fixed`."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
+        function, parameters = self._driver.CUfunction(handle), kernel.parameters
         return Launch(
-            kernel.name,
-            self._driver.CUfunction(handle),
-            kernel.parameters,
-            geometry,
-            self._driver,
-            self.locate,
-            self.stream,
-            tensors,
-            fixed,
+            kernel.name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
@@ -283,12 +276,6 @@ class Gpu:
             if status:
                 raise UsageError(f"the GPU refuses the launch: {status_text(self._driver, status)}", code="gpu.launch")
         self._most_shared[handle] = max(geometry.shared, self._most_shared.get(handle, 0))
-
-
-def _measured(loaded: Any) -> Resources:
-    """Return the resources of a kernel from the driver, for assemblers whose log does not state them."""
-    found = loaded.attributes
-    return Resources(int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes))
 
 
 def _no_gpu(reason: str) -> UsageError:

@@ -19,6 +19,10 @@ _BARRIERS = re.compile(r"used (\d+) barriers")
 _AROUND = re.compile(r"in around line (\d+)")
 _PERFORMANCE = "Potential Performance Loss: "
 _NEWER = re.compile(r"Unsupported \.version (\S+); current version is '([^']*)'")
+_NEWER_HINT = (
+    "this assembler supports PTX {}: install a newer one (pip install nvidia-cuda-nvcc) and select it with "
+    'assembler="ptxas", or write the kernel in the older version'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +55,14 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
         remark = _REMARK.match(message)
         span = _line_span(source, int(entry[1])) if entry[1] else None
         if severity in ("fatal", "error"):
-            hint = _version_hint(message)
+            newer = _NEWER.search(message)
+            hint = _NEWER_HINT.format(newer[2]) if newer else ""
             found.append(Diagnostic("gpu.assembler", Severity.ERROR, message, source, span, hint))
         elif remark is not None:
             found.append(_explained(remark[1], remark[2], source, span))
         elif severity == "warning":
             found.append(Diagnostic("gpu.assembler", Severity.WARNING, message, source, span))
     return tuple(found)
-
-
-def _version_hint(message: str) -> str:
-    if newer := _NEWER.search(message):
-        return (
-            f"this assembler supports PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and select "
-            'it with assembler="ptxas", or write the kernel in the older version'
-        )
-    return ""
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
@@ -105,13 +101,9 @@ def resources(log: str) -> dict[str, Resources]:
             stack, stores, loads = map(int, frame.groups())
             found[name] = replace(known, stack=stack, spill_stores=stores, spill_loads=loads)
         elif used := _USED.search(line):
-            shared, barriers = _SHARED.search(line), _BARRIERS.search(line)
-            found[name] = replace(
-                known,
-                registers=int(used[1]),
-                shared=int(shared[1]) if shared else 0,
-                barriers=int(barriers[1]) if barriers else 0,
-            )
+            counts = (each.search(line) for each in (_SHARED, _BARRIERS))
+            shared, barriers = (int(count[1]) if count else 0 for count in counts)
+            found[name] = replace(known, registers=int(used[1]), shared=shared, barriers=barriers)
     return found
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any, Literal
 
@@ -90,17 +91,20 @@ def measure(
         raise UsageError(f"by is {by!r}; expected 'graph' or 'events'", code="gpu.timing")
     with _current_stream(gpu) as stream:
         for made in calls.values():  # the first calls allocate; they must precede every recording
-            for call in list(made) * _WARM:
-                call(stream)
+            _call_all(stream, list(made) * _WARM)
             gpu.wait(stream=stream)
         runs = {
-            name: _recorded(stream, name, made) if by == "graph" else _repeated(stream, made)
+            name: _recorded(stream, name, made) if by == "graph" else partial(_call_all, stream, made)
             for name, made in calls.items()
         }
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name in calls:
             runs[name]()  # the first replay of a graph uploads it
-        _warm_up(gpu, stream, list(runs.values()), warm_up)
+        end = time.monotonic() + warm_up
+        while time.monotonic() < end:
+            for run in runs.values():
+                run()
+            gpu.wait(stream=stream)
         for _ in range(repetitions):
             for name, made in calls.items():
                 if pause:
@@ -155,20 +159,11 @@ def _current_stream(gpu: Gpu) -> Generator[Any]:
         yield stream
 
 
-def _warm_up(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        for run in runs:
-            run()
-        gpu.wait(stream=stream)
-
-
 def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], object]:
     recorder = stream.create_graph_builder()
     try:
         recorder.begin_building("relaxed")
-        for call in calls:
-            call(stream)
+        _call_all(stream, calls)
         graph = recorder.end_building().complete()
     except Exception as error:  # noqa: BLE001 - calls raise various types
         recorder.close()
@@ -180,12 +175,9 @@ def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], obj
     return lambda: graph.launch(stream)
 
 
-def _repeated(stream: Any, calls: Sequence[Call]) -> Callable[[], object]:
-    def run() -> None:
-        for call in calls:
-            call(stream)
-
-    return run
+def _call_all(stream: Any, calls: Sequence[Call]) -> None:
+    for call in calls:
+        call(stream)
 
 
 def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:

@@ -73,11 +73,6 @@ class FragmentMap(ElementMap):
         """Number of registers that one lane holds."""
         return self.items * self.bits // self.register_bits
 
-    @property
-    def is_partial(self) -> bool:
-        """True if some items have no element."""
-        return bool((self.row < 0).any())
-
     def register_of(self, item: int) -> tuple[int, int]:
         """Return the number of the register that holds an item, and the item's lowest bit in this register."""
         if not 0 <= item < self.items:
@@ -114,9 +109,15 @@ class FragmentMap(ElementMap):
         Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The result is
             (batch, rows, cols), or (batch, cols, rows) if `transposed`.
         """
-        stacked = self._registers(registers)
+        stacked = registers if isinstance(registers, np.ndarray) else np.stack(list(registers), axis=1)
+        width = stacked.dtype.itemsize * 8
+        if stacked.shape[1:] != (self.registers, self.lanes) or width != self.register_bits:
+            raise UsageError(
+                f"{self.name}: cannot gather registers of shape {stacked.shape} and dtype {stacked.dtype};"
+                f" expected (batch, {self.registers}, {self.lanes}) of {self.register_bits} bits each"
+            )
         batch = stacked.shape[0]
-        flat = stacked.reshape(batch, self.registers * self.lanes)
+        flat = np.ascontiguousarray(stacked).reshape(batch, self.registers * self.lanes)
         unit = self._unit_bits
         if unit < 8:
             pairs = flat.view(np.uint8)
@@ -176,19 +177,6 @@ class FragmentMap(ElementMap):
                 cells[row][col] += f"{' ' if cells[row][col] else ''}T{lane}:{item}"
         return cells
 
-    def _registers(self, registers: Bits | Sequence[Bits]) -> Bits:
-        stacked = registers if isinstance(registers, np.ndarray) else np.stack(list(registers), axis=1)
-        if (
-            stacked.ndim != 3
-            or stacked.shape[1:] != (self.registers, self.lanes)
-            or stacked.dtype.itemsize * 8 != self.register_bits
-        ):
-            raise UsageError(
-                f"{self.name}: cannot gather registers of shape {stacked.shape} and dtype {stacked.dtype};"
-                f" expected (batch, {self.registers}, {self.lanes}) of {self.register_bits} bits each"
-            )
-        return np.ascontiguousarray(stacked)
-
     @property
     def _unit_bits(self) -> int:
         return 32 if self.packed_along else self.bits
@@ -233,7 +221,7 @@ class FragmentMap(ElementMap):
         A unit is an element, or 32 packed bits. The first array has the row-major matrix position of each unit of the
         registers. The other two have the unit of each element of the matrix and of the transposed matrix.
         """
-        if self.is_partial:
+        if (self.row < 0).any():
             raise UsageError(f"{self.name}: some items have no element; expected a map of a whole matrix")
         row, col = self.row, self.col
         if self.packed_along == "col":

@@ -169,8 +169,13 @@ class InstructionDescriptor(Displayed):
             bits = ", ".join(str(bit) for bit in range(32) if rest >> bit & 1)
             raise UsageError(f"bits {bits} are reserved in an instruction descriptor of kind {kind}; expected 0")
         for name, codes in _coded(of_kind).items():
+            words = {code: word for word, code in codes.items()}
+            if name in found and found[name] not in words:
+                legal = ", ".join(f"{code} ({word})" for word, code in codes.items())
+                what = f"the {_LABELS[name]} of the instruction descriptor"
+                raise UsageError(f"{what} is {found[name]}; kind {kind} has {legal}")
             if name in found:
-                found[name] = _decoded(name, kind, codes, found[name])
+                found[name] = words[found[name]]
         for name in _FLAGS & set(found):
             found[name] = bool(found[name])
         return InstructionDescriptor(kind=kind, **found | {"m": found["m"] << 4, "n": found["n"] << 3})
@@ -205,11 +210,3 @@ def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
         "scale_type": {**kind.scales},
         "max_shift": {shift: code for code, shift in enumerate(_SHIFTS)},
     }
-
-
-def _decoded(name: str, kind: str, codes: Mapping[Any, int], code: int) -> Any:
-    for word, known in codes.items():
-        if known == code:
-            return word
-    legal = ", ".join(f"{known} ({word})" for word, known in codes.items())
-    raise UsageError(f"the {_LABELS[name]} of the instruction descriptor is {code}; kind {kind} has {legal}")

@@ -293,28 +293,20 @@ def _transfer(instruction: str, shape: str, element: str, num: int, trans: bool,
         raise UsageError(f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}")
     lane, item = _lanes_items(32, kinds[kind] * num)
     g, t = lane // 4, lane % 4
-    if shape == "m8n8":
+    across, along = (2 * t + item % 2, g) if trans else (g, 2 * t + item % 2)
+    formulas = {
         # (T32,V(2,num)) -> (8*num,8); with trans each matrix is transposed.
-        across, along = g, 2 * t + item % 2
-        row, col = (along, across) if trans else (across, along)
-        height, width, bits = 8, 8, 16
-        row = row + 8 * (item // 2)
-    elif shape == "m16n16":
+        "m8n8": (8, across + 8 * (item // 2), along),
         # (T32,V(2,2,2,num)) -> (16*num,16): a lane holds columns g and g + 8 of rows 4t to 4t + 3.
-        row = 4 * t + item % 2 + 2 * (item // 4 % 2) + 16 * (item // 8)
-        col = g + 8 * (item // 2 % 2)
-        height, width, bits = 16, 16, 8
-    elif shape == "m8n16":
+        "m16n16": (16, 4 * t + item % 2 + 2 * (item // 4 % 2) + 16 * (item // 8), g + 8 * (item // 2 % 2)),
         # (T32,V(4,num)) -> (8*num,16): elements of 4 or 6 bits are widened to one byte each.
-        row, col = g + 8 * (item // 4), 4 * t + item % 4
-        height, width, bits = 8, 16, 8
-    else:
-        # m16n8: (T32,V(2,2,num)) -> (8*num,16): a row in memory is a column of the 16 by 8 accumulator tile.
-        row = 2 * t + item % 2 + 8 * (item // 4)
-        col = g + 8 * (item // 2 % 2)
-        height, width, bits = 8, 16, 8
-    extents = height * num, width
-    legend = f"(T32,V{item.shape[1]}) -> ({extents[0]},{width})"
+        "m8n16": (8, g + 8 * (item // 4), 4 * t + item % 4),
+        # (T32,V(2,2,num)) -> (8*num,16): a row in memory is a column of the 16 by 8 accumulator tile.
+        "m16n8": (8, 2 * t + item % 2 + 8 * (item // 4), g + 8 * (item // 2 % 2)),
+    }
+    height, row, col = formulas[shape]
+    extents, bits = (height * num, 8 if shape == "m8n8" else 16), 16 if shape == "m8n8" else 8
+    legend = f"(T32,V{item.shape[1]}) -> ({extents[0]},{extents[1]})"
     return _map(name, legend, row, col, shape=extents, bits=bits, tiles=num)
 
 

@@ -21,9 +21,9 @@ class MetadataMap:
     """Map of the metadata of a sparse multiplication, one nibble for each chunk of a row of A.
 
     A chunk of most types has 4 elements, of which 2 are stored (2:4). A chunk of tf32 has 2 elements, of which 1 is
-    stored (1:2). A chunk of a 4-bit type has 8 elements, of which two pairs are stored (4:8). `chunk` and
-    `stored_per_chunk` are these two numbers. `lane` is the lane whose register holds the nibble of a chunk, and `bit`
-    the lowest bit of the nibble.
+    stored (1:2). A chunk of a 4-bit type has 8 elements, of which two pairs are stored (4:8). `chunk` is the number of
+    elements of a chunk. `lane` is the lane whose register holds the nibble of a chunk, and `bit` the lowest bit of the
+    nibble.
 
     Shapes: `lane` and `bit` are (rows, chunks).
     Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 for a warp; the 16 rows of each warp of a warpgroup have the same layout.
@@ -32,7 +32,6 @@ class MetadataMap:
     name: str
     k: int
     chunk: int
-    stored_per_chunk: int
     lane: NDArray[np.int32]
     bit: NDArray[np.int32]
 
@@ -48,14 +47,8 @@ class MetadataMap:
 
     def fragment(self) -> FragmentMap:
         """Return a fragment map whose elements are the nibbles, by row of A and chunk."""
-        return _register_map(
-            self.name,
-            f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)",
-            self.lane,
-            self.bit // 4,
-            bits=4,
-            lanes=2 * self.rows,
-        )
+        legend = f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)"
+        return _register_map(self.name, legend, self.lane, self.bit // 4, bits=4, lanes=2 * self.rows)
 
     def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
         """Extract the nibble of each chunk from registers.
@@ -98,7 +91,6 @@ class MetadataMap:
     def _k_of_nibble(self) -> NDArray[np.int16]:
         # (chunks, 16, stored per chunk): the two 2-bit indices count halves of tf32, elements, or pairs.
         chunks = self.lane.shape[1]
-        table = np.zeros((chunks, 16, self.stored_per_chunk), np.int16)
         nibble = np.arange(16)
         indices = np.stack([nibble & 3, nibble >> 2], axis=1)
         if self.chunk == 2:
@@ -107,6 +99,7 @@ class MetadataMap:
             within = indices
         else:
             within = (2 * indices[:, :, None] + np.arange(2)).reshape(16, 4)
+        table = np.zeros((chunks, 16, within.shape[1]), np.int16)
         table[:] = within[None] + self.chunk * np.arange(chunks)[:, None, None]
         return table
 
@@ -115,7 +108,7 @@ class MetadataMap:
 def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
     """Return for each value of 16 bits if the results of its four nibbles are defined."""
     empty = np.zeros((0, 0), np.int32)
-    defined = MetadataMap("", 0, chunk, 0, empty, empty).defined_nibbles(ordered=ordered)
+    defined = MetadataMap("", 0, chunk, empty, empty).defined_nibbles(ordered=ordered)
     values = np.arange(1 << 16)
     return np.logical_and.reduce([defined[values >> shift & 15] for shift in (0, 4, 8, 12)])
 
@@ -155,7 +148,7 @@ def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> M
         # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane holds eight chunks of row g, the next lane those of g + 8.
         thread, bit = lower + 2 * (column // 8), 4 * (column % 8)
     lane = 32 * (row // 16) + 4 * group + contributors * selector + thread
-    return MetadataMap(name, k, chunk, chunk // 2, lane.astype(np.int32), bit.astype(np.int32))
+    return MetadataMap(name, k, chunk, lane.astype(np.int32), bit.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)

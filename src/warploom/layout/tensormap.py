@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
@@ -232,7 +232,7 @@ def _errors(fields: TensorMapFields) -> list[str]:
             f"a multiple of {unit} below 2^40",
         )
     if fields.is_im2col:
-        found += _im2col_errors(fields, rank)
+        _check_im2col(fields, rank, expect)
     else:
         for axis, extent in enumerate(fields.box[:rank]):
             expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
@@ -266,27 +266,18 @@ def _errors(fields: TensorMapFields) -> list[str]:
     return found
 
 
-def _im2col_errors(fields: TensorMapFields, rank: int) -> list[str]:
-    found: list[str] = []
-    if rank < 3:
-        found.append(f"the rank of an im2col map is {rank}; expected 3 to 5")
+def _check_im2col(fields: TensorMapFields, rank: int, expect: Callable[[bool, str, str], None]) -> None:
+    expect(rank >= 3, f"the rank of an im2col map is {rank}", "3 to 5")
     axes, half = fields.spatial_axes, 1 << (fields.offset_bits - 1)
     for name, corners in (("lower", fields.im2col_lower), ("upper", fields.im2col_upper)):
-        found += [
-            f"the {name} corner of the bounding box is {corner} along {_dimension(axis)};"
-            f" expected {-half} to {half - 1}"
-            for axis, corner in zip(axes, corners)
-            if not -half <= corner < half
-        ]
+        for axis, corner in zip(axes, corners):
+            what = f"the {name} corner of the bounding box is {corner} along {_dimension(axis)}"
+            expect(-half <= corner < half, what, f"{-half} to {half - 1}")
     for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
         end = fields.global_dim[axis] % (1 << 32) + high  # the arithmetic of the driver
-        if low >= end:
-            found.append(f"the bounding box is {low} to {end} along {_dimension(axis)}; expected at least one pixel")
-    if not 1 <= fields.channels_per_pixel <= 256:
-        found.append(f"a pixel has {fields.channels_per_pixel} channels; expected 1 to 256")
-    if not 1 <= fields.pixels_per_column <= 1024:
-        found.append(f"a column has {fields.pixels_per_column} pixels; expected 1 to 1024")
-    return found
+        expect(low < end, f"the bounding box is {low} to {end} along {_dimension(axis)}", "at least one pixel")
+    expect(1 <= fields.channels_per_pixel <= 256, f"a pixel has {fields.channels_per_pixel} channels", "1 to 256")
+    expect(1 <= fields.pixels_per_column <= 1024, f"a column has {fields.pixels_per_column} pixels", "1 to 1024")
 
 
 def _dimension(axis: int) -> str:
@@ -490,11 +481,11 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
     own = _TYPE_OF_DTYPE.get(array_dtype.name)
     if own is None and array_dtype.itemsize == 1 and array_dtype.kind not in "SU" and array_dtype.names is None:
         own = "u8"
-    if own is None and requested is None:
+    if requested is None and own is not None:
+        return own
+    if requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)
         raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
-    if requested is None:
-        return own or ""
     if requested not in _WHOLE_BYTE_TYPES:
         raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
     bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)

@@ -78,11 +78,10 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
         first = min(max(-inner, 0), whole)
         valid = max(min(fields.global_dim[0] - inner, whole) - first, 0)
         base += (inner + first) * unit_bits(fields) // 8
-    if valid == 0 or (inside is not None and not inside.any()):
+    if valid == 0:
         return TileRows(np.full(shared_offset.shape, -1, np.int64), first, valid, shared_offset)
-    if inside is None:
-        return TileRows(relative + base, first, valid, shared_offset)
-    return TileRows(np.where(inside, relative + base, -1), first, valid, shared_offset)
+    offset = relative + base if inside is None else np.where(inside, relative + base, -1)
+    return TileRows(offset, first, valid, shared_offset)
 
 
 def _pixels(

@@ -115,7 +115,7 @@ def launch(
     if device == "cuda":
         from warploom.runtime import cuda
 
-        return cuda.run(loaded.signature, geometry, arguments, cuda.Options(stream, wait, assembler))
+        return cuda.run(loaded.signature, geometry, arguments, stream, wait, assembler)
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
@@ -168,16 +168,12 @@ def sanitize(
         done = cpu.run(fork, sanitize=True, workers=workers, progress=progress, announce=announce)
         first = first or (done, fork)
         for found in done.findings:
-            findings.setdefault(_cause(found), found)
+            other = (found.data or {}).get("other line")
+            cause = found.code, found.span, other, found.message if found.span is None else ""
+            findings.setdefault(cause, found)
     assert first is not None
     arguments.buffers.read_from(first[1].arena)
     return replace(first[0], findings=tuple(findings.values()))
-
-
-def _cause(found: Diagnostic) -> object:
-    """Return a key that is equal for findings of one rule at the same instructions."""
-    other = (found.data or {}).get("other line")
-    return found.code, found.span, other, found.message if found.span is None else ""
 
 
 def load_launch(

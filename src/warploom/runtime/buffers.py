@@ -55,13 +55,6 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
-    """Return the reason why a buffer of an element type cannot have a distribution, or an empty text."""
-    if distribution in {"normal", "uniform"} and is_integer(dtype):
-        return f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Generated:
     """Buffer whose contents depend only on a distribution and a seed.
@@ -154,11 +147,8 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
         hint = "dtype states the type of the bytes" if found.dtype.kind == "V" else f"expected {', '.join(DTYPES)}"
         refuse("value", f"{path} holds elements of type {found.dtype}", hint)
     if kind.itemsize != found.dtype.itemsize:
-        refuse(
-            "value",
-            f"{path} holds elements of {found.dtype.itemsize} bytes; expected {kind.itemsize} for {kind.name}",
-            "",
-        )
+        what = f"{path} holds elements of {found.dtype.itemsize} bytes; expected {kind.itemsize} for {kind.name}"
+        refuse("value", what, "")
     return Stored(path, kind, found.nbytes)
 
 
@@ -188,7 +178,8 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
             known = " or ".join(name for name, options in DISTRIBUTIONS.items() if option in options)
             hint = f"{option} is an option of {known}"
             table.refuse(option, "value", f'distribution "{distribution}" has no {option}', hint)
-    if why := unsuited(dtype, distribution):
+    if distribution in ("normal", "uniform") and is_integer(dtype):
+        why = f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
         table.refuse("distribution", "value", why)
 
     def limit(key: str) -> float:

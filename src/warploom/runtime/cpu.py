@@ -139,12 +139,7 @@ def run(
             if recorder is not None:
                 end.trace = recorder.trace()
             raise
-    return Run(
-        findings,
-        stats,
-        None if recorder is None else recorder.trace(),
-        None if profiler is None else profiler.profile(),
-    )
+    return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
 
 
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -19,37 +18,35 @@ from warploom.runtime.run import Run
 AssemblerName = Literal["driver", "ptxas"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Options of a launch that apply to a GPU only. Those of the geometry are in Geometry."""
-
-    stream: object = None
-    wait: bool = True
-    assembler: AssemblerName = "driver"
-
-
-def run(signature: Signature, geometry: Geometry, arguments: Arguments, options: Options) -> Run:
+def run(
+    signature: Signature,
+    geometry: Geometry,
+    arguments: Arguments,
+    stream: object = None,
+    wait: bool = True,
+    assembler: AssemblerName = "driver",
+) -> Run:
     """Run a kernel on the GPU that holds its arrays, or on GPU 0 if all arrays are in host memory.
 
-    The findings of the returned Run are the remarks of the assembler.
+    `runtime.api.launch` describes `stream`, `wait` and `assembler`. The findings of the returned Run are the remarks of
+    the assembler.
 
     Errors: UsageError gpu.*, DeviceFault gpu.fault.
     """
     buffers, arrays = arguments.buffers, arguments.gpu_arrays
-    if not options.wait and buffers:
+    if not wait and buffers:
         raise UsageError(
             "a launch with arrays in the host's memory must be waited for, because they are copied back; expected "
             "wait=True",
             code="gpu.stream",
             hint="keep the arrays on the GPU",
         )
-    stream = _current_stream(arguments) if options.stream is None else options.stream
+    if stream is None:  # the stream that the library of an array uses now
+        stream = next((current(array) for array in arrays if (current := current_of(array.__class__))), None)
     with Gpu(number_of(arrays[0]) if arrays else 0, stream=stream) as gpu:
         check_architecture(geometry, gpu.arch)
         source = signature.module.source or Source("<ptx>", str(signature.module))
-        kernel = _assembled(
-            gpu.number, source.name, source.text, signature.name, signature.parameters, options.assembler
-        )
+        kernel = _assembled(gpu.number, source.name, source.text, signature.name, signature.parameters, assembler)
         launch = gpu.prepare(kernel, geometry, {}, {})
 
         def address(array: object) -> int:
@@ -65,7 +62,7 @@ def run(signature: Signature, geometry: Geometry, arguments: Arguments, options:
             for number, value in enumerate(arguments.values)
         ]
         launch(*values, stream=gpu.stream)
-        if options.wait:
+        if wait:
             gpu.wait(kernel.name)
         buffers.download(gpu)
     return Run(kernel.findings)
@@ -80,12 +77,3 @@ def _assembled(
     The 64 most recent kernels are cached, because most kernels are launched often.
     """
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)
-
-
-def _current_stream(arguments: Arguments) -> object:
-    """Return the stream that the library of an array uses now, or None if no library has one."""
-    for array in arguments.gpu_arrays:
-        current = current_of(array.__class__)
-        if current is not None:
-            return current(array)
-    return None

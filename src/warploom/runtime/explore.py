@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
     from warploom.runtime.kernel import KernelSource
 
-__all__ = ["Difference", "Exploration", "explore"]
-
 _FEWEST, _MOST = 2, 10_000
 _FAILED = "failed: "
 

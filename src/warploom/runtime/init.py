@@ -36,15 +36,6 @@ Keys = dict[str, str]
 
 
 @dataclass(slots=True)
-class _Buffer:
-    name: str
-    dtype: str
-    shape: str
-    distribution: str
-    comment: str
-
-
-@dataclass(slots=True)
 class _Entry:
     """Entry of an argument, or of a field of a structure, in the launch file. A structure has `fields`."""
 
@@ -89,12 +80,12 @@ def _extents(extents: tuple[int, ...]) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """Launch file of one kernel: the entries of its arguments, and its buffers."""
+    """Launch file of one kernel: the entries of its arguments, and the lines of each buffer's table."""
 
     module: Module
     signature: Signature
     uses: Uses
-    buffers: list[_Buffer] = field(default_factory=list[_Buffer])
+    buffers: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     entries: list[_Entry] = field(default_factory=list[_Entry])
 
     # Arguments ------------------------------------------------------------------------------------------------
@@ -144,7 +135,10 @@ class _Draft:
             comment = f"{declared}: guess, {_SCRATCH} zeroed bytes; the kernel writes tensor maps there"
             return _Entry({"scratch": str(_SCRATCH)}, comment)
         if use.is_address and size == 8:
-            return _Entry({"buffer": _quoted(self._add_buffer(name, use))}, declared)
+            dtype, comment = self._dtype(use)
+            shape = f"[{_BYTES // DTYPES[dtype].itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
+            buffer = self._add_buffer(name, _quoted(dtype), shape, _distribution(use, dtype, comment), comment)
+            return _Entry({"buffer": buffer}, declared)
         if not use.loaded:
             return _Entry({"null": "true"} if is_pointer else {"value": "0"}, f"{declared}: never read")
         if is_pointer:
@@ -152,21 +146,15 @@ class _Draft:
             return _Entry({"scratch": str(_SCRATCH)}, comment)
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
 
-    def _add_buffer(self, parameter: str, use: Use) -> str:
-        dtype, comment = self._dtype(use)
-        shape = f"[{_BYTES // DTYPES[dtype].itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
-        distribution = _distribution(use, dtype, comment)
-        buffer = _Buffer(self._buffer_name(parameter), _quoted(dtype), shape, distribution, comment)
-        self.buffers.append(buffer)
-        return buffer.name
-
-    def _buffer_name(self, parameter: str) -> str:
-        """Return a new name for a parameter's buffer: `p3` if the compiler numbered the parameter 3."""
+    def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
+        """Add the buffer of a parameter and return its quoted name, `"p3"` for a parameter numbered 3."""
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
-        used = {buffer.name for buffer in self.buffers}
-        candidates = (name, *(f"{name}_{k}" for k in range(len(used) + 1)))
-        return next(each for each in candidates if each not in used)
+        candidates = (name, *(f"{name}_{k}" for k in range(len(self.buffers) + 1)))
+        name = next(each for each in candidates if each not in self.buffers)
+        typed = f"dtype = {dtype}" + (f"  # {comment}" if comment else "")
+        self.buffers[name] = (typed, f"shape = {shape}", f"distribution = {distribution}")
+        return _quoted(name)
 
     def _dtype(self, use: Use) -> tuple[str, str]:
         """Return the element type of a buffer, and a comment if it is a guess."""
@@ -191,11 +179,10 @@ class _Draft:
             dtype, comment = _unfilled("the type of the tensor's elements"), ""
             distribution = '"normal"' if use.read else distribution
         shape = _unfilled(f"the tensor's {sizes}")
-        buffer = _Buffer(self._buffer_name(name), dtype, shape, distribution, comment)
-        self.buffers.append(buffer)
+        buffer = self._add_buffer(name, dtype, shape, distribution, comment)
         actions = [word for word, is_set in (("loads", use.read), ("stores", use.written)) if is_set]
         keys = {
-            "tensor_map": _quoted(buffer.name),
+            "tensor_map": buffer,
             "box": _unfilled(f"{sizes} of one copy"),
             "swizzle": _unfilled("0, 32, 64 or 128 bytes, as in the host code"),
         }
@@ -279,12 +266,8 @@ class _Draft:
             yield ""
 
     def buffer_tables(self) -> Iterator[str]:
-        for buffer in self.buffers:
-            yield f"[buffer.{buffer.name}]"
-            yield f"dtype = {buffer.dtype}" + (f"  # {buffer.comment}" if buffer.comment else "")
-            yield f"shape = {buffer.shape}"
-            yield f"distribution = {buffer.distribution}"
-            yield ""
+        for name, lines in self.buffers.items():
+            yield from (f"[buffer.{name}]", *lines, "")
 
 
 def _clue(use: Use, size: int) -> str:

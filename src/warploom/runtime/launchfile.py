@@ -32,7 +32,6 @@ from warploom.runtime.references import (
     REFERENCES,
     Comparison,
     Expected,
-    Float,
     Options,
     ShapeError,
     compare,
@@ -122,14 +121,11 @@ class Expectation:
         if found.values.shape != initial.shape:
             shapes = f"{self.result} is {initial.shape}, and {self.reference} gives {found.values.shape}"
             self.table.refuse("result", "value", shapes)
-        return Expected(found.values, self._bound(found))
-
-    def _bound(self, found: Expected) -> Float:
         if self.exact:
-            return np.zeros_like(found.values)
+            return Expected(found.values, np.zeros_like(found.values))
         if self.absolute is None and self.relative is None:
-            return found.bound
-        return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
+            return found
+        return Expected(found.values, (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +203,8 @@ def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
     if not ptx.is_file():
         kernel.refuse("file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder")
 
-    buffers = {
-        name: read_buffer(table, folder, position)
-        for position, (name, table) in enumerate(root.named_tables("buffer").items())
-    }
+    tables = root.table("buffer", {})
+    buffers = {name: read_buffer(tables.table(name), folder, k) for k, name in enumerate(tables.data)}
     return LaunchPlan(
         ptx,
         kernel.optional("name", kernel.string),
@@ -260,7 +254,7 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     if "fields" not in table:
         return _single(table, buffers)
     table.only("fields")
-    parts = [_part(part, buffers) for part in table.tables("fields")]
+    parts = [_field(part, buffers) for part in table.tables("fields")]
 
     def make(arrays: Mapping[str, Array]) -> Struct:
         fields: dict[int, object] = {}
@@ -272,7 +266,7 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     return Argument(make, sum(part.scratch for _, _, part in parts))
 
 
-def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
+def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
     """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
     if "value" in table and "type" not in table:
@@ -344,9 +338,6 @@ def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     return Argument(lambda arrays: TensorMap.tiled(arrays[name], box, **options))
 
 
-_COMMON = ("reference", "result", "exact", "absolute", "relative")
-
-
 def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> Expectation:
     name = table.choice("reference", [*REFERENCES, "file"])
     result = _buffer_name(table, "result", buffers)
@@ -355,30 +346,22 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
         table.optional(key, lambda key: table.number(key, low=0.0)) for key in ("absolute", "relative")
     )
     if exact and (absolute is not None or relative is not None):
-        table.refuse(
-            "exact", "value", "an exact comparison has no absolute or relative tolerance", "remove one of them"
-        )
+        table.refuse("exact", "value", "exact allows no absolute or relative tolerance", "remove one of them")
+    common = ("reference", "result", "exact", "absolute", "relative")
     if name == "file":
-        table.only(*_COMMON, "file", "dtype")
+        table.only(*common, "file", "dtype")
         stored = read_stored(table, folder)
         operands, options = {}, Options()
     else:
         reference = REFERENCES[name]
-        table.only(*_COMMON, *reference.operands, *reference.options)
+        table.only(*common, *reference.operands, *reference.options)
         stored = None
         operands = {role: _buffer_name(table, role, buffers) for role in reference.operands}
-        options = _options(table)
+        options = Options(
+            **{name: table.boolean(name) for name in ("transpose_a", "transpose_b", "add_initial", "causal")},
+            alpha=table.number("alpha", default=1.0),
+            accumulator=table.choice("accumulator", ACCUMULATORS, "float32"),
+            multiplicand=table.choice("multiplicand", MULTIPLICANDS, "as-stored"),
+            scale=table.optional("scale", table.number),
+        )
     return Expectation(table, result, name, operands, options, stored, exact, absolute, relative)
-
-
-def _options(table: Table) -> Options:
-    return Options(
-        transpose_a=table.boolean("transpose_a"),
-        transpose_b=table.boolean("transpose_b"),
-        alpha=table.number("alpha", default=1.0),
-        add_initial=table.boolean("add_initial"),
-        accumulator=table.choice("accumulator", ACCUMULATORS, "float32"),
-        multiplicand=table.choice("multiplicand", MULTIPLICANDS, "as-stored"),
-        causal=table.boolean("causal"),
-        scale=table.optional("scale", table.number),
-    )

@@ -42,12 +42,20 @@ def read_geometry(
     Units: `shared` in bytes of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
     """
-    block = signature.extents(".reqntid") if block is None else block
+    required, most = signature.extents(".reqntid"), signature.extents(".maxntid")
+    block = required if block is None else block
     if block is None:
         raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
     geometry = Geometry.of(grid, block, cluster, shared)
     _check_extents("grid", geometry.grid, _MAX_GRID)
-    _check_block(signature, geometry.block)
+    _check_extents("block", geometry.block, _MAX_BLOCK)
+    threads = prod(geometry.block)
+    if threads > MAX_THREADS:
+        raise _refuse(f"block {geometry.block} has {threads} threads; expected at most {MAX_THREADS}")
+    if required not in (None, geometry.block):
+        raise _refuse(f"block is {geometry.block}; the kernel's .reqntid requires exactly {required}")
+    if most is not None and threads > prod(most):
+        raise _refuse(f"block {geometry.block} has {threads} threads; the kernel's .maxntid allows {prod(most)}")
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
     return replace(geometry, cluster=_cluster(signature, geometry.grid, given))
 
@@ -75,19 +83,6 @@ def _check_extents(name: str, extents: Extents, most: Extents) -> None:
     for axis, extent, limit in zip(_AXES, extents, most, strict=True):
         if extent > limit:
             raise _refuse(f"{name}.{axis} is {extent}; expected at most {limit}")
-
-
-def _check_block(signature: Signature, block: Extents) -> None:
-    _check_extents("block", block, _MAX_BLOCK)
-    threads = prod(block)
-    if threads > MAX_THREADS:
-        raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
-    required = signature.extents(".reqntid")
-    if required not in (None, block):
-        raise _refuse(f"block is {block}; the kernel's .reqntid requires exactly {required}")
-    most = signature.extents(".maxntid")
-    if most is not None and threads > prod(most):
-        raise _refuse(f"block {block} has {threads} threads; the kernel's .maxntid allows {prod(most)}")
 
 
 def _cluster(signature: Signature, grid: Extents, cluster: Extents | None) -> Extents | None:

@@ -35,21 +35,9 @@ def suggestion(found: str, known: Iterable[str]) -> str:
 
 def kind(value: object) -> str:
     """Describe a TOML value for messages, such as `the integer 3` or `an array`."""
-    match value:
-        case bool():
-            return "a boolean"
-        case int():
-            return f"the integer {value}"
-        case float():
-            return f"the number {value}"
-        case str():
-            return f'the string "{value}"'
-        case list():
-            return "an array"
-        case dict():
-            return "a table"
-        case _:
-            return f"a {type(value).__name__}"
+    scalars = {int: f"the integer {value}", float: f"the number {value}", str: f'the string "{value}"'}
+    words: dict[type, str] = {bool: "a boolean", list: "an array", dict: "a table", **scalars}
+    return words.get(type(value), f"a {type(value).__name__}")
 
 
 class Document:
@@ -74,8 +62,7 @@ class Document:
             sentence = sentence[: where.start()]
             offset = len(self.source.text)
             if where[1]:
-                lines = self.source.text.split("\n")
-                offset = sum(len(line) + 1 for line in lines[: int(where[1]) - 1]) + int(where[2]) - 1
+                offset = self.source.line_start(int(where[1])) + int(where[2]) - 1
             span = Span(offset, offset + 1)
         message = f"invalid TOML: {sentence[:1].lower()}{sentence[1:]}"
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
@@ -239,16 +226,9 @@ class Table:
             self.refuse(key, "value", f"found {len(found)} elements; expected {expected}")
         return tuple(cast("list[int]", found))
 
-    def table(self, key: str) -> Table:
-        """Return the table at a key of this table."""
-        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,)))
-
-    def named_tables(self, key: str) -> dict[str, Table]:
-        """Return the tables inside the table at a key, by name. A missing key has no tables."""
-        if key not in self.data:
-            return {}
-        outer = self.table(key)
-        return {name: outer.table(name) for name in outer.data}
+    def table(self, key: str, default: Mapping[str, object] | None = None) -> Table:
+        """Return the table at a key of this table. `default` has the contents of a missing table."""
+        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,), default))
 
     def tables(self, key: str) -> list[Table]:
         """Return the tables of the array at a key. A missing key has no tables."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.effects import Access, Flow, word
-from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
@@ -140,7 +139,8 @@ class _Reading:
         self.numbers: dict[Key, set[Part]] = {}
         self.waiting: list[tuple[Use, Key]] = []
         self.steps = list(self._walk(kernel.body, None))
-        self._propagate()
+        while sum(self._follow(step) for step in self.steps):
+            pass
         for step in self.steps:
             self._convert(step)
         for step in self.steps:
@@ -211,7 +211,8 @@ class _Reading:
             copied = (found for name, _, found in step.reads if name in step.flow.elements)
             keys = [*step.writes, *(key for found in copied for key in found)]
             for key in keys[1:]:
-                self._join(keys[0], key)
+                if (one := self._find(keys[0])) != (other := self._find(key)):
+                    self.same[other] = one
         for bound in binding.operands.values():
             layout = bound.spec.layout
             if layout is None or not binding.form.multiplies:
@@ -226,12 +227,15 @@ class _Reading:
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
         """Record the element type of the registers of an operand, if the type of the operand states it."""
-        if bound.spec.kind not in ("register", "any"):
+        spec, element = bound.spec, ""
+        if spec.kind not in ("register", "any"):
             return
-        element = _element_of(bound.type, bound.spec, step)
-        if element:
-            for key in keys:
-                self.types.setdefault(key, set()).add(element)
+        if spec.layout is not None and spec.is_fragment:
+            element = step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
+        elif bound.type in TYPES and TYPES[bound.type].kind in ("float", "packed") and not step.flow.elements:
+            element = bound.type.removesuffix("x2").removesuffix("x4")
+        for key in keys if element else ():
+            self.types.setdefault(key, set()).add(element)
 
     def _find(self, key: Key) -> Key:
         while (above := self.same.get(key, key)) != key:
@@ -239,21 +243,10 @@ class _Reading:
             key = above
         return key
 
-    def _join(self, one: Key, other: Key) -> None:
-        one, other = self._find(one), self._find(other)
-        if one != other:
-            self.same[other] = one
-
     # Flow of values -------------------------------------------------------------------------------------------
 
-    def _propagate(self) -> None:
-        changed = True
-        while changed:
-            changed = False
-            for step in self.steps:
-                changed |= self._follow(step)
-
     def _follow(self, step: _Step) -> bool:
+        """Copy the parts of the operands to the results. Return True if a result gains a part."""
         if (loaded := self._loaded(step)) is not None:
             found = [
                 _add(table, key, {part})
@@ -292,8 +285,8 @@ class _Reading:
             case _:
                 return
 
-    def _parameter(self, step: _Step) -> Part | None:
-        """Return the parameter, and the offset in it, from which an instruction loads, or None."""
+    def _loaded(self, step: _Step) -> list[Part] | None:
+        """Return the loaded value of each destination register in order, or None without a parameter load."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
@@ -302,16 +295,9 @@ class _Reading:
                 continue
             named = [*self._named(address.base), *_parts(self.holds, keys)]
             if len(named) == 1:
-                return Part(named[0].parameter, named[0].offset + address.offset)
+                first, size = named[0].offset + address.offset, TYPES[step.binding.slots["type"]].bytes
+                return [Part(named[0].parameter, first + k * size) for k in range(max(len(step.writes), 1))]
         return None
-
-    def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the loaded value of each destination register in order, or None without a parameter load."""
-        first = self._parameter(step)
-        if first is None:
-            return None
-        size = TYPES[step.binding.slots["type"]].bytes
-        return [Part(first.parameter, first.offset + k * size) for k in range(max(len(step.writes), 1))]
 
     # Conclusions ----------------------------------------------------------------------------------------------
 
@@ -407,12 +393,3 @@ def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:
     before = len(held)
     held |= parts
     return len(held) > before
-
-
-def _element_of(name: str, spec: OperandSpec, step: _Step) -> str:
-    """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if spec.layout is not None and spec.is_fragment:
-        return step.binding.slots.get(f"{spec.layout.operand.lower()}type", "")
-    if name not in TYPES or TYPES[name].kind not in ("float", "packed") or step.flow.elements:
-        return ""
-    return name.removesuffix("x2").removesuffix("x4")

@@ -1,4 +1,13 @@
-"""Footprints of parts of a grid, which state the bytes of global memory that some of its waves access."""
+# pyright: reportUnknownMemberType=false
+"""Footprints of parts of a grid, which state the bytes of global memory that some of its waves access.
+
+The flag of a byte is 0 without accesses, READ, WRITTEN, or BOTH. If one reduction made all accesses to the byte, the
+flag is COMBINED times the number of the reduction. A byte with other accesses besides a reduction has the flag BOTH.
+
+The array `pages` is 1 for each page of flags that are not all 0. The two functions that mark bytes repeat the code that
+updates a word. Numba would count references to three arrays at each call of a shared function, and a GEMM that loads by
+threads would take half as long again.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +20,160 @@ from numpy.typing import NDArray
 from warploom.emulator.access import uniform
 from warploom.emulator.events import Access, CopyAccess, Launch, Observer
 from warploom.emulator.execute import inter_cta_communication
-from warploom.integrations.dask import _byte_flags
-from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
 from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
+from warploom.numerics._compile import njit
+
+READ, WRITTEN = 1, 2
+BOTH = READ | WRITTEN
+COMBINED = 4
+PAGE_BITS = 12
+_GROUP = 32  # words that are compared together
+_EACH_BYTE = np.uint64(0x0101010101010101)
 
 Array = NDArray[Any]
+
+
+@njit
+def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
+    for page in range(first >> PAGE_BITS, (first + size - 1 >> PAGE_BITS) + 1):
+        pages[page] = 1
+    for at in range(first, first + size):
+        old = flags[at]
+        if old == flag:
+            continue
+        if flag >= COMBINED:
+            flags[at] = flag if old == 0 else BOTH
+        else:
+            flags[at] = BOTH if old >= COMBINED else old | flag
+
+
+@njit
+def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
+    """Set the flags of the `size` bytes from `index` on for each active lane.
+
+    `lanes` is True for active lanes.
+
+    Shapes: index and lanes (warps, 32).
+    """
+    words = flags.view(np.uint32)
+    pattern = np.uint32(flag * 0x01010101)
+    for warp in range(index.shape[0]):
+        for lane in range(index.shape[1]):
+            if not lanes[warp, lane]:
+                continue
+            first = index[warp, lane]
+            if size & 3:
+                _mark(flags, pages, first, size, flag)
+                continue
+            for at in range(first, first + size, 4):
+                old = words[at >> 2]
+                if old != pattern:
+                    if old == 0:
+                        words[at >> 2] = pattern
+                        pages[at >> PAGE_BITS] = 1
+                    else:
+                        _mark(flags, pages, at, 4, flag)
+
+
+@njit
+def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
+    """Set the flags of byte ranges. Shapes: starts and sizes (ranges,)."""
+    words = flags.view(np.uint64)
+    pattern = np.uint64(flag) * _EACH_BYTE
+    for number in range(len(starts)):
+        at, end = starts[number], starts[number] + sizes[number]
+        while at < end:
+            if at & 7 == 0 and at + 8 <= end:
+                old = words[at >> 3]
+                if old != pattern:
+                    if old == 0:
+                        words[at >> 3] = pattern
+                        pages[at >> PAGE_BITS] = 1
+                    else:
+                        _mark(flags, pages, at, 8, flag)
+                at += 8
+            else:
+                _mark(flags, pages, at, 1, flag)
+                at += 1
+
+
+def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
+    """Return the start, the end and the flag of each maximal byte range with equal flags other than 0.
+
+    Shapes: (ranges,) each, in ascending order.
+    """
+    size = 1024
+    while True:
+        starts, ends, kinds = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        count = _find_ranges(flags, pages, starts, ends, kinds)
+        if count <= size:
+            return starts[:count], ends[:count], kinds[:count]
+        size = count
+
+
+@njit
+def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
+    """Write the ranges of `marked_ranges` that fit into the arrays, and return the number of all ranges."""
+    words = flags.view(np.uint64)
+    count = 0
+    current = 0  # the flag of the open range
+    for page in range(len(pages)):
+        first = page << PAGE_BITS - 3
+        if pages[page] == 0:
+            if current and count <= len(ends):
+                ends[count - 1] = page << PAGE_BITS
+            current = 0
+            continue
+        for group in range(first, first + (1 << PAGE_BITS - 3), _GROUP):
+            difference, pattern = np.uint64(0), np.uint64(current) * _EACH_BYTE
+            for word in range(group, group + _GROUP):
+                difference |= words[word] ^ pattern
+            if difference == 0:
+                continue
+            for at in range(group << 3, group + _GROUP << 3):
+                flag = flags[at]
+                if flag == current:
+                    continue
+                if current and count <= len(ends):
+                    ends[count - 1] = at
+                if flag:
+                    if count < len(starts):
+                        starts[count], kinds[count] = at, flag
+                    count += 1
+                current = flag
+    if current and count <= len(ends):
+        ends[count - 1] = len(flags)
+    return count
+
+
+@njit
+def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> None:
+    """Copy byte ranges of `contents` to `out` without gaps.
+
+    Shapes: starts and ends (ranges,), out (bytes,).
+    """
+    to = 0
+    for number in range(len(starts)):
+        size = ends[number] - starts[number]
+        out[to : to + size] = contents[starts[number] : ends[number]]
+        to += size
+
+
+@njit
+def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> None:
+    """Copy bytes without gaps from `data` to ranges of `contents`. Shapes: as for `gather_ranges`."""
+    at = 0
+    for number in range(len(starts)):
+        size = ends[number] - starts[number]
+        contents[starts[number] : ends[number]] = data[at : at + size]
+        at += size
 
 
 class InterCtaCommunication(Exception):
     """Dependence of a CTA on the timing of another CTA. One worker must run both CTAs.
 
-    `reason` names the instruction. It is the rest of a sentence after "because".
+    The message names the instruction. It is the rest of a sentence after "because".
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +193,12 @@ class ByteRanges:
     def gather(self, contents: Array) -> Array:
         """Return the bytes of all ranges of the memory `contents`, without gaps."""
         packed = np.empty(int((self.ends - self.starts).sum()), np.uint8)
-        _byte_flags.gather_ranges(contents, self.starts, self.ends, packed)
+        gather_ranges(contents, self.starts, self.ends, packed)
         return packed
 
     def scatter(self, contents: Array, packed: Array) -> None:
         """Write the bytes that `gather` returned to the ranges of the memory `contents`."""
-        _byte_flags.scatter_ranges(contents, self.starts, self.ends, packed)
+        scatter_ranges(contents, self.starts, self.ends, packed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +223,9 @@ class FootprintRecorder(Observer):
     def attach(self, launch: Launch) -> None:
         """Allocate flags for the global memory of a launch, and select the events to observe."""
         self.launch = launch
-        pages = -(-len(launch.arena.bytes) >> _byte_flags.PAGE_BITS)
+        pages = -(-len(launch.arena.bytes) >> PAGE_BITS)
         self._pages = np.zeros(pages, np.uint8)
-        self._flags = np.zeros(pages << _byte_flags.PAGE_BITS, np.uint8)
+        self._flags = np.zeros(pages << PAGE_BITS, np.uint8)
         self._numbers: dict[CommutativeReduction, int] = {}
         self._observes_others = inter_cta_communication(launch.program)
         self.handlers = {Access: self._access, CopyAccess: self._copy_access}
@@ -89,24 +236,19 @@ class FootprintRecorder(Observer):
         if not event.location.asynchronous and self._observes_others[event.pc]:
             instruction = self._instruction(event.pc)
             raise InterCtaCommunication(f"{instruction} returns what other CTAs may have left in global memory")
-        if event.kind == "update":
-            flag = self._reduction_flag(event.operation, event.type, self._instruction(event.pc))
-        else:
-            flag = READ if event.kind == "read" else WRITTEN
         lanes = uniform(event.lanes)
-        _byte_flags.mark_lanes(self._flags, self._pages, event.index, lanes, event.size, flag)
+        mark_lanes(self._flags, self._pages, event.index, lanes, event.size, self._flag(event))
 
     def _copy_access(self, event: CopyAccess) -> None:
-        if event.kind == "update":
-            name = f"a bulk reduction by {event.operation} of {event.type}"
-            flag = self._reduction_flag(event.operation, event.type, name)
-        else:
-            flag = READ if event.kind == "read" else WRITTEN
-        _byte_flags.mark_ranges(self._flags, self._pages, event.starts, event.sizes, flag)
+        mark_ranges(self._flags, self._pages, event.starts, event.sizes, self._flag(event))
 
-    def _reduction_flag(self, operation: str, type: str, instruction: str) -> int:
-        reduction = commutative_reduction(operation, type)
+    def _flag(self, event: Access | CopyAccess) -> int:
+        if event.kind != "update":
+            return READ if event.kind == "read" else WRITTEN
+        reduction = commutative_reduction(event.operation, event.type)
         if reduction is None:
+            name = f"a bulk reduction by {event.operation} of {event.type}"
+            instruction = self._instruction(event.pc) if isinstance(event, Access) else name
             raise InterCtaCommunication(f"the result of {instruction} depends on the order of the CTAs")
         return self._numbers.setdefault(reduction, len(self._numbers) + 1) * COMBINED
 
@@ -119,7 +261,7 @@ class FootprintRecorder(Observer):
     def footprint(self) -> Footprint:
         """Return the footprint of all accesses since the start of the run. Errors: InterCtaCommunication."""
         contents = self.launch.arena.bytes
-        starts, ends, flags = _byte_flags.marked_ranges(self._flags, self._pages)
+        starts, ends, flags = marked_ranges(self._flags, self._pages)
         is_plain = flags < COMBINED
         reads, writes = (_joined(starts, ends, is_plain & (flags & flag > 0)) for flag in (READ, WRITTEN))
         combined: dict[CommutativeReduction, tuple[ByteRanges, Array]] = {}

@@ -150,7 +150,7 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
         if recorder is not None:
             footprint = recorder.footprint()
     except InterCtaCommunication as found:
-        return PartResult(stats, found.reason)
+        return PartResult(stats, str(found))
     written = None
     if recorder is None:
         dirty = np.flatnonzero(arena.state == DIRTY).tolist()
@@ -176,10 +176,7 @@ def _run_parts(
     def update(number: int, part_progress: Sequence[Any]) -> None:
         running[number] = Progress(*part_progress)
         if progress is not None:
-            sums = (
-                sum(getattr(each, name) for each in running.values()) for name in ("ctas_done", "macs", "instructions")
-            )
-            done, macs, instructions = sums
+            done, _, macs, instructions, _ = map(sum, zip(*map(astuple, running.values())))
             progress(Progress(done, total, macs, instructions, time.perf_counter() - started))
 
     for number, result in run_tasks(pool, run_part, job, parts, update, report):

@@ -59,7 +59,10 @@ def local_cluster(count: int) -> LocalCluster:
     if known is not None and known.client is not None and known.client.status == "running":
         return known
     discard_local_cluster(count)
-    with _environment({**_SETTINGS, **_watchdog_settings()}):
+    # The watchdog ends schedulers and nannies when this process ends.
+    preload = json.dumps([parent_watchdog.__file__])
+    watchdog = {f"DASK_DISTRIBUTED__{owner}__PRELOAD": preload for owner in ("SCHEDULER", "NANNY")}
+    with _environment({**_SETTINGS, **watchdog, parent_watchdog.PARENT: str(os.getpid())}):
         cluster = SubprocessCluster(
             n_workers=count,
             threads_per_worker=1,
@@ -83,16 +86,6 @@ def discard_local_cluster(count: int) -> None:
     for resource in (known.client, known.cluster):
         with suppress(Exception):  # a broken client or cluster may raise anything
             resource.close(timeout=1)
-
-
-def _watchdog_settings() -> dict[str, str]:
-    """Return environment variables that make schedulers and nannies end when this process ends."""
-    preload = json.dumps([parent_watchdog.__file__])
-    return {
-        "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": preload,
-        "DASK_DISTRIBUTED__NANNY__PRELOAD": preload,
-        parent_watchdog.PARENT: str(os.getpid()),
-    }
 
 
 @contextmanager

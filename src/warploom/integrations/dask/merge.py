@@ -108,14 +108,10 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
     for name, test in tests:
         found = test()
         if found is not None:
-            return f"CTAs {name}: {_location(arena, found)}"
+            address = found + GLOBAL_BASE
+            segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
+            return f"CTAs {name}: {segment.name}, byte {address - segment.start}"
     return ""
-
-
-def _location(arena: Arena, offset: int) -> str:
-    address = offset + GLOBAL_BASE
-    segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
-    return f"{segment.name}, byte {address - segment.start}"
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:

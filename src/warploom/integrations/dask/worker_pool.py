@@ -84,13 +84,9 @@ class WorkerPool:
     def __str__(self) -> str:
         count = len(self.workers())
         where = f"at {self.address}" if self.address else "on this host"
-        dashboard = f"dashboard at {self.dashboard}" if self.dashboard else "no dashboard: bokeh is not installed"
+        link = self.client.dashboard_link if find_spec("bokeh") is not None else ""
+        dashboard = f"dashboard at {link}" if link else "no dashboard: bokeh is not installed"
         return f"{count} worker{'s' * (count > 1)} {where}, {dashboard}"
-
-    @property
-    def dashboard(self) -> str:
-        """Address of Dask's dashboard, or an empty text if there is none."""
-        return str(self.client.dashboard_link or "") if find_spec("bokeh") is not None else ""
 
     def connect(self) -> None:
         """Connect to the scheduler and check the workers. Also used to reconnect after a loss.

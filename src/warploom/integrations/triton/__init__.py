@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.integrations.triton.install import installed
+from warploom.integrations.triton.driver import installed
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, read_arch
 from warploom.integrations.triton.tensors import Tensor, tensor
 

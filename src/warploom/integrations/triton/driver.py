@@ -1,29 +1,37 @@
-"""Triton driver whose GPU is the emulator."""
+"""Triton driver whose GPU is the emulator, and its installation in Triton."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.loader import load
 from warploom.integrations.triton.launcher import CompiledKernel, Launcher
 from warploom.integrations.triton.session import Session, import_triton
+from warploom.integrations.triton.tensors import as_argument
 from warploom.isa.model.capacity import MAX_THREADS, PROCESSORS, shared_bytes
 from warploom.ptx import parse
 
+_NVIDIA = "nvidia"
 _REGISTERS = 65536
 _REGISTERS_PER_THREAD = 255  # the maximum: only an assembler knows the number
 
 
-class Utils:
-    """Utilities that Triton expects of a driver. They return device properties and load kernels."""
+class Driver:
+    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods.
+
+    Triton calls `get_device_properties` and `load_binary` through the attribute `utils`.
+    """
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
+        self.utils = self
+        self.launcher_cls = partial(Launcher, session)
 
     def get_device_properties(self, device: object) -> dict[str, int]:
         """Return device properties, from which host code derives grids and numbers of pipeline stages.
@@ -31,7 +39,7 @@ class Utils:
         Units: bytes for memory, kHz for rates, bits for the width of the bus.
         """
         return {
-            "max_shared_mem": shared_bytes(self._session.arch),
+            "max_shared_mem": shared_bytes(self.session.arch),
             "max_num_regs": _REGISTERS,
             "multiprocessor_count": PROCESSORS,
             "warpSize": 32,
@@ -48,21 +56,6 @@ class Utils:
         The first value is the module that Triton would unload later.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
-
-
-@lru_cache(maxsize=64)
-def _load(name: str, ptx: bytes) -> CompiledKernel:
-    text = ptx.decode()
-    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
-
-
-class Driver:
-    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.utils = Utils(session)
-        self.launcher_cls = partial(Launcher, session)
 
     @staticmethod
     def is_active() -> bool:
@@ -124,3 +117,64 @@ class Driver:
     def assemble_tensormap_to_arg(self, maps: object, args: Any) -> Any:
         """Return the arguments unchanged. Older versions of Triton add tensor maps here."""
         return args
+
+
+@lru_cache(maxsize=64)
+def _load(name: str, ptx: bytes) -> CompiledKernel:
+    text = ptx.decode()
+    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
+
+
+@contextmanager
+def installed(session: Session) -> Generator[None]:
+    """Install the emulator's driver during a `with` block, and restore the previous driver afterwards."""
+    config = import_triton("runtime.driver").driver
+    # The property `active` would search for a GPU if no driver has been active before.
+    attributes = cast("dict[str, Any]", vars(config))
+    previous = attributes.get("_active", attributes.get("active"))
+    with nullcontext() if isinstance(previous, Driver) else _patched_triton():
+        config.set_active(Driver(session))
+        try:
+            yield
+        finally:
+            config.set_active(previous)
+
+
+@contextmanager
+def _patched_triton() -> Generator[None]:
+    """Make Triton stop its compilation at PTX and accept NumPy arrays during a `with` block."""
+    backends: dict[str, Any] = import_triton("backends").backends
+    kernel_interface: Any = import_triton("runtime.jit").KernelInterface
+    backend, subscript = backends[_NVIDIA], kernel_interface.__getitem__
+
+    def getitem(kernel: Any, grid: Any) -> Any:
+        launch = subscript(kernel, grid)
+
+        def launch_converted(*args: Any, **named: Any) -> Any:
+            return launch(*map(as_argument, args), **{name: as_argument(value) for name, value in named.items()})
+
+        return launch_converted
+
+    backends[_NVIDIA] = type(backend)(_ptx_compiler(backend.compiler), backend.driver)
+    kernel_interface.__getitem__ = getitem
+    try:
+        yield
+    finally:
+        backends[_NVIDIA] = backend
+        kernel_interface.__getitem__ = subscript
+
+
+def _ptx_compiler(compiler: Any) -> Any:
+    """Return Triton's NVIDIA compiler with a last stage that returns the PTX instead of assembling it."""
+
+    def encode(text: str, metadata: object) -> bytes:
+        return text.encode()
+
+    def add_stages(self: Any, stages: dict[str, Any], options: Any, language: Any) -> None:
+        compiler.add_stages(self, stages, options, language)
+        stages[self.binary_ext] = encode
+
+    def hash_(self: Any) -> str:
+        return f"{compiler.hash(self)}-warploom"  # Triton's cache must not mistake the PTX for a binary
+
+    return type("PtxBackend", (compiler,), {"add_stages": add_stages, "hash": hash_})

@@ -19,9 +19,10 @@ from warploom.check import check
 from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, WarploomError
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.program import Program
-from warploom.integrations.triton.descriptors import descriptor_parts, tensor_map
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, import_triton
 from warploom.integrations.triton.tensors import Array, memory
+from warploom.layout import TensorMap
+from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, pad_to_five
 from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime import api
 
@@ -172,10 +173,18 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides."""
+    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides.
+
+    The replacement, on targets without tensor maps, is the array, the shape, the strides and, in newer versions of
+    Triton, the padding and the rounding.
+    """
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
-    first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]
+    first: list[object] = [base, *sizes] if compiled is None else [tensor_map(name, value, base, compiled)]
+    if compiled is None and hasattr(value, "padding"):
+        first.append(int(value.padding == "nan"))
+    if compiled is None and hasattr(value, "round_f32_to_tf32"):
+        first.append(int(value.round_f32_to_tf32))
     for part in [*first, *sizes]:
         yield name, part
 
@@ -209,3 +218,49 @@ def _location(lines: Sequence[SourceLine], offset: int) -> str:
     if position < 0 or not lines[position].line:
         return ""
     return f"{PurePath(lines[position].file).name}, line {lines[position].line}"
+
+
+def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:
+    """Return the tensor map of the descriptor `name` over the array `base`.
+
+    `compiled` has the box, the swizzle and the element type that Triton's compiler chose.
+
+    Errors: UsageError triton.descriptor.
+    """
+    words = [word for word, _, _ in ELEMENT_TYPES]
+    shape, strides = [int(n) for n in descriptor.shape], [int(n) for n in descriptor.strides]
+    extent = sum((size - 1) * step for size, step in zip(shape, strides, strict=True)) + 1
+    if extent > base.size:
+        raise UsageError(
+            f"{name} describes {extent} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
+            f"{base.size}",
+            code="triton.descriptor",
+        )
+    if compiled["fp4_padded"]:
+        shape[-1] *= 2
+    is_rounded = getattr(descriptor, "round_f32_to_tf32", False)
+    mode: dict[str, Any] = {"box": pad_to_five([int(n) for n in compiled["block_size"]][::-1])}
+    steps = [1] * len(shape)
+    if compiled.get("is_im2col"):
+        pixels, channels = (int(n) for n in compiled["block_size"])
+        mode = {
+            "im2col_lower": pad_to_five(descriptor.pixel_box_lower_corner[::-1])[:3],
+            "im2col_upper": pad_to_five(descriptor.pixel_box_upper_corner[::-1])[:3],
+            "channels_per_pixel": channels,
+            "pixels_per_column": pixels,
+        }
+        steps = [int(n) for n in descriptor.element_strides or steps]
+    fields = TensorMapFields(
+        rank=len(shape),
+        global_dim=pad_to_five(shape[::-1]),
+        global_stride=pad_to_five([step * int(compiled["elem_size"]) for step in strides[-2::-1]])[:4],
+        element_stride=pad_to_five(steps[::-1]),
+        elemtype=words.index("tf32") if is_rounded else int(compiled["elem_type"]),
+        swizzle=int(compiled["swizzle"]),
+        fill=FILLS.index(getattr(descriptor, "padding", "zero")),
+        **mode,
+    )
+    problems = fields.validate()
+    if problems:
+        raise UsageError(f"{name} cannot be a tensor map: {problems[0]}", code="triton.descriptor")
+    return TensorMap(base, fields)
