@@ -1,7 +1,5 @@
 """`python -m warploom`: the same as the `warploom` command."""
 
-from __future__ import annotations
-
 import sys
 
 from warploom.cli import main

@@ -4,8 +4,6 @@
 through `warploom.providers` (`docs/why/0010`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ClassVar, Literal
 

@@ -4,8 +4,6 @@ A lower layer never imports a higher layer. It requests an implementation by the
 package registers the implementations, because only the root may import every layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Version of the installed package, for modules that may not import the package root."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 

@@ -2,5 +2,3 @@
 
 The laboratory is a part of the repository but not of the wheel. `lab/README.md` lists its commands.
 """
-
-from __future__ import annotations

@@ -1,7 +1,5 @@
 """Entry point of `python -m warploom_lab`."""
 
-from __future__ import annotations
-
 import sys
 
 from warploom_lab.cli import main

@@ -1,7 +1,5 @@
 """Conversion of results to JSON data and back. Decoding evaluates no code."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """Kernels written in Python: one checked function call per PTX instruction."""
 
-from __future__ import annotations
-
 from warploom.author import ptx
 from warploom.author.control_flow import branch, forever, guarded, label, loop, otherwise, put, when, while_
 from warploom.author.errors import AuthorError

@@ -1,7 +1,5 @@
 """State of a kernel while its Python function runs: statements, registers, shared memory, lines."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Error messages for calls that match no instruction form: what was found, and what is legal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Translation of a PTX instruction into the author call that emits it, with the fewest keywords."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ The Python function of a kernel runs once, while the kernel is built. Python's o
 build time. The functions of this module emit labels and branches that choose and repeat when the kernel runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from typing import Any

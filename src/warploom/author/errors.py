@@ -1,7 +1,5 @@
 """Errors in kernels written in Python, and the Python expressions to which they point."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import linecache

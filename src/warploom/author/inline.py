@@ -3,8 +3,6 @@
 A slot is written `{name}` in the text. The value of the argument `name` replaces it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

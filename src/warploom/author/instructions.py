@@ -6,8 +6,6 @@ keywords. A literal word is a keyword with the value True (`ftz=True`). A type t
 registers, and a state space that is not given is the space of the address, if only one choice fits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any

@@ -3,8 +3,6 @@
 A slot is a position of the opcode that several words can fill. The rows of a form list the words that it can combine.
 """
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence

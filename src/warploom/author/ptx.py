@@ -3,8 +3,6 @@
 Editors read the file `ptx.pyi` beside this file. `warploom-lab pages` generates it from the forms.
 """
 
-from __future__ import annotations
-
 from warploom.author.inline import inline
 from warploom.author.instructions import Instruction, instruction
 from warploom.author.overloads import catalogue

@@ -1,7 +1,5 @@
 """Translation of a PTX module into author code, the Python code that builds the module."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Identity and synchronisation of threads: special registers, warps, named barriers, clusters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Legality of PTX: diagnostics for illegal instructions, with the reason and the legal alternatives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form

@@ -1,7 +1,5 @@
 """Body of a function for checks that follow its control flow: the instructions and their successors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.16.7.1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

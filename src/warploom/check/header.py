@@ -3,8 +3,6 @@
 Source: PTX ISA 11.1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 

@@ -6,8 +6,6 @@ instruction and on what its names refer to. They are reused in a changed body if
 same.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence

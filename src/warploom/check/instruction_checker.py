@@ -1,7 +1,5 @@
 """Check of single instructions against the Forms, in a scope, for a target and a PTX version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Check of a module: its declarations in the order of the text, and every statement of every function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from warploom.check import declarations

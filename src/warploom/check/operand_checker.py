@@ -1,7 +1,5 @@
 """Check of operands against the operand specifications of a Form: types, constants, state spaces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Markdown pages of instructions and rules, made from the Forms and the rule records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
 

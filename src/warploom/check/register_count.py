@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.19.5
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from warploom.check.body import Body

@@ -1,7 +1,5 @@
 """Kernel arguments that the command line states with `--arg`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """Entry point of the `warploom` command: its parser, its error messages and its exit status."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

@@ -1,7 +1,5 @@
 """`warploom author`: translate a PTX file to Python code that builds it again."""
 
-from __future__ import annotations
-
 import argparse
 
 from warploom.cli._options import OK, Add, read_text

@@ -1,7 +1,5 @@
 """`warploom completion`: print the script that completes the command line in a shell."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`warploom explain`: print the page of a rule, an instruction, an intrinsic, a builtin, or a number."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """`warploom init`: write a launch file for a kernel, from its PTX."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`warploom lower`: translate between compiler builtins, NVVM operations, LLVM calls and PTX."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

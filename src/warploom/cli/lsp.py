@@ -1,7 +1,5 @@
 """`warploom lsp`: the language server that editors start."""
 
-from __future__ import annotations
-
 import argparse
 
 from warploom.cli._options import OK, Add

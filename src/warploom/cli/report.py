@@ -1,7 +1,5 @@
 """`warploom report`: run a kernel and write a page about its execution, its costs and its findings."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

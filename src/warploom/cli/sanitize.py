@@ -1,7 +1,5 @@
 """`warploom sanitize`: run a kernel and report races, missing fences and missing waits."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """Spans, diagnostics and their rendering as text, JSON and SARIF."""
 
-from __future__ import annotations
-
 from warploom.diagnostics.diagnostic import (
     Diagnostic,
     Note,

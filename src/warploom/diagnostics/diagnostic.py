@@ -1,7 +1,5 @@
 """Diagnostics, the exceptions that carry them, and wordings that many messages share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """Diagnostics as text for a terminal, as JSON, and as SARIF 2.1.0 for editors and code scanners."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath

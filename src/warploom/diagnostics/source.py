@@ -1,7 +1,5 @@
 """Source texts and positions in them."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate

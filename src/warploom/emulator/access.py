@@ -10,8 +10,6 @@ Numba compiles a kernel again for each new array layout and dtype of an argument
 writeable arrays (see `uniform`). The address kernels then compile once, and the copy kernels once for each width.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ registers of 128 lanes. Copying them to a matrix before each multiplication and 
 than the multiplication.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field

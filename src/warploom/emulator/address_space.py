@@ -6,8 +6,6 @@ at GLOBAL_BASE. The generic address space maps shared memory at SHARED_WINDOW an
 are the CTA's rank in its cluster.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.special_registers import RESERVED
 
 GLOBAL_BASE = 0x7F00_0000_0000

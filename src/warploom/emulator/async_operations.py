@@ -5,8 +5,6 @@ memory of other CTAs) or "multiplication" (of warpgroups). Each channel has a qu
 another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """CTA barriers, with thread counts and reductions, and cluster barriers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

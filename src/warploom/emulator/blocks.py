@@ -5,8 +5,6 @@ computations before the first multiplication. The multiplications are then adjac
 (`link.Linker.find_runs`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from warploom.emulator.program import Program, Step

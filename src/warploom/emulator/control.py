@@ -1,7 +1,5 @@
 """Control flow of a batch: branches, calls, returns, and reconvergence for warp-wide instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

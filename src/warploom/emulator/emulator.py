@@ -1,7 +1,5 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes batches of their warps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ run, so its results do not depend on them. Each event has the program counter `p
 Warps, CTAs and slots of warp splits are identified by their indices among the resident CTAs.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

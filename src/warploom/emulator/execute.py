@@ -4,8 +4,6 @@ The launch alone determines the CTAs of each wave, and only global memory passes
 of a wave therefore does not depend on the process that runs it.
 """
 
-from __future__ import annotations
-
 import struct
 import time
 from collections import Counter

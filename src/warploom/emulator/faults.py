@@ -1,7 +1,5 @@
 """Errors that end a run, and the internal exception from which they are built."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

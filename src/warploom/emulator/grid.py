@@ -1,7 +1,5 @@
 """Shape of a launch, and the position of each resident warp in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linking of a program: operands of the syntax tree become registers, constants and addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace

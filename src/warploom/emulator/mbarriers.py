@@ -5,8 +5,6 @@ Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrival
 in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Global, constant and parameter memory is the arena. Local memory is one array wi
 `address_space` describes the addresses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Execution of matrix multiplications, which their records describe (`isa.model.multiplication`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Data model of a loaded kernel: its instructions and those of the device functions that it calls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Register pools of CTAs, to which warps release registers and from which they take some (setmaxnreg)."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import numpy as np

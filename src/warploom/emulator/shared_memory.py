@@ -1,7 +1,5 @@
 """Shared memory of the resident CTAs: one array of bytes, and its indices for shared addresses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """State of the resident warps, which the components of the emulator share as plain data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Progress and statistics of a run on the emulator."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

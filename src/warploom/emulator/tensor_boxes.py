@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """Compiled copies of tensor boxes between global and shared memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

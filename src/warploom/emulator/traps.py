@@ -1,7 +1,5 @@
 """Rules of the emulator, read from `traps.toml`: the diagnostics of kernels that it refuses or stops."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ consecutive, the value of a register is a view of the register file. Semantics t
 write. Shapes: (warps, 32) or broadcastable.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass

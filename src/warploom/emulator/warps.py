@@ -1,7 +1,5 @@
 """Warps at one instruction, as semantics functions see them (`isa.model.semantics.Warps`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -9,8 +9,6 @@
 NVIDIA's Python packages (cuda-core and cuda-bindings, extra `gpu`) are imported when a Gpu is opened.
 """
 
-from __future__ import annotations
-
 from warploom.gpu.device import Gpu, Kernel
 from warploom.gpu.driver import DeviceFault
 from warploom.gpu.logs import Resources

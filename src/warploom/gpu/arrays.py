@@ -7,8 +7,6 @@ cuda-core's view of it. An array in host memory becomes a NumPy array over the s
 # Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

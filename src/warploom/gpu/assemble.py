@@ -1,7 +1,5 @@
 """Assembly of PTX to GPU code, by the driver's assembler or by an installed ptxas."""
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

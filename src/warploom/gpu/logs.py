@@ -1,7 +1,5 @@
 """Findings and resources of kernels, read from the log of an assembler."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

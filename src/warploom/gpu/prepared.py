@@ -1,7 +1,5 @@
 """Prepared launches: each launch packs the arguments and makes one call of the driver."""
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from collections.abc import Callable, Mapping

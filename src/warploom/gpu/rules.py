@@ -1,7 +1,5 @@
 """Rules of launches on a GPU, as records of `rules.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Tensor maps in the hardware's format of 128 bytes, encoded by the driver."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -4,8 +4,6 @@ times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lam
 print(times["ours"].median, state(gpu))
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Matrix multiplication kernels for tensor cores, written with `warploom.author`."""
 
-from __future__ import annotations
-
 from warploom.kernels.ampere.plan import WarpTile
 from warploom.kernels.api import gemm, grouped_gemm
 from warploom.kernels.hopper.plan import BlockScales, Plan, Tile

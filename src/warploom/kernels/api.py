@@ -3,8 +3,6 @@
 # Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache

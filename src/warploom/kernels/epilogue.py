@@ -4,8 +4,6 @@ The accumulators of wgmma and mma have the same layout. In each 8 columns, a thr
 two neighbours of the row 8 below. Both pairs are in the same columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A plan determines the PTX of a kernel. Sizes, addresses and factors are argument
 swizzle of shared memory and the order of tiles in this module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any

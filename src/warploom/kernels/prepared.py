@@ -3,8 +3,6 @@
 Launches also need memory for the partial sums and flags of tiles that are cut along K.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Sizes, types and layouts of one matrix multiplication, read from its arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 

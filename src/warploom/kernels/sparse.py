@@ -5,8 +5,6 @@ at most one is nonzero. The compressed matrix stores half of each chunk. Four bi
 positions of the stored elements in the chunk.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from functools import cache

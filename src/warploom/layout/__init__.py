@@ -3,8 +3,6 @@
 The package has fragment maps, descriptors, swizzles, tensor maps, sparse metadata and scale factors.
 """
 
-from __future__ import annotations
-
 from warploom.layout.descriptor import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.instruction import InstructionDescriptor

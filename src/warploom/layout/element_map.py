@@ -1,7 +1,5 @@
 """Base class of the maps from matrix elements to registers, shared memory and tensor memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

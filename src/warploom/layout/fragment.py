@@ -3,8 +3,6 @@
 A map also copies elements between registers and matrices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

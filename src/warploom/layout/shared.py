@@ -1,7 +1,5 @@
 """Shared-memory maps, which state the byte and the bank of every element of a tile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Positions of sparse metadata and of block scale factors in registers, and the indices in metadata."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Shape, strides and element type of an array of NumPy, PyTorch, CuPy or JAX."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any, cast

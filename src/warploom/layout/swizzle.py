@@ -1,7 +1,5 @@
 """Shared-memory swizzles, which distribute the rows of a tile over the banks by an exclusive or."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar, cast
 
 import numpy as np

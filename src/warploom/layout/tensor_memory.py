@@ -4,8 +4,6 @@ Each CTA has a tensor memory of 128 lanes and up to 512 columns of 32 bits. A pa
 between their two tensor memories. In every formula `own` is the number of a row within its CTA.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

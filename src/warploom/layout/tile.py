@@ -1,7 +1,5 @@
 """Geometry of tensor copies: the offsets of the rows of a box in global and in shared memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod

@@ -5,8 +5,6 @@
 Only `server` uses the protocol and needs pygls.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from warploom.diagnostics import UsageError

@@ -1,7 +1,5 @@
 """Completion of opcodes with words that are legal on the target, and of operands with declared names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The incremental parse splits a text into pieces. A piece is one item of the module with the comments before the item.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from warploom.check.header import HEADER_ITEMS, check_header

@@ -1,7 +1,5 @@
 """Quick fixes: edits that carry out the hints of diagnostics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Text with syntax errors is not changed, and neither is a statement that contains a comment.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Hover information about a word: the page of an instruction's Form, or the declaration of a name."""
 
-from __future__ import annotations
-
 from warploom.check.pages import form_section, layouts
 from warploom.diagnostics import Span
 from warploom.isa.binding.nearest import fixes, spell

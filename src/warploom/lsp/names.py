@@ -3,8 +3,6 @@
 A piece is one item of the module, as `ptx.incremental_parse` defines it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Source: Language Server Protocol 3.17, Text Documents
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from itertools import accumulate

@@ -3,8 +3,6 @@
 Source: Language Server Protocol 3.17
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

@@ -3,8 +3,6 @@
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType

@@ -5,8 +5,6 @@ Each function evaluates the special function unit (`sfu`) and scales operands an
 them uint32 patterns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -8,8 +8,6 @@ Shapes: index, mask, values, compares and out (warps, 32).
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Shapes: at least one dimension, broadcast together. Operands that PTX treats as bits are unsigned arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,8 +1,6 @@
 """Matrix arithmetic without fused steps: chains of multiply-adds, integer sums and bit counts."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

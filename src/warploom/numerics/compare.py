@@ -3,8 +3,6 @@
 Shapes: any, broadcast together; results are boolean arrays. Source: setp, set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

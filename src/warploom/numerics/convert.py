@@ -6,8 +6,6 @@ patterns, tf32 numbers and pairs of f16 or bf16 numbers uint32 patterns.
 Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Literal, cast
 

@@ -6,8 +6,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import numpy as np
 
 from warploom.numerics._compile import elementwise, inlined

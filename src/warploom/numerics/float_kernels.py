@@ -8,8 +8,6 @@ b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefor
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportCallIssue=false
 
-from __future__ import annotations
-
 import numpy as np
 
 from warploom.numerics._compile import directed, elementwise, inlined, njit

@@ -11,8 +11,6 @@ is below the normal range after rounding to 24 bits. `sat` clamps to [0, 1] and 
 Source: floating-point instructions of the PTX ISA.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

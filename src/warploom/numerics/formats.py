@@ -1,7 +1,5 @@
 """Number formats: one table, from which decoding, encoding, ranges and special codes are derived."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

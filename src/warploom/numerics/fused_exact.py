@@ -5,8 +5,6 @@ block-scaled sums. Operand words are converted to uint32, so that Numba compiles
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -12,8 +12,6 @@ vectorisation.
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

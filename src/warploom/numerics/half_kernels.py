@@ -12,8 +12,6 @@ Only functions import this module, because it imports Numba.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportUnknownLambdaType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import numpy as np
 
 from warploom.numerics._compile import elementwise, inlined, pairwise

@@ -3,8 +3,6 @@
 Shapes: at least one dimension, broadcast together. Results wrap unless a docstring says otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -7,8 +7,6 @@ Only functions import this module, because it imports Numba.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

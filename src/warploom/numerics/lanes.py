@@ -4,8 +4,6 @@ Lane-wise semantics consist of operators and of these functions. An interpreter 
 compiler can trace them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Import on first use, for modules that import Numba (which takes most of a second)."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -5,8 +5,6 @@ arguments that differ between matrix units: L (products in one fused step), F (f
 the result.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from enum import Enum

@@ -11,8 +11,6 @@ subnormal if it is below the normal range after rounding to 11 bits. `sat` clamp
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ tests signed indices for negative values, which takes as long as the copy.
 # pyright: reportUnknownVariableType=false, reportUnknownParameterType=false, reportMissingParameterType=false
 # pyright: reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary
 longer than an addition over a batch of warps. Calls therefore run in a `contextvars` context that holds this setting.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextvars import copy_context

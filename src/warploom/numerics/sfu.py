@@ -9,8 +9,6 @@ The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over 
 `tests/evidence/approximate` describes the method and the comparisons with the GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

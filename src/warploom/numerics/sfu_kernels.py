@@ -9,8 +9,6 @@ Only functions import this module, because it imports Numba.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportUnknownLambdaType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -18,8 +18,6 @@ Special values
     A fused step that is zero or rounds to zero returns +0. Beyond the largest finite number it returns infinity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple

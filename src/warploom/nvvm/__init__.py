@@ -3,8 +3,6 @@
 A slot is the name of a modifier in the syntax of a Form. The `words` of an instruction map slots to modifiers.
 """
 
-from __future__ import annotations
-
 from warploom.nvvm.api import lower, protocol_warnings
 from warploom.nvvm.errors import LowerError
 

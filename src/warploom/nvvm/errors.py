@@ -1,7 +1,5 @@
 """Errors of lowering."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from warploom.diagnostics import UsageError, WarploomError

@@ -1,7 +1,5 @@
 """Pages of intrinsics, builtins and their numbers for `warploom explain`."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from warploom.check.pages import form_section

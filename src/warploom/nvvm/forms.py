@@ -3,8 +3,6 @@
 The groups follow from the operands of the forms, so they stay right when an instruction file merges or splits forms.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from warploom.isa.instructions import (

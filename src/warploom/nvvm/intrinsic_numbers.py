@@ -6,8 +6,6 @@ The compiler numbers intrinsics in the order of their names, so a few numbers de
 the text gives only the first and the last number. `describe` refuses the numbers between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

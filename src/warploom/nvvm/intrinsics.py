@@ -8,8 +8,6 @@ in the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names
 name of a modifier in the syntax of a form.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

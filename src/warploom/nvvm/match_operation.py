@@ -5,8 +5,6 @@ and optional operands after another, until its lowering equals the instruction. 
 once and used in both directions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

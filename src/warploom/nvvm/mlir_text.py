@@ -1,7 +1,5 @@
 """MLIR text parsed to a verified module, with the span of each operation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

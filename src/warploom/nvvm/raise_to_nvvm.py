@@ -7,8 +7,6 @@ constant. After a label, it is replaced only if no other instruction writes the 
 family that has no operation becomes inline PTX with the values that it reads and writes.
 """
 
-from __future__ import annotations
-
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

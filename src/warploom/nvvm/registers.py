@@ -1,7 +1,5 @@
 """Register names for the values of one function."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

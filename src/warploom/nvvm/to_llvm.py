@@ -1,7 +1,5 @@
 """Lowering of the nvvm dialect to the llvm dialect: calls of intrinsics, and inline PTX otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm

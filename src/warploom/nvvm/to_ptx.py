@@ -1,7 +1,5 @@
 """Lowering of the nvvm and llvm dialects to PTX: functions, parameters and operations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

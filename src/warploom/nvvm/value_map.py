@@ -4,8 +4,6 @@ A register that no raised instruction writes is an argument of the function, and
 element of a result is extracted at its first use. An operation that uses all elements in order uses the result itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,3 +1,1 @@
 """Observers of a launch: sanitizer, trace and profile. Each receives the events of the emulator."""
-
-from __future__ import annotations

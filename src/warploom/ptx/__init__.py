@@ -1,7 +1,5 @@
 """Parser and printer of the PTX language. The parser accepts any opcode."""
 
-from __future__ import annotations
-
 from warploom.ptx.cursor import PtxSyntaxError
 from warploom.ptx.node import Node
 from warploom.ptx.operands import (

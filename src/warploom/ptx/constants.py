@@ -3,8 +3,6 @@
 Source: PTX ISA 4.5 (constants), 5.4.4 (initializers)
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace

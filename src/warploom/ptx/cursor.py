@@ -1,7 +1,5 @@
 """Cursor over the tokens of a source: lookahead, syntax errors, and recovery after an error."""
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError

@@ -3,8 +3,6 @@
 Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

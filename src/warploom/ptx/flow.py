@@ -3,8 +3,6 @@
 The caller states which statements jump or leave the function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial, reduce
 

@@ -6,8 +6,6 @@ change and move. In a function with an edit, the parser reuses the statements th
 block.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

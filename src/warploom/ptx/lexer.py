@@ -4,8 +4,6 @@ The parser reads most statements of a function body with one match of `STATEMENT
 through the tokens of `TOKEN`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

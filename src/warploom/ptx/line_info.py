@@ -1,7 +1,5 @@
 """Source lines from which PTX was compiled, according to its `.file` and `.loc` directives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 from tokens and reports its errors.
 """
 
-from __future__ import annotations
-
 import re
 
 from warploom.diagnostics import Span

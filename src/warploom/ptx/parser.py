@@ -4,8 +4,6 @@ One pattern match reads a common statement of a function body. All other stateme
 find every error. After an error, the parser continues with the next statement.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

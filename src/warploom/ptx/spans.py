@@ -1,7 +1,5 @@
 """Positions of the opcode words and operands of an instruction, computed from its text."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from warploom.diagnostics import Source, Span

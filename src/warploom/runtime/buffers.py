@@ -1,7 +1,5 @@
 """Buffers of a launch file: generated from a distribution and a seed, or read from a `.npy` file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

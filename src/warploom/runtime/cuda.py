@@ -1,7 +1,5 @@
 """Launches on a GPU. The emulator takes no part in them."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Literal
 

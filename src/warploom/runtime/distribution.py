@@ -1,7 +1,5 @@
 """Distribution of work over the workers of a cluster: its interface, and reports about each worker."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

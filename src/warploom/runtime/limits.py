@@ -1,7 +1,5 @@
 """Limits of a launch: the kernel's directives and the architecture's capacity."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from math import prod

@@ -5,8 +5,6 @@ error of the result is at most K * u * (|A| |B|), plus half a unit in the last p
 worst-case bounds, not typical errors: a result outside them is wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast

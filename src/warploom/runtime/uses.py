@@ -5,8 +5,6 @@ is an address if it is moved, added or converted between address spaces from an 
 on a number is a number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

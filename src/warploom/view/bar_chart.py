@@ -1,7 +1,5 @@
 """SVG bar chart of two series. A panel has several groups, and a group has one bar of each series."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Pages of `explain`: rules, instructions, intrinsics, builtins and numbers."""
 
-from __future__ import annotations
-
 from warploom.diagnostics import UsageError, did_you_mean
 
 __all__ = ["Page", "explain"]

@@ -1,7 +1,5 @@
 """HTML pages that consist of one file, which contains the data, the style rules and the scripts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from html import escape

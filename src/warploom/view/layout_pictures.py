@@ -1,7 +1,5 @@
 """Pictures of layouts: an SVG document with one cell per element, and an interactive HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 

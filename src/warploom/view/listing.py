@@ -1,7 +1,5 @@
 """Lines of a kernel's PTX text with the costs that a profile recorded for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from warploom.diagnostics import Source, UsageError

@@ -1,7 +1,5 @@
 """Report of a run on one HTML page: summary, findings, timeline, costs of accesses and listing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """SVG documents with an accessible title and description, for light and dark themes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 

@@ -7,8 +7,6 @@ An experiment is one instruction in a kernel of its own, which runs with many ra
     recorded = sample(experiments(["mma"]), "cuda", seed=1)  # the GPU's results, for comparisons without the GPU
 """
 
-from __future__ import annotations
-
 from warploom_lab.campaign.experiment import Difference, Experiment, Outcome, compare
 from warploom_lab.campaign.sample import Sample, differing, sample
 from warploom_lab.campaign.selection import FAMILIES, experiments

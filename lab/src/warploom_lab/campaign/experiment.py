@@ -3,8 +3,6 @@
 A case is one set of inputs of the instruction. One warp or one warpgroup executes each case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """PTX templates for the kernels around one instruction, read from the sections of `harness.ptx`."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from string import Template

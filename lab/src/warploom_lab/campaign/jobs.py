@@ -5,8 +5,6 @@ They are at module level so that any process can import them.
 Each function takes the data that all tasks share, a task, and a progress callback, which these short tasks do not use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Experiments for instructions that copy matrices to or from memory, or multiply from shared memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

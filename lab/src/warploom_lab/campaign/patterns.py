@@ -3,8 +3,6 @@
 The patterns depend on the seed only, and are equal on every computer and with every version of NumPy.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Slots are the words that the modifiers of an opcode take, by the name of the modifier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
 

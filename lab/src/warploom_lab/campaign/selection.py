@@ -1,7 +1,5 @@
 """Selection of experiments by family, form or instruction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from warploom import isa  # declares every form

@@ -1,7 +1,5 @@
 """Random copies through tensor maps, and random tensor maps that are legal or nearly legal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random

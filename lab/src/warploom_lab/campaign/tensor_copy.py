@@ -1,7 +1,5 @@
 """Tensor copies on a GPU and on the emulator, and the comparison of the resulting memory."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

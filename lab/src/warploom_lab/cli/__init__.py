@@ -1,7 +1,5 @@
 """The `warploom-lab` command: one module for each verb, which handles arguments and output only."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`warploom-lab evidence`: query external tools again and write the records of their answers."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 

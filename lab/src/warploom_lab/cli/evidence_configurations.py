@@ -1,7 +1,5 @@
 """`warploom-lab evidence configurations`: checker, sanitizer and ptxas findings for the GEMM kernels."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Callable

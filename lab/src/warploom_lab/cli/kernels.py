@@ -1,7 +1,5 @@
 """`warploom-lab kernels`: compile kernels with Triton, Gluon and nvcc, and run them on the emulator."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

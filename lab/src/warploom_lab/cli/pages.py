@@ -1,7 +1,5 @@
 """`warploom-lab pages`: write the generated files of the repository."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

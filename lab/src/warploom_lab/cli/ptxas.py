@@ -1,7 +1,5 @@
 """`warploom-lab ptxas`: print the verdicts of NVIDIA's assembler on PTX statements."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Verbs of the command line, exit statuses, tables and progress bars."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence

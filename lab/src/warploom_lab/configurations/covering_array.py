@@ -3,8 +3,6 @@
 A choice takes one value from each axis of a space, such as one tile and one result type.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

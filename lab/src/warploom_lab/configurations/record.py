@@ -1,7 +1,5 @@
 """Record of the trials of GEMM kernels: a JSON file to which each update adds the missing trials."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

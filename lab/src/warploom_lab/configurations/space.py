@@ -4,8 +4,6 @@ The axes contain every field of a plan that changes the text of a kernel. The co
 plan is legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any

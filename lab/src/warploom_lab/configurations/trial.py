@@ -1,7 +1,5 @@
 """Trials of the kernel of one plan: the checker, ptxas, and a small sanitized run on the emulator."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from functools import lru_cache

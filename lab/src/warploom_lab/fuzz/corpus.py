@@ -1,7 +1,5 @@
 """Seed corpus of the fuzzer: statements of every form, and distinct statements from compiled PTX."""
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 from pathlib import Path

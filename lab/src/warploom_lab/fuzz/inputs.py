@@ -4,8 +4,6 @@ Most inputs are a module head with a few statements, which are fast and reach mo
 repeat one part many times. Mutations change statements, tokens, opcode words and single characters.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Properties of `parse` and `check` that must hold for every input."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

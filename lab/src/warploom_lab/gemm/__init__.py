@@ -7,8 +7,6 @@ A new feature of `gemm` needs a field of `Case` with random values in `case.py`,
 arithmetic in `expected.py`.
 """
 
-from __future__ import annotations
-
 from warploom_lab.gemm.case import Case, case, cases
 from warploom_lab.gemm.comparison import (
     Outcome,

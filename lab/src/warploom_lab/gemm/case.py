@@ -1,7 +1,5 @@
 """Random calls of `gemm` and `grouped_gemm`; each depends on the seed and its number only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Comparison of one matrix multiplication on a GPU with float64 and, bit for bit, with the emulator."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

@@ -6,8 +6,6 @@ products. A sum of numbers with random signs has about this magnitude, and the m
 cancel.
 """
 
-from __future__ import annotations
-
 from math import ceil, sqrt
 from typing import Any, cast
 

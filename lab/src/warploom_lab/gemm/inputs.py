@@ -1,7 +1,5 @@
 """Input arrays of a case: random matrices inside larger memory whose other bytes form NaNs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil

@@ -1,7 +1,5 @@
 """Functions that run one case of `compare gemm`, at module level so that any process can import them."""
 
-from __future__ import annotations
-
 from warploom_lab.gemm.comparison import Outcome, Task, compare
 from warploom_lab.gemm.record import Recorded
 

@@ -5,8 +5,6 @@ from its declaration in the dialect: every word of its attributes, with and with
 space. A multiplication is generated from the rows of its Forms, which give the number of registers of its matrices.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Instructions of a PTX module in a normal form, for the comparison of Warploom's PTX with llc's."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

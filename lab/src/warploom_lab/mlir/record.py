@@ -6,8 +6,6 @@ The record is a file of xz-compressed JSON lines, one for each operation. `recor
 the commands.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import re

@@ -1,7 +1,5 @@
 """Tools of MLIR and LLVM: mlir-opt, mlir-translate and llc."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,3 +1,1 @@
 """Instructions and error messages of nvcc for calls of builtins, and the record of these answers."""
-
-from __future__ import annotations

@@ -4,8 +4,6 @@ The record is xz-compressed text with one line for each call: target, call, and 
 messages.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 from collections import Counter

@@ -1,3 +1,1 @@
 """Generated files: reference pages, editor stubs, shell completions, pictures and notebook outputs."""
-
-from __future__ import annotations

@@ -1,7 +1,5 @@
 """Pictures of `docs/architecture.md`: the layers of the package, and the steps of a launch."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 import tomllib

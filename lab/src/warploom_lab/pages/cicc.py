@@ -3,8 +3,6 @@
 The tables are in `cicc.toml`: the rows of the reference text, corrections by row and column, and reasons.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache

@@ -9,8 +9,6 @@ r"""Code blocks of a Markdown page, in order: code to run, files to save, and ex
   its last command.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 # argparse has no public way to list the parsers of the verbs.
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportMissingTypeStubs=false
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

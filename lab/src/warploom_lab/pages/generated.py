@@ -1,7 +1,5 @@
 """Generated files of the repository, and their comparison with the files of the checkout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

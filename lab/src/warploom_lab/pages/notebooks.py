@@ -7,8 +7,6 @@ One Jupyter kernel runs all notebooks. Pictures are written but not compared.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false, reportOptionalMemberAccess=false
 
-from __future__ import annotations
-
 import asyncio
 import difflib
 import os

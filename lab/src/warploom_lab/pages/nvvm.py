@@ -1,7 +1,5 @@
 """Pages of `docs/nvvm/dialect`, generated from the operations of the dialect."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 

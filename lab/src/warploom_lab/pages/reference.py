@@ -3,8 +3,6 @@
 They are in `docs/isa`, `docs/rules` and `docs/nvvm`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Type stubs of the functions that author instructions, for editors: one overload for each Form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from warploom.author.overloads import Candidate, catalogue, python_name

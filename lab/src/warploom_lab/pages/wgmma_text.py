@@ -3,8 +3,6 @@
 The corrections come from MLIR 22 and ptxas 13.1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -9,8 +9,6 @@ A probe is one or more PTX statements. A point is a release of ptxas, a target a
 `CachedAssemblers.judge_all` takes many probes with their points. From a shell: `warploom-lab ptxas "ret;"`.
 """
 
-from __future__ import annotations
-
 from warploom_lab.ptxas.assembler import WHEELS, Assembler, Verdict, provide
 from warploom_lab.ptxas.cached import CachedAssemblers, Question
 from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, point

@@ -6,8 +6,6 @@ of their targets, and on every target. Changed instructions are judged at the ne
 capabilities.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

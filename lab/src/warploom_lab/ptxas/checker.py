@@ -6,8 +6,6 @@ Many probes form one module, which is parsed once and checked for many targets a
     checker([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warploom.check.header import find_target

@@ -3,8 +3,6 @@
 Slots are the words that the modifiers of an opcode take, by the name of the modifier.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Operands of an instruction with one change: count, vector, register type, constant, address or name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 

@@ -5,8 +5,6 @@ A point is a release of ptxas, a target and a PTX version.
 The same seed gives the same probes as long as the Forms do not change.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Container, Iterable, Sequence
 

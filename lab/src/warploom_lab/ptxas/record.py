@@ -12,8 +12,6 @@ A file is xz-compressed text. Equal verdicts give equal bytes:
 `by_lines` and `by_text` turn a function that checks whole modules into a `judge`.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 from collections import Counter

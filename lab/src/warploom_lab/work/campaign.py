@@ -7,8 +7,6 @@ After an interruption the same call runs the missing tasks and returns the same 
 tasks run, are in `executors.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass

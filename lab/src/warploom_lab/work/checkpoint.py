@@ -6,8 +6,6 @@ during a write, the next start drops the incomplete last line. A file with any o
 unchanged.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

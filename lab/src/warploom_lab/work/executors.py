@@ -1,7 +1,5 @@
 """Executors of campaigns: threads and processes of this computer, and workers of a Dask cluster."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed

@@ -1,7 +1,5 @@
 """Processes that run one task at a time; a crash or hang of one process does not affect the others."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

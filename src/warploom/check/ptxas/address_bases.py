@@ -3,8 +3,6 @@
 Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 
 from warploom.check.ptxas import forms, memory_forms

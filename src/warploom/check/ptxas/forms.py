@@ -3,8 +3,6 @@
 Source: answers of ptxas 12.9 to 13.5
 """
 
-from __future__ import annotations
-
 from warploom.check.ptxas.tolerated import ExtensionForm
 from warploom.isa.instructions import mma, sparse
 from warploom.isa.instructions.bulk import SIZES

@@ -7,8 +7,6 @@ predicates, special registers or constants may be illegal.
 Source: answers of ptxas 12.9 and 13.1 for each Form, operand and target
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ ptxas refuses all other such words.
 Source: answers of ptxas 12.9 to 13.1 for each Form and each word of the language
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

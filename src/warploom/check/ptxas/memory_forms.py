@@ -6,8 +6,6 @@ for integers.
 Source: answers of ptxas 12.9 to 13.5
 """
 
-from __future__ import annotations
-
 from warploom.check.ptxas.tolerated import ExtensionForm
 from warploom.isa.instructions.tcgen05_mma import GROUPS, INTEGER, KEPT, SHIFTED, multiplication_operands
 from warploom.isa.model.operands import address, bits_as_unsigned, inout, inp, out

@@ -3,8 +3,6 @@
 ptxas accepts such an instruction because it ignores or moves a word, or because an extension Form matches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ times. Each Form has rules such as `<form>/target`, whose records all Forms shar
 example of such a record gives.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

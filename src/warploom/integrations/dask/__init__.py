@@ -1,7 +1,5 @@
 """Distribution of launches and of independent tasks over the workers of a Dask cluster (extra `farm`)."""
 
-from __future__ import annotations
-
 from warploom.integrations.dask.grid import run_grid
 from warploom.integrations.dask.tasks import map_tasks
 

@@ -1,7 +1,5 @@
 """Compatibility checks between a Dask worker and this process: release, Python, extras, files, memory."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import re

@@ -9,8 +9,6 @@ updates a word. Numba would count references to three arrays at each call of a s
 threads would take half as long again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

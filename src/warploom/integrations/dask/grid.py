@@ -1,7 +1,5 @@
 """Execution of a grid on several Dask workers. Each task runs some waves, and the results are merged."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
 
-from __future__ import annotations
-
 import atexit
 import json
 import logging

@@ -8,8 +8,6 @@ The sanitizer has a stricter rule, because it reports a conflict only if one pro
 access a byte only if both only read it, or if both only change it by the same reduction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

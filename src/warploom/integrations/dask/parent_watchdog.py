@@ -4,8 +4,6 @@ Dask loads this file as a preload module of the scheduler and of the nannies. Th
 the scheduler and the nannies may not find it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from threading import Thread

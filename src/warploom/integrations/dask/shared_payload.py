@@ -1,7 +1,5 @@
 """Packed form of the object that all tasks share. It is sent to other hosts, and mapped on this host."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import pickle

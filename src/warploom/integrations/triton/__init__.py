@@ -4,8 +4,6 @@ Triton compiles to PTX without a GPU. This package replaces Triton's driver by a
 emulator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 

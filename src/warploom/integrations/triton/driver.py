@@ -1,7 +1,5 @@
 """Triton driver whose GPU is the emulator, and its installation in Triton."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Launches on the emulator of kernels that Triton has compiled."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence

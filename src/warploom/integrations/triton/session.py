@@ -3,8 +3,6 @@
 # A caller may pass anything, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. A *fix* i
 legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -3,8 +3,6 @@
 A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from warploom.isa.binding.nearest import respell

@@ -1,7 +1,5 @@
 """Lookup of the layouts of an instruction's operands, by opcode and operand name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

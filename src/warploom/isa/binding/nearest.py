@@ -7,8 +7,6 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word
 *fix* is a change that makes an opcode legal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Assignment of an instruction's operands to a Form's specifications, and messages for misfits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

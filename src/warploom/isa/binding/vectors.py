@@ -5,8 +5,6 @@ The register `.reg .v2 .f32 %v` in `ld.v2.f32 %v, [a]` stands for `{%v.x, %v.y}`
 Source: PTX ISA 5.4.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

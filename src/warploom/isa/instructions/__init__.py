@@ -1,7 +1,5 @@
 """Instructions of PTX, with one file for each family. The import of the package declares every Form."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.3.8 to 9.7.3.22, 9.7.4.9, 9.7.4.10.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.9.25.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -6,8 +6,6 @@ addresses act one after the other.
 Source: PTX ISA 9.7.13.5 to 9.7.13.7.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import permutations

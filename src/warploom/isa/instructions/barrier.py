@@ -6,8 +6,6 @@ take effect.
 Source: PTX ISA 9.7.13.1 to 9.7.13.4.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Barrier, Fence, Slots, slot_or
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import address, immediate, inp, out, pred_in

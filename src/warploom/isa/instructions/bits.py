@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.1.14 to 9.7.1.22, 9.7.8.7 to 9.7.8.9, 9.7.9.7.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word

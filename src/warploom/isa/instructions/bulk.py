@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.9.25.4, 9.7.9.25.5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ The emulator starts all clusters of a launch at once, and executes none of these
 Source: PTX ISA 9.7.13.18.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import address, inp, out, pred_out

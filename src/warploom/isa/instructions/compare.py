@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.6, 9.7.7.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.12, 9.7.13.13, 9.7.19.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Allocate, Collective, Control, Flow
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import OperandSpec, immediate, inp

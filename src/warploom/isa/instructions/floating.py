@@ -5,8 +5,6 @@
 Source: PTX ISA 9.7.3.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from warploom.isa.model.form import Form

@@ -3,8 +3,6 @@
 A *fragment* is the part of a matrix that one thread holds in a vector of registers.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

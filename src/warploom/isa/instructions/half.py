@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.4, 9.7.5.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import inp, out

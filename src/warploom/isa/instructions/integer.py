@@ -5,8 +5,6 @@
 Source: PTX ISA 9.7.1, 9.7.2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from warploom.isa.model.effects import Flow

@@ -1,7 +1,5 @@
 """Copies of operands per lane, and operations of single lanes that take effect later."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

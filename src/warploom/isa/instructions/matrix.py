@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.14.5.15 to 9.7.14.5.17.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.13.15.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.effects import Arrive, Wait, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import address, inp, out, pred_out, sink

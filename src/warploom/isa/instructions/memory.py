@@ -6,8 +6,6 @@ order, and all threads see its result at once.
 Source: PTX ISA 9.7.9.8 to 9.7.9.24.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.14.3, 9.7.14.5.14.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

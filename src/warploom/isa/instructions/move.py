@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.9.3, 9.7.9.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from warploom.isa.model.effects import Flow

@@ -5,8 +5,6 @@ The emulator has one device, and executes none of these instructions.
 Source: PTX ISA 9.7.9.14, 9.7.9.25.7, 9.7.9.25.8.
 """
 
-from __future__ import annotations
-
 from warploom.isa.instructions.bulk import BYTE_MASK, GLOBAL, SHARED, SIZE
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form

@@ -1,7 +1,5 @@
 """Reduction operations of atomics and bulk copies, as functions of old memory contents and operands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial

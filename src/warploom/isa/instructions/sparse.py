@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.14.6.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from warploom.isa.instructions.fragments import fragment, metadata_layout, metadata_of, product, selectors

@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.17.
 """
 
-from __future__ import annotations
-
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import immediate, inout, inp, out
 

@@ -6,8 +6,6 @@ An address in tensor memory is a 32-bit register with the lane in its upper half
 Source: PTX ISA 9.7.16.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from math import prod

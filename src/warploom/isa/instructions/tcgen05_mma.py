@@ -7,8 +7,6 @@ are therefore known only if the user gives this value. The emulator executes non
 Source: PTX ISA 9.7.16.10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ The emulator executes the copies that exist on sm_90.
 Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

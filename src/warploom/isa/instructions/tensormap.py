@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.9.26, 9.7.13.15.
 """
 
-from __future__ import annotations
-
 from typing import LiteralString, cast
 
 import numpy as np

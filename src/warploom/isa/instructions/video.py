@@ -6,8 +6,6 @@ selectors, nor the Forms without semantics.
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from warploom.isa.model.effects import Flow

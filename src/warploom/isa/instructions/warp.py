@@ -3,8 +3,6 @@
 Source: PTX ISA 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

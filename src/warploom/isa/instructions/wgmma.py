@@ -5,8 +5,6 @@ A is in shared memory or in registers, and B is in shared memory.
 Source: PTX ISA 9.7.15.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Literal

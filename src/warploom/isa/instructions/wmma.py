@@ -5,8 +5,6 @@ The loads and stores define the layout of the matrices in registers.
 Source: PTX ISA 9.7.14.4.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

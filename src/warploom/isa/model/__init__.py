@@ -1,3 +1,1 @@
 """Model of a PTX instruction: the Form, its operands, its effects and its semantics."""
-
-from __future__ import annotations

@@ -3,8 +3,6 @@
 Source: CUDA programming guide, technical specifications per compute capability.
 """
 
-from __future__ import annotations
-
 SHARED_KIB = {
     70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 88: 99, 89: 99,
     90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99,

@@ -7,8 +7,6 @@ there, or "". A field of type `Rule` holds a PTX word, the name of a slot whose 
 computes the word from all slots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ Lane-wise semantics are pure functions of lane values. The interpreter evaluates
 (warps, 32).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from inspect import signature
 from operator import attrgetter

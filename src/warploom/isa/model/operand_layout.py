@@ -1,7 +1,5 @@
 """Layout of the matrix that an operand holds in registers, shared memory or tensor memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 

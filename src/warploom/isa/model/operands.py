@@ -5,8 +5,6 @@ the name of a slot whose word is the type, or as a function of the slots. The nu
 ways. Syntax that ptxas accepts beyond the manual is declared in `check/ptxas/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal

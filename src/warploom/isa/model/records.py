@@ -5,8 +5,6 @@ record later. Observers read the copied ranges from the same record. Arrays have
 of warps. Elements of inactive lanes have no meaning.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -7,8 +7,6 @@ that are wider than the value.
 Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Signature of a kernel: its entry, its parameters and its directives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warploom.diagnostics import UsageError

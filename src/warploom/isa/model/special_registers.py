@@ -3,8 +3,6 @@
 Source: PTX ISA 10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

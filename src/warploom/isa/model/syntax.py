@@ -8,8 +8,6 @@ A *slot* is a word of the syntax line that stands for one of several words of an
 the Form's table, or is a composite spelling such as `m{m}n{n}k{k}`. Every other word is a literal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ the row. A cell of the column `gone`, such as `6.4@sm_70`, is the PTX version th
 target on which the row was removed.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ Values of packed formats, of tf32, and of floating-point formats narrower than 3
 patterns. `numerics` implements their arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Grid and arguments of the Ampere kernel for arrays in host or GPU memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

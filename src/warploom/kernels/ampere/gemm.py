@@ -7,8 +7,6 @@ multiply them by mma. They store D by way of the same shared memory.
 # Annotations of a kernel's parameters are PTX types.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownVariableType=false
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ All threads copy tiles of A and B into stages. A stage is a part of shared memor
 tiles. A step is 32 bytes of K. A warp loads the fragments of a step while it multiplies those of the step before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

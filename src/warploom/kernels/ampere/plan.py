@@ -1,7 +1,5 @@
 """Plan of the GEMM kernel for sm_80 and later: the tile of a CTA, and the tiles of its warps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

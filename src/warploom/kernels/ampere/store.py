@@ -4,8 +4,6 @@ The threads exchange elements in a swizzled buffer without bank conflicts, so th
 neighbouring threads store neighbouring bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

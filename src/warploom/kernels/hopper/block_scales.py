@@ -4,8 +4,6 @@ A thread has two rows and some columns of a tile. It loads its scales from globa
 next block while the tensor cores multiply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, gcd

@@ -7,8 +7,6 @@ different parts of K and share nothing in L2. The constants were fitted to times
 after a rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod

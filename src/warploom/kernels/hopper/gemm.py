@@ -9,8 +9,6 @@ the same time.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Main loop of a consumer, which multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any

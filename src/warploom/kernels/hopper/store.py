@@ -6,8 +6,6 @@ always writes a whole box. Therefore the threads themselves store the last rows 
 boxes at the unaligned end of rows element by element.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any

@@ -10,8 +10,6 @@ With grouped rows, each tile belongs to one group, and all tiles are whole. The 
 The producer and each consumer search them independently.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

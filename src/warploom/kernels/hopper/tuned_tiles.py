@@ -5,8 +5,6 @@
 The whole file is validated before an entry is used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

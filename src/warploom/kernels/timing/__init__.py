@@ -1,3 +1,1 @@
 """Timing of GEMM kernels on a GPU in comparison with cuBLAS, and the search for the fastest tiles."""
-
-from __future__ import annotations

@@ -1,7 +1,5 @@
 """Reference libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparisons."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable

@@ -1,7 +1,5 @@
 """Timing of our GEMM and a library's in one run, in alternation, with the same matrices and clocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Search for the fastest tile of a problem on a GPU, among the best tiles of the cost model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

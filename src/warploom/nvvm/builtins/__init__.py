@@ -4,8 +4,6 @@ builtin_named("__hmma_m16n16k16_ld_a").number      # 678
 builtin_numbered(744).name                         # "__bmma_m8n8k128_mma_xor_popc_b1"
 """
 
-from __future__ import annotations
-
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin, Parameter, builtin_named, builtin_numbered
 
 __all__ = ["BUILTINS", "Builtin", "Parameter", "builtin_named", "builtin_numbered"]

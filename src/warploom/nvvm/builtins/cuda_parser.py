@@ -11,8 +11,6 @@ Outside a function, undeclared names are parameters of a kernel, with the types 
 pointers of a kernel point to global memory. The pointers of a `__device__` function point to an unknown space.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from math import prod
 

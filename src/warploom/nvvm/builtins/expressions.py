@@ -1,7 +1,5 @@
 """Parser for expressions of CUDA C, with constant folding as in the compiler."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Lowering of a builtin's call in CUDA C or MLIR text to PTX, or to the nvvm and llvm dialects."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.dialects import llvm

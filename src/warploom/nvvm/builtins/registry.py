@@ -4,8 +4,6 @@ A row of ROWS is one shape of one unit, and its operations have consecutive numb
 the matrix, the element types and the C types of the parameters. The reference text is a description of cicc.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

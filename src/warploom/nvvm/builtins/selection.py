@@ -1,7 +1,5 @@
 """Instruction selection for a builtin's call, with the checks and messages of the compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

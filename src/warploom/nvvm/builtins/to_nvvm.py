@@ -4,8 +4,6 @@ The C call has pointers to fragments; the operation has their registers. The fun
 the builtin reads, and its result is the value that the builtin writes.
 """
 
-from __future__ import annotations
-
 import re
 
 from xdsl.dialects import llvm

@@ -4,8 +4,6 @@ The instruction is word for word the compiler's. Loads read the fragments throug
 space that the compiler knows. A warpgroup multiplication follows a fence and precedes a commit and a wait.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 

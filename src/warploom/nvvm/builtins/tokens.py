@@ -1,7 +1,5 @@
 """Tokens of CUDA C text, with their spans."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """MLIR's nvvm dialect in xDSL: operations with their text, their legality and their PTX."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Attributes of the dialect: enumerations with MLIR's cases, and named extents of matrices."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast

@@ -1,7 +1,5 @@
 """Asynchronous copies of bytes: nvvm.cp.async and the bulk copies."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import I32, I64, IntAttr, IntegerAttr, UnitAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def

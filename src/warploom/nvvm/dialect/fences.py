@@ -1,7 +1,5 @@
 """Memory fences: the operations whose names begin with nvvm.fence, and nvvm.memory.barrier."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import i32
 from xdsl.irdl import operand_def, opt_prop_def, prop_def
 

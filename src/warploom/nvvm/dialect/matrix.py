@@ -1,7 +1,5 @@
 """Matrices between shared memory and registers: nvvm.ldmatrix and nvvm.stmatrix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I32, IntegerAttr, i32

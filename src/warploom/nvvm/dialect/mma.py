@@ -4,8 +4,6 @@ MLIR writes `A[...] B[...] C[...]` and further operands by name, then the attrib
 and C. The forms give the number of registers of each matrix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self

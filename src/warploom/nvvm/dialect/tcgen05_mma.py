@@ -1,7 +1,5 @@
 """Multiplication in tensor memory: the operations whose names begin with nvvm.tcgen05.mma."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Thread coordination: barriers of clusters and warps, elections, register counts, grids, launches."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import I32, IntegerAttr, UnitAttr, i1, i32, i128
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 

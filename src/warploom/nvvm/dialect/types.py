@@ -1,7 +1,5 @@
 """Types of values: their PTX registers, their elements, and the address spaces of pointers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

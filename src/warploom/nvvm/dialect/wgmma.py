@@ -1,7 +1,5 @@
 """Warpgroup multiplication: the operations whose names begin with nvvm.wgmma."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

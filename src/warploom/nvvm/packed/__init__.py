@@ -1,7 +1,5 @@
 """Packed operand words of NVIDIA's compiler: their fields, encoding, decoding and display."""
 
-from __future__ import annotations
-
 from warploom.nvvm.packed.fields import Field, FieldRow, PackedWord
 from warploom.nvvm.packed.matrix import CONFIG, MMA, MOVE
 from warploom.nvvm.packed.tcgen05 import COLLECTOR, MODIFIERS, SCALED

@@ -15,8 +15,6 @@ A field with names is encoded from a name or its number, and decoded to the name
 the width of their word, raise an error at import.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

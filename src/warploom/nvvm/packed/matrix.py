@@ -6,8 +6,6 @@ async load" describe the same two words: their entries belong to builtins of SM 
 under other names.
 """
 
-from __future__ import annotations
-
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 

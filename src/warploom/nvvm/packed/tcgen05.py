@@ -1,7 +1,5 @@
 """Packed words of a tcgen05 multiplication: modifiers, collector mode, and scaled operands."""
 
-from __future__ import annotations
-
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 KINDS = {0: "mxf4nvf4", 1: "f8f6f4", 2: "mxf8f6f4", 3: "f16", 4: "i8", 5: "tf32", 7: "mxf4"}

@@ -1,7 +1,5 @@
 """Profiles: executions of each instruction, and the cost of its accesses to shared and global memory."""
 
-from __future__ import annotations
-
 from warploom.observe.profile.data import ROW, Profile, Tile
 from warploom.observe.profile.profiler import Profiler, sectors, wavefronts
 

@@ -1,7 +1,5 @@
 """Data model of a profile: counts for each instruction, and the tiles of asynchronous instructions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

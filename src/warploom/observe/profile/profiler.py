@@ -7,8 +7,6 @@ request it. A second word of the same bank takes a second wavefront. Global memo
 four to a line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,3 +1,1 @@
 """Sanitizer: races, missing fences and waits, and wrong uses of mbarriers in the run of a kernel."""
-
-from __future__ import annotations

@@ -10,8 +10,6 @@ each other CTA of the cluster, as a record. The entries of `reads` and `async_re
     async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

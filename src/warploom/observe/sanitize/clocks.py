@@ -29,8 +29,6 @@ a warp, which read the same address in one instruction. OBJECT stands for all la
 although only some of them execute the test.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 A wave is the set of CTAs that the emulator runs at the same time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warploom.emulator.events import Launch, Resident

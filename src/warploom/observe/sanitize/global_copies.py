@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """Reads and writes of global memory by bulk copies, row by row. Bytes outside of a tensor are omitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ The shadow has the last write of each granule of 4 bytes, and its last two reads
 `clocks` defines the parts of vector clocks and the kinds of records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

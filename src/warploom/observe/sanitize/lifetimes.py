@@ -4,8 +4,6 @@
 The check finds accesses to the shared memory of another CTA that may not have started, or may have exited.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """mbarrier objects: their locations, their phases, and findings on their use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ The checks find instructions that access registers of a multiplication in flight
 and undefined metadata of sparse multiplications.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@
 A weak load is optimistic if a compare-and-swap at the same address checks its value later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

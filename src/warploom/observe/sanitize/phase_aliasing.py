@@ -13,8 +13,6 @@ warp and each CTA barrier has a row. Each mbarrier has two: the clock that its a
 and the clock that a complete phase lets warps acquire.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ the rule. They follow the statements of `setup` in the kernel of `example.ptx`, 
 buffer and a tensor map. `threads` is the number of threads of a CTA, and `cluster` the number of CTAs of a cluster.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

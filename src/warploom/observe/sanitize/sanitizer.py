@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """Shadow of shared memory: the last accesses to each granule of 4 bytes, and findings on new accesses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 Copies read tensor maps through a proxy of their own. A kernel that changes a map needs fences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ bits from sources to results as their Form declares (`Flow`). Instructions that 
 values between lanes do not propagate them, because compilers leave unused parts of such words unwritten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """Traces of runs, as NumPy data (`Trace`) and as files for the trace viewer Perfetto."""
 
-from __future__ import annotations
-
 from warploom.observe.trace.chrome import Trace
 from warploom.observe.trace.data import Cta, Kind
 from warploom.observe.trace.recorder import EVENTS, Recorder

@@ -5,8 +5,6 @@ so that no arrow points backwards: an issue comes before an arrival, an operatio
 a wait ends after the operation that ends it (see `tracks.FINEST`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Data model of a trace: a table of events, and arrows between the events."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any

@@ -1,8 +1,6 @@
 # pyright: reportUnknownMemberType=false
 """mbarriers of a trace: their phases, the arrivals at them, and the waits for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Asynchronous operations in flight: copies and multiplications, from their issue to their effect."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

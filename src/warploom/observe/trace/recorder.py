@@ -1,7 +1,5 @@
 """Recorder: an observer that records the events of some CTAs as a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

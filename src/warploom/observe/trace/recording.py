@@ -1,7 +1,5 @@
 """State that the parts of the recorder share: the table of events, the recorded CTAs, and the clock."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

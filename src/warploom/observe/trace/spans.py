@@ -1,7 +1,5 @@
 """Runs and waits of warps: the range of steps in which each warp split runs or waits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tracks of a drawn trace, with one event at a time on each track, and the names of the events."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass
 from typing import Any
