@@ -71,7 +71,9 @@ def run_campaign(
     *,
     needs: Requirements | None = None,
 ) -> list[Result]:
-    """Return every result, computed by `local(workers)` or on the Dask workers that --workers names.
+    """Run a campaign on this computer or on the Dask workers that --workers names; return every result.
+
+    `local` receives a number of workers and returns the executor for this computer.
 
     `needs` are packages and files that each Dask worker must have.
 
