@@ -167,7 +167,8 @@ def multiply(
 ) -> Request:  # fmt: skip
     """Return the request for a matrix multiplication.
 
-    `layout` has n for a row-major operand and t for a transposed operand.
+    `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
+    for each of A and B: n for row-major and t for transposed.
     """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
@@ -208,7 +209,10 @@ def through_tensors(
     name: str, target: int, dtype: str, size: tuple[int, int, int], tile: tuple[int, int, int],
     *, warps: int = 4, stages: int = 3, persist: int = 0, special: bool = False,
 ) -> Request:  # fmt: skip
-    """Return the request for a product A B^T whose operands are read through tensor maps of the host."""
+    """Return the request for a product A B^T that reads A and B through tensor maps of the host.
+
+    `size` and `tile` are (M, N, K).
+    """
     m, n, k = size
     tc = dtype if dtype in ("fp16", "bf16", "fp32") else "fp16"
     case = Case(
