@@ -57,7 +57,7 @@ def _program(plan: AnyPlan) -> Program:
 def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
     """Assemble the kernel of a plan and return [registers, bytes of spills, message, …].
 
-    If ptxas refuses the kernel, the registers are 0.
+    If ptxas refuses the kernel, the number of registers is 0.
     """
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
@@ -104,7 +104,7 @@ class Instance:
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
     """Return a multiplication of four tiles with partial tiles at the edges.
 
-    For clusters of four CTAs it has two tiles.
+    For clusters of four CTAs the multiplication has two tiles.
     """
     rng, tile = np.random.default_rng(seed), plan.tile
     hopper = isinstance(plan, Plan)
@@ -216,8 +216,8 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
 def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
     """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
 
-    With `cut`, two clusters split all tiles but one along K, unless the plan has groups. Otherwise each cluster takes
-    several tiles.
+    With `cut`, two clusters run and split all tiles but one along K. A plan with groups splits no tile. Without `cut`,
+    a cluster may execute several tiles but splits none.
     """
     problem_instance = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
@@ -238,7 +238,10 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch of a launch and its operands, compressed if the plan is sparse."""
+    """Return the dispatch and the operands of a launch; if the plan is sparse, A is compressed.
+
+    `cut` has the same sense as in `run_instance`.
+    """
     arrays = small.arrays
     if not isinstance(plan, Plan):
         return AmpereDispatch(problem_of(arrays.a, arrays.b), plan), arrays
