@@ -103,7 +103,7 @@ class Case:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that the case uses, by which reports count cases."""
+        """Names of the features that the case uses. Reports count the cases with each feature."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
         storages = (("A", self.a_storage), ("B", self.b_storage), ("C", self.c_storage), ("out", self.out_storage))
         features = {

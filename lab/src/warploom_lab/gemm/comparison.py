@@ -91,9 +91,10 @@ def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozense
 
 
 def warm_up(tasks: Iterable[Task]) -> None:
-    """Run cases on the emulator until each feature of the tasks has occurred, which compiles its code.
+    """Run cases on the emulator until each feature of the tasks has occurred.
 
-    Processes that compile the same code at the same time would overwrite each other's cache files.
+    The runs compile the emulator's code and store it in the cache on the disk. Processes that compile the same code at
+    the same time would overwrite each other's cache files.
     """
     seen: set[str] = set()
     for task in tasks:
@@ -133,14 +134,17 @@ def lost(task: Task) -> Outcome:
 
 
 def is_reusable(outcome: Outcome) -> bool:
-    """Return True if the process can run another case, which it cannot after an error."""
+    """Return True if the process that produced an outcome can run another case.
+
+    A process whose case ended with an error cannot run another case.
+    """
     return not outcome.lost
 
 
 class Runner:
     """Runner of one case, with the same kernel and partition on every device.
 
-    Without a `partition` the case selects it.
+    Without a `partition` the case selects the tile and the schedule.
     """
 
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
@@ -174,7 +178,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch of the first run, so that every device runs the same one.
+        """Return the dispatch of the first run, so that every device runs the same dispatch.
 
         Tuned tiles of a GPU are not used.
         """

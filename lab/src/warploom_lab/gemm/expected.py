@@ -165,9 +165,9 @@ def _activated(name: str, x: Floats) -> Floats:
 
 
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-    """Return D clamped to the range of its type, and the allowed error.
+    """Return D clamped to the range of its type, and the allowed error of each element.
 
-    The allowed error is `wrong`, the error before rounding, plus half an ulp.
+    `wrong` is the allowed error before rounding. The returned error is `wrong` plus half an ulp.
     """
     if case.result == "s32":
         return d, np.zeros_like(d)
