@@ -1,8 +1,9 @@
 """Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
-Each operation is in a function of its own. An operation whose operand types are independent of each other is generated
-from its declaration in the dialect: every word of its attributes, with and without optional operands, pointers in each
-space. A multiplication is generated from the rows of its Forms, which give the number of registers of its matrices.
+Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
+operation is generated from its declaration in the dialect. The generated operations have every word of the attributes,
+pointers in each state space, and occur with and without optional operands. A multiplication is generated from the rows
+of its Forms, which give the number of registers of its matrices.
 """
 
 from __future__ import annotations
@@ -453,7 +454,10 @@ _MOST = 14
 
 
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
-    """Yield legal operations of every family; the seed selects among them."""
+    """Yield legal operations of every family, selected by the seed.
+
+    `most` limits the operations that are generated from one declaration of the dialect.
+    """
     for kind in OPERATIONS:
         if kind in FROM_FORMS:
             make, count = FROM_FORMS[kind]

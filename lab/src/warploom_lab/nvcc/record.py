@@ -166,7 +166,7 @@ def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case
 def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
     """Return the calls in batches, one for each CUDA C++ file.
 
-    A call that `lower` refuses gets a file of its own, because such calls end most compilations at the first error.
+    A call that `lower` refuses gets a file of its own, because most compilations end at the first error of such a call.
     """
     by_target: dict[str, list[Case]] = {}
     for case in calls:
