@@ -1,6 +1,6 @@
 """PTX of a Form's instructions: opcodes from slots, operands from operand specifications.
 
-Slots are the words that the modifiers of an opcode take, by the name of the modifier.
+Slots map the name of each modifier of an opcode to the word that the modifier has in one instruction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ANY_LENGTH = 4
 class Writer:
     """Writer of operands, which gives each operand its own registers.
 
-    With `indirect`, a function is called through a register.
+    With `indirect`, the operand for a called function is a register instead of a name.
     """
 
     used: Counter[str] = field(default_factory=Counter[str])
