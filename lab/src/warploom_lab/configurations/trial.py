@@ -198,10 +198,10 @@ def _activated(value: Any, activation: str) -> Any:
 
 
 def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
-    """Return the number of wrong elements of D.
+    """Return the number of wrong elements of the result D.
 
-    An element must equal the exact value, rounded once. After an approximate activation it must be near the exact
-    value.
+    `expected` is the exact D before activation and rounding. Each element must equal the exact value, rounded once.
+    After an approximate activation the element must be near the exact value.
     """
     most = _LARGEST.get(plan.d, np.inf)
     exact = np.clip(_activated(expected, plan.epilogue.activation), -most, most)

@@ -190,7 +190,10 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the given partition, or with the tile and schedule that the case selects."""
+        """Return the dispatch with the given partition, or with the tile and schedule that the case selects.
+
+        `usual` is the dispatch of the cost model.
+        """
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
@@ -212,7 +215,10 @@ def _at(choices: list[Any], place: float) -> Any:
 
 
 def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
-    """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles."""
+    """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles.
+
+    `schedule` is the schedule of the cost model. `split` is True if tiles may be split.
+    """
     cluster = plan.tile.cluster
     for clusters in (1, 3):
         if clusters * cluster <= schedule.ctas:
@@ -228,7 +234,10 @@ def digest(d: NDArray[Any]) -> str:
 
 
 def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
-    """Return a message about elements outside D that the kernel wrote, or ""."""
+    """Return a message about elements outside D that the kernel wrote, or "".
+
+    `before` is the memory around D before the kernel ran.
+    """
     if before is None or made.memory is None or made.inside is None:
         return ""
     outside = ~made.inside

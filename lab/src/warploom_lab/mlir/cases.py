@@ -96,7 +96,8 @@ class Case:
 class OperationSpec:
     """Parts of an operation: groups of operand types, result types and properties.
 
-    `constants` gives a value to each operand that must be a constant, by the operand's index.
+    `operands` has one group of types for each operand of the declaration. `constants` maps the index of each operand
+    that must be a constant to the value of the constant.
     """
 
     kind: type[dialect.Operation]

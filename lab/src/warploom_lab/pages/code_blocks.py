@@ -67,7 +67,11 @@ class Step:
 
 
 def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> Iterator[Step]:
-    """Yield the commands of a block with their expected outputs."""
+    """Yield the commands of a block with their expected outputs.
+
+    `line` is the line of the page at which the text begins. `status` is the exit status of the last command. `reason`
+    explains why the commands are not run, or is "". `prompt` is True if commands follow `$ `.
+    """
     step: Step | None = None
     continued = False
     for number, row in enumerate(text.splitlines(), line):

@@ -135,8 +135,8 @@ class Assembler:
     ) -> dict[int, Verdict]:
         """Return the verdicts on refused probes after a second run with the probes in reverse order.
 
-        After some probes ptxas reports wrong errors for the following ones. A probe whose message changes with the
-        order is assembled in a module of its own.
+        `messages` has the first message of each refused probe by its index. After some probes ptxas prints wrong errors
+        for the following probes. A probe whose message changes with the order is assembled in a module of its own.
         """
         found: dict[int, Verdict] = {}
         pending = [k for k in sorted(messages, reverse=True) if _is_about(messages[k], probes[k])]
@@ -157,7 +157,8 @@ class Assembler:
     ) -> dict[int, Verdict]:
         """Return the verdict on the probe at which ptxas stopped reading, by its index.
 
-        If that probe alone is accepted, return the verdict on every pending probe, each from a module of its own.
+        `pending` has indices of `probes`, and `aborting` is the position of the probe in `pending`. If the probe is
+        accepted in a module of its own, return the verdict on every pending probe, each from a module of its own.
         """
         suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:

@@ -120,7 +120,10 @@ def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], wr
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:
-    """Return the words of the opcode, without the modifiers that are absent."""
+    """Return the words of the opcode, without the modifiers that are absent.
+
+    `order` replaces the order of the words in the syntax line.
+    """
     words = (slots[word.slot] if word.slot else word.literal for word in order or form.syntax.words)
     return [word for word in words if word]
 

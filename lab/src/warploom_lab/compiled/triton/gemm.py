@@ -151,7 +151,11 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 
 
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
-    """Return the request to compile a Triton function for a target and to run it as the case describes."""
+    """Return the request to compile a Triton function for a target and to run it as the case describes.
+
+    `warps` and `stages` are the options `num_warps` and `num_stages` of Triton. `constants` are the values of the
+    constexpr parameters.
+    """
     case.name = f"{case.name}_sm{target}"
     return {
         "fn": fn, "target": target, "case": case, "constants": constants,
