@@ -83,7 +83,11 @@ class TensorCase:
 
 
 def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
-    """Return elements near a tie of two tf32 numbers, or a mixture of infinities, NaNs and finite numbers."""
+    """Return elements with special values, one for each random word.
+
+    If `kind` is "ties", the elements are f32 numbers near a tie of two tf32 numbers. Otherwise they are a mixture of
+    infinities, NaNs and finite numbers. `word` is the element type and `bits` its width.
+    """
     found = patterns.patterns(word, "normal", raw)
     if kind == "ties":
         found = found & np.uint64(0xFFFF_E000) | np.uint64(0x0FFF) + raw % np.uint64(3)

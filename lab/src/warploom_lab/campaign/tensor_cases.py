@@ -194,7 +194,10 @@ def _large(made: TensorMapFields) -> TensorMapFields:
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
-    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first."""
+    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first.
+
+    `made` is the tensor map.
+    """
     size = made.element_bits // 8
     step = max(16 // size, 1) if not made.interleave else 1
     choice = rng.random()

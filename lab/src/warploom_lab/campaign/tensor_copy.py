@@ -93,7 +93,7 @@ def answer(case: TensorCase, device: str) -> Answer:
 
 
 def _refusal(made: TensorMapFields, device: str) -> str:
-    """Return the message with which a device refuses a tensor map, or "" if it accepts the map."""
+    """Return the message with which a device refuses a tensor map, or "" if the device accepts the map."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
         # The driver of an H200 refuses elements narrower than a byte, which come with sm_100.
@@ -226,7 +226,7 @@ def is_reusable(outcome: TensorOutcome) -> bool:
 
 
 def is_reusable_after(real: Answer) -> bool:
-    """Return True if the process that received this result can use its GPU for another case."""
+    """Return True if the process that got the result `real` from its GPU can run another case."""
     return real.verdict not in ("trapped", "failed")
 
 
