@@ -31,7 +31,7 @@ def out(dtype: str, *shape: int, **options: Any) -> Spec:
 
 
 def scalar(dtype: str, value: float) -> Spec:
-    """Return the description of a scalar argument."""
+    """Return the description of a scalar argument with the type `dtype`."""
     return {"kind": "scalar", "dtype": dtype, "value": value}
 
 

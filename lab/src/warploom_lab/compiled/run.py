@@ -158,7 +158,7 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
 def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
     """Run the kernels whose names contain one of the words; without words, run all.
 
-    Return 1 if a kernel failed, otherwise 0.
+    `folder` has the compiled kernels and the descriptions of their launches. Return 1 if a kernel failed, otherwise 0.
     """
     signal.signal(signal.SIGALRM, _on_alarm)
     kinds: dict[str, list[int]] = {}

@@ -172,7 +172,9 @@ def multiply(
     """Return the request for a matrix multiplication.
 
     `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
-    for each of A and B: n for row-major and t for transposed.
+    for each of A and B: n for row-major and t for transposed. `group` is the number of tile rows that neighbouring
+    programs compute, and `split` the number of programs that share the sum of a tile. `mask` bounds the loads.
+    `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`, or -1 for the default.
     """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
@@ -215,7 +217,8 @@ def through_tensors(
 ) -> Request:  # fmt: skip
     """Return the request for a product A B^T that reads A and B through tensor maps of the host.
 
-    `size` and `tile` are (M, N, K).
+    `size` and `tile` are (M, N, K). `persist` is the number of programs of a persistent kernel, or 0 for one program
+    for each tile. `special` selects warp specialisation.
     """
     m, n, k = size
     tc = dtype if dtype in ("fp16", "bf16", "fp32") else "fp16"
