@@ -104,7 +104,10 @@ def findings(entry: Entry) -> list[str]:
 
 
 def _write(path: Path, tried: list[Kernel], ptxas: Assembler | None, command: str) -> None:
-    """Write the record as JSON with one kernel on each line."""
+    """Write the record as JSON with one kernel on each line.
+
+    `command` is the command line that made the record.
+    """
     head = {
         "about": "Findings of the checker, of the emulator under each schedule, and of ptxas (registers, spills) for "
         "GEMM kernels",

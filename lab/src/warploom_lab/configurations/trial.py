@@ -144,7 +144,7 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
 
 
 def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
-    """Return D before rounding, in float64, which represents all intermediate results exactly."""
+    """Return D before rounding. Float64 represents all intermediate results exactly."""
     a: NDArray[Any] = arrays.a.astype(np.float64)
     b: NDArray[Any] = arrays.b.astype(np.float64)
     epilogue, ends = plan.epilogue, arrays.ends
@@ -173,7 +173,10 @@ def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
 
 
 def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
-    """Return the scale factor of each product in one block of 128 elements along K."""
+    """Return the scale factors of the products in one block of 128 elements along K.
+
+    Shapes: the result broadcasts to `shape`, the shape of D.
+    """
     if not isinstance(plan, Plan):
         return 1.0
     factor: Any = 1.0
