@@ -138,7 +138,10 @@ def dask_pool(
 
 
 def map_on_dask(job: TaskFunction, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
-    """Run tasks without shared data on Dask workers and yield (task number, result) as they finish."""
+    """Run tasks on Dask workers and yield (index of the task, result) as the tasks finish.
+
+    The tasks share no data. `job` runs one task, and `workers` names the Dask cluster.
+    """
     from warploom_lab.work.campaign import Campaign
 
     def unchanged(value: Any) -> Any:
