@@ -154,7 +154,7 @@ class _Placement:
 def _placement(shape: tuple[int, ...], itemsize: int, storage: str) -> _Placement:
     """Return the placement of a matrix whose rows begin at multiples of 16 bytes.
 
-    `storage` is a value of `Case.out_storage`.
+    `shape` and `itemsize` describe the matrix, and `storage` is a value of `Case.out_storage`.
     """
     *planes, rows, columns = shape
     step = _ROW // itemsize
