@@ -183,7 +183,7 @@ _LANES = (4, 8)
 
 
 def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[OperationSpec]:
-    """Yield up to `most` distinct legal operations that match a declaration of the dialect."""
+    """Yield up to `most` distinct legal operations of the class `kind`, selected by the seed."""
     chance = random.Random(f"{kind.name} {seed}")
     seen: set[object] = set()
     found = 0
