@@ -95,7 +95,10 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
-    """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`."""
+    """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`.
+
+    `counts` has the number of verdicts at each point.
+    """
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
     versions: Counter[Version] = Counter()
