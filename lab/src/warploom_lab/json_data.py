@@ -61,7 +61,7 @@ def decode(kind: Any, data: Any) -> Any:
 
 
 def expect_type(kind: Any, value: Any) -> Any:
-    """Return the value, or raise TypeError if its type is not exactly `kind`."""
+    """Return the value; raise TypeError if the type of the value is not exactly `kind`."""
     if type(value) is not kind:
         raise TypeError(f"found {value!r}, expected {kind.__name__}")
     return value

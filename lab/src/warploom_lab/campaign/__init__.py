@@ -1,6 +1,6 @@
 """Comparison of instructions on a GPU and on the emulator, bit for bit.
 
-An experiment is one instruction in a kernel of its own, which runs with many random inputs:
+An experiment is a kernel around one instruction. The kernel runs with many random inputs:
 
     for experiment in experiments(["mma"]):
         compare(experiment, cases=1024, seed=1)              # -> Outcome, with the first difference

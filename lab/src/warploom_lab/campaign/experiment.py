@@ -22,11 +22,11 @@ Arrays = dict[str, Array]
 class Operand:
     """Array that the kernel of an experiment reads or writes.
 
-    `shape` is the part of the array that belongs to one thread of a case, or to the whole case if the array is
-    `memory`. `draws` is the shape of the random 64-bit words for one case. `make` turns (kind of input, random words)
-    into values; the kinds are listed in `patterns.KINDS`. Without `make` the array starts with zeros.
+    `make` turns a kind of input from `patterns.KINDS` and random 64-bit words into the initial values of the array.
+    Without `make` the array starts with zeros.
 
-    Shapes: `make` receives (cases, *draws) and returns (cases, *shape).
+    Shapes: `shape` is the shape of the array for one case. `draws` is the shape of the random words for one case.
+    `make` receives (cases, *draws) and returns (cases, *shape).
     """
 
     dtype: str
@@ -39,9 +39,10 @@ class Operand:
 class Experiment:
     """Kernel around one instruction, with the arrays that it reads and writes.
 
-    `operands` has the arrays in the order of the kernel's parameters. `outputs` names the arrays to compare. They
-    include `memory` if the instruction writes shared memory. A CTA executes `cases_of_block` cases with `threads`
-    threads each.
+    `form` is the name of the Form, `instruction` the text of the instruction, and `kernel` the PTX module. `operands`
+    has the arrays by name, in the order of the kernel's parameters. `outputs` names the arrays to compare. If the
+    instruction writes shared memory, `outputs` includes the array `memory`. A CTA executes `cases_of_block` cases with
+    `threads` threads each.
 
     Units: `shared` memory in bytes.
     """
@@ -61,7 +62,7 @@ class Experiment:
         return self.form.partition(".")[0]
 
     def make(self, cases: int, seed: int) -> Arrays:
-        """Return an array for each operand: random inputs, and zeros for outputs.
+        """Return the array of each operand by name: random values for inputs, and zeros for outputs.
 
         Consecutive cases have consecutive kinds of input from `patterns.KINDS`.
         """
@@ -83,7 +84,7 @@ class Experiment:
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
         """Run the kernel on a copy of the arrays and return the outputs by name.
 
-        `device` is "cpu" for the emulator or "cuda".
+        `device` is "cpu" for the emulator or "cuda". `launch` receives `workers`.
         """
         copies = {name: array.copy() for name, array in arrays.items()}
         cases = len(next(iter(copies.values())))
@@ -104,7 +105,7 @@ class Experiment:
 class Difference:
     """First output that differs between a GPU and the emulator: its location and both values.
 
-    `thread` is -1 for an output in shared memory, and `register` is then a byte offset.
+    For an output in shared memory, `thread` is -1 and `register` is a byte offset.
 
     Units: `width` in bits.
     """

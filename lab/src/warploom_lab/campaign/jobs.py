@@ -2,7 +2,8 @@
 
 They are at module level so that any process can import them.
 
-Each function takes the data that all tasks share, a task, and a progress callback, which these short tasks do not use.
+Each function takes the data that all tasks share, a task, and a progress callback. The tasks are short, so the
+functions do not call it.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,10 @@ Report = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Selection of every Nth experiment for the named families, forms and instructions."""
+    """Selection of experiments by the names of families, forms and instructions.
+
+    Without `names`, the default families are selected. With `every` = N, every Nth experiment is selected.
+    """
 
     names: tuple[str, ...] = ()
     every: int = 1
@@ -46,7 +50,7 @@ def _experiments(names: tuple[str, ...], every: int) -> tuple[Experiment, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Selected experiments with the number of cases and the seed of their inputs."""
+    """Selected experiments, with the number of cases of each and the seed of their inputs."""
 
     selection: Selection
     cases: int
@@ -54,7 +58,10 @@ class Inputs:
 
 
 def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
-    """Run the experiment with this index on the GPU of this machine and on the emulator, and compare."""
+    """Compare an experiment on the GPU of this machine with the emulator.
+
+    `number` is the index of the experiment in the selection.
+    """
     experiment = shared.selection.experiments()[number]
     try:
         return compare(experiment, shared.cases, shared.seed)
@@ -63,13 +70,19 @@ def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
 
 
 def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _report: Report) -> int:
-    """Return the index of the first case whose result on the emulator differs from the sample, or -1."""
+    """Return the index of the first case whose result on the emulator differs from the sample, or -1.
+
+    `number` is the index of the experiment in the selection.
+    """
     selection, recorded = shared
     return next((case for _, case in differing(recorded, [selection.experiments()[number]])), -1)
 
 
 def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch | None:
-    """Return the difference between the emulator's output of a small kernel and the record, or None."""
+    """Compare the emulator's output of a small kernel with the record; return None if they are equal.
+
+    `key` is the `SmallKernel.key` of the kernel.
+    """
     return next(mismatches(shared, kernels([key])), None)
 
 
@@ -79,14 +92,14 @@ def run_tensor_copy(_shared: None, task: TensorTask, _report: Report) -> TensorO
 
 
 def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
-    """Return the digest of the emulator's answer to a tensor copy."""
+    """Return the digest of the result of a tensor copy on the emulator."""
     return emulated_answer(case).digest()
 
 
 def tensor_copy_against_sample(_shared: None, task: tuple[TensorCase, int], _report: Report) -> tuple[str, str] | None:
-    """Return None if the emulator's answer to a tensor copy has the recorded digest.
+    """Compare the emulator's result of a tensor copy with a recorded digest; return None if they agree.
 
-    Otherwise return the emulator's verdict and message.
+    A task is a case and the recorded digest. If the digests differ, return the emulator's verdict and message.
     """
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()

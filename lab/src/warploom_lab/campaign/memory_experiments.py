@@ -85,13 +85,19 @@ def _shared_kernel(kernel: Kernel, body: list[str], fixed: Mapping[str, int]) ->
 
 
 def _address(kernel: Kernel, name: str, space: str, make: Make, draws: tuple[int, ...]) -> str:
-    """Add a 64-bit register with an address for each thread and return its name."""
+    """Add a 64-bit register with an address for each thread, and return the register's name.
+
+    `space` is the state space of the address. `make` turns random words of the shape `draws` into byte offsets.
+    """
     operand = Operand("u4", (kernel.threads, 1), draws or (1,), make)
     return _wide_register(kernel, name, operand, f"{space} address", 4)
 
 
 def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size: int) -> str:
-    """Add a 64-bit register that the kernel loads from an array, and return its name."""
+    """Add a 64-bit register that the kernel loads from an array, and return the register's name.
+
+    `load` names the section of `harness.ptx` that loads the register. `size` is the number of bytes for each thread.
+    """
     kernel.operands[name] = operand
     kernel.declarations += [f"    .reg .b64 %{name}0;", f"    .reg .b64 %at_{name};"]
     kernel.loads.append(part("pointer", operand=name, bytes=size))
@@ -100,7 +106,7 @@ def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size:
 
 
 def _row_of_each_lane(_: str, raw: patterns.Raw) -> Array:
-    """Return the byte offset of a matrix row for each lane, random and distinct."""
+    """Return the byte offset of a random matrix row for each lane; no two lanes of a case share a row."""
     return np.argsort(raw, axis=1, kind="stable")[:, :WARP, None] * _LINE
 
 
@@ -115,7 +121,7 @@ def _shape_of(slots: Slots) -> tuple[int, int, int]:
 
 
 def _common_start(_: str, raw: patterns.Raw) -> Array:
-    """Return a random byte offset that all lanes share."""
+    """Return a random byte offset for each case, which is the same in all lanes."""
     starts = raw % np.uint64(_COPY_MEMORY // 4 // _ALIGNMENT) * np.uint64(_ALIGNMENT)
     return np.broadcast_to(starts[:, :, None], (len(raw), WARP, 1))
 
@@ -196,7 +202,10 @@ def _uniform_predicate(_: str, raw: patterns.Raw) -> Array:
 
 
 def _descriptor(kernel: Kernel, name: str, slots: Slots, transposed: bool) -> str:
-    """Add a register with the descriptor of a random matrix in shared memory and return its name."""
+    """Add a register with the descriptor of a random matrix in shared memory; return the register's name.
+
+    `name` is the name of the operand. `transposed` is True if K is not the contiguous axis of the matrix.
+    """
     element = slots[f"{name[0]}type"]
     rows = 64 if name[0] == "a" else int(slots["n"])
     line = k_of(slots["shape"]) * TYPE_BITS[element] // 8

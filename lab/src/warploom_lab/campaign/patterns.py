@@ -89,6 +89,8 @@ def _floats(number_format: Format, kind: str, raw: Raw) -> Patterns:
 def registers(element: str, kind: str, register_bits: int, raw: Raw) -> Patterns:
     """Return registers filled with packed elements; each element is made from one random word.
 
+    `element` is the type of an element, `kind` a word of KINDS, and `register_bits` the width of a register.
+
     Shapes: `raw` is (…, elements of a register); the result is (…).
     """
     bits = container_bits(element)

@@ -1,6 +1,6 @@
 """Experiments for instructions whose operands are registers, predicates and constants.
 
-Slots are the words that the modifiers of an opcode take, by the name of the modifier.
+Slots map the name of each modifier of an opcode to the word that the modifier has in one instruction.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ _BLOCK = 4  # warps in a CTA
 
 
 def slots_of(form: Form) -> Iterator[Slots]:
-    """Yield the slots of a form that are legal on the target.
+    """Yield the slots of a form that are legal on the target ARCH.
 
     Yield none if the emulator cannot execute the form.
     """
@@ -49,7 +49,8 @@ def slots_of(form: Form) -> Iterator[Slots]:
 def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
     """Yield (slots, values of the immediate operands) for each legal opcode of a form.
 
-    Each opcode occurs with up to four choices of values. If there are more choices, opcodes get different ones.
+    Each opcode occurs with up to four choices of immediate values. If more than four choices exist, the opcodes get
+    different ones.
     """
     names = [name for name, spec in form.operands.items() if spec.kind == "immediate"]
     for number, slots in enumerate(slots_of(form)):
@@ -95,7 +96,10 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 def filler(
     spec: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
-    """Return the shape of the random words for one register, and a function from these words to its bits."""
+    """Return (shape, function) for the random bits of one register.
+
+    The function turns random words of this shape into the bits of the register. `element_word` is the element type.
+    """
     if spec.type_word(slots) == "pred":
         return (), lambda _, raw: (raw & np.uint64(1)).astype(np.uint8)
     bits = max(bits_of(spec.type_word(slots)), 8)
@@ -129,7 +133,13 @@ class Kernel:
         make: Callable[[str, patterns.Raw], Array] | None = None,
         load: str = "load",
     ) -> str:
-        """Add the registers and the array of an operand and return the operand as PTX."""
+        """Add an operand to the kernel and return its text in the instruction.
+
+        The operand consists of `count` registers, or of one register without braces if `count` is 0. The kernel loads
+        the registers from an array in global memory, stores them there, or both, as `access` ("read", "write" or
+        "both") says. `make` turns random words, `draws` for each register, into the initial values of the array. `load`
+        names the section of `harness.ptx` that loads one register.
+        """
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits
         size = bits // 8
@@ -159,7 +169,10 @@ class Kernel:
 
 
 def add_register(kernel: Kernel, name: str) -> str:
-    """Add a register operand, filled with values of its element type, and return the operand as PTX."""
+    """Add an operand in registers to the kernel and return its text in the instruction.
+
+    `name` is the name of the operand in the Form. The registers are filled with values of the operand's element type.
+    """
     form, slots = kernel.form, kernel.slots
     spec = form.operands[name]
     draws, make = filler(spec, element(form, name, slots), slots)

@@ -66,7 +66,7 @@ def opened(path: Path, content: str) -> Generator[Mapping[str, Array]]:
 
 
 def names_in(arrays: Mapping[str, Array]) -> list[str]:
-    """Return the array `names`, which holds one name on each line."""
+    """Return the names in the array `names`, a text with one name on each line."""
     return arrays["names"].item().decode().split("\n")
 
 
@@ -78,7 +78,10 @@ def key(experiment: Experiment) -> str:
 def sample(
     experiments: Iterable[Experiment], device: str, seed: int, progress: Callable[[str], Any] | None = None
 ) -> Sample:
-    """Run the first 64 cases of each experiment on a device and return the digests of the outputs."""
+    """Run the first 64 cases of each experiment on a device and return the digests of the outputs.
+
+    `progress` receives the name of each experiment before it runs.
+    """
     found: dict[str, Digests] = {}
     for experiment in experiments:
         name = key(experiment)

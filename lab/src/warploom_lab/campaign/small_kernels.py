@@ -130,7 +130,9 @@ def _extents(text: str) -> Extents:
 
 
 def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
-    """Return the kernels of the named areas or with the given names, or all kernels without names.
+    """Return the small kernels that `names` selects, or all small kernels if `names` is empty.
+
+    Each name is the name of an area or of a kernel.
 
     Errors: UsageError compare.kernel for an unknown name.
     """
@@ -191,9 +193,10 @@ def output(device: str, kernel: SmallKernel) -> Words | str:
 def record(
     chosen: Sequence[SmallKernel], found: Iterable[tuple[int, Words | str]], progress: Callable[[], Any] | None = None
 ) -> Record:
-    """Return the record of the results of the chosen kernels.
+    """Return the record of the chosen kernels from their results on the GPU.
 
-    `found` yields (index of the kernel in `chosen`, output or message of its failure).
+    `found` yields (index of the kernel in `chosen`, output or message of its failure). `progress` is called after each
+    result.
     """
     outputs: dict[str, Words] = {}
     digests: dict[str, int] = {}
@@ -250,7 +253,8 @@ def mismatches(
 def difference(real: Words, emulated: Words, words: int) -> str:
     """Return a message about the first word in which two outputs differ, or "".
 
-    `words` is the number of words that each thread writes.
+    `real` is the output of the GPU, `emulated` the output of the emulator, and `words` the number of words that each
+    thread writes.
     """
     wrong = np.flatnonzero(real != emulated)
     if not len(wrong):

@@ -21,12 +21,12 @@ _SHARED_TAG = 0x8000_0000
 
 @dataclass(frozen=True, slots=True)
 class TensorCase:
-    """One copy through a tensor map; the action "verdict" encodes the tensor map and copies nothing.
+    """One copy through a tensor map, or only the encoding of the map if the action is "verdict".
 
     `map.global_address` is an offset into the global memory and `start` an offset into the shared memory. Each CTA has
     `extent` bytes of shared memory, and `memory` is the size of the global memory. `expected` is the transaction count
-    of the mbarrier. A `mask` other than 0 selects the CTAs of a multicast. `kind` selects the values of the elements;
-    "" fills both memories with words that contain their own index.
+    of the mbarrier. A `mask` other than 0 selects the CTAs of a multicast. `kind` selects the values of the elements.
+    If `kind` is "", each word of both memories contains its own index.
 
     Units: bytes.
     """
@@ -83,7 +83,11 @@ class TensorCase:
 
 
 def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
-    """Return elements near a tie of two tf32 numbers, or a mixture of infinities, NaNs and finite numbers."""
+    """Return elements with special values, one for each random word.
+
+    If `kind` is "ties", the elements are f32 numbers near a tie of two tf32 numbers. Otherwise they are a mixture of
+    infinities, NaNs and finite numbers. `word` is the element type and `bits` its width.
+    """
     found = patterns.patterns(word, "normal", raw)
     if kind == "ties":
         found = found & np.uint64(0xFFFF_E000) | np.uint64(0x0FFF) + raw % np.uint64(3)

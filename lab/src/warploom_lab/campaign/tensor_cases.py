@@ -21,7 +21,7 @@ _SHARED = 200 * 1024
 
 
 def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
-    """Yield `count` cases; each case depends on the seed and its number only."""
+    """Yield `count` cases; each case depends only on the seed and on the index of the case."""
     for number in range(count):
         rng = Random(f"{seed} {number}")
         yield _verdict(rng, number) if number % 4 == 3 else _copy(rng, number)
@@ -92,7 +92,10 @@ def _row(inner: int, unit: int, swizzle: int) -> int:
 
 
 def _im2col(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
-    """Return an im2col map over the same tensor as a tiled map."""
+    """Return an im2col map over the same tensor as a tiled map.
+
+    `channels` is the number of channels of a pixel in the box.
+    """
     half = 1 << (_CORNER_BITS[tiled.rank] - 1)
     spatial = tiled.rank - 2
     first = 0 if tiled.interleave else 1
@@ -179,7 +182,7 @@ def _reduction(rng: Random, made: TensorMapFields) -> str:
 
 
 def _large(made: TensorMapFields) -> TensorMapFields:
-    """Return the tensor map with the largest box that fits in shared memory."""
+    """Return a copy of the tensor map with the largest box that fits in shared memory."""
     row = _row(made.box[0], INTERLEAVES[made.interleave] or made.element_bits // 8, made.swizzle)
     box, left = list(made.box), _SHARED // row
     for axis in range(1, made.rank):
@@ -189,7 +192,10 @@ def _large(made: TensorMapFields) -> TensorMapFields:
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
-    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first."""
+    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first.
+
+    `made` is the tensor map.
+    """
     size = made.element_bits // 8
     step = max(16 // size, 1) if not made.interleave else 1
     choice = rng.random()
@@ -244,7 +250,10 @@ _MapChange = Callable[[Random, TensorMapFields], TensorMapFields]
 
 
 def _change_entry(name: str, *values: int) -> _MapChange:
-    """Return a function that sets one entry of a tuple field of a tensor map to one of the values."""
+    """Return a function that changes one entry of a field of a tensor map to one of the values.
+
+    `name` is the name of a field that holds a tuple. The function selects the entry and the value at random.
+    """
 
     def change(rng: Random, made: TensorMapFields) -> TensorMapFields:
         entries: list[int] = list(getattr(made, name))
@@ -256,7 +265,7 @@ def _change_entry(name: str, *values: int) -> _MapChange:
 
 
 def _change_field(name: str, *values: int) -> _MapChange:
-    """Return a function that sets a field of a tensor map to one of the values."""
+    """Return a function that changes the field `name` of a tensor map to a random one of the values."""
     return lambda rng, made: replace(made, **{name: rng.choice(values)})
 
 

@@ -33,10 +33,12 @@ _DIGEST = 8
 class Answer:
     """Result of a tensor copy on one device.
 
-    `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed", and `words` is the
-    message. With "done", `steps` has the count that the mbarrier of each CTA still expected, in units of 16 bytes; the
-    kernel adds one unit to the bytes of the copy. `shared` and `memory` are the shared and global memory after the
-    copy.
+    `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed". `words` is the message,
+    or "" if the verdict is "done".
+
+    The mbarrier of each CTA expects 16 bytes more than the case says. After the copy each CTA completes 16 bytes at a
+    time until the phase ends, and `steps` counts these completions for each CTA. `shared` and `memory` are the shared
+    and global memory after the copy.
     """
 
     verdict: str
@@ -89,7 +91,7 @@ def answer(case: TensorCase, device: str) -> Answer:
 
 
 def _refusal(made: TensorMapFields, device: str) -> str:
-    """Return the message with which a device refuses a tensor map, or "" if it accepts the map."""
+    """Return the message with which a device refuses a tensor map, or "" if the device accepts the map."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
         # The driver of an H200 refuses elements narrower than a byte, which come with sm_100.
@@ -144,7 +146,7 @@ def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> st
 
 @dataclass(frozen=True, slots=True)
 class TensorOutcome:
-    """Results of a case on a GPU and on the emulator, which keep their memories only if they differ.
+    """Results of a case on a GPU and on the emulator; memories are kept only if the results differ.
 
     `digest` is the digest of the GPU's result.
     """
@@ -181,7 +183,7 @@ def _first_difference(space: str, real: Array, emulated: Array) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """Case and the device to compare with the emulator.
+    """Case, and the device whose result is compared with the result of the emulator.
 
     `device` is "cuda", or "cpu" to compare the emulator with itself.
     """
@@ -198,7 +200,8 @@ def compare_task(task: TensorTask) -> TensorOutcome:
 def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
     """Compare the result of a device with the digest of the emulator's result.
 
-    If they differ, the emulator runs the case again, because the outcome needs the emulator's memories.
+    `real` is the result of the device and `emulated` the digest. If they differ, the emulator runs the case again,
+    because the outcome needs the emulator's memories.
     """
     digest = real.digest()
     if digest == emulated:
@@ -221,7 +224,7 @@ def is_reusable(outcome: TensorOutcome) -> bool:
 
 
 def is_reusable_after(real: Answer) -> bool:
-    """Return True if the process that received this result can use its GPU for another case."""
+    """Return True if the process that got the result `real` from its GPU can run another case."""
     return real.verdict not in ("trapped", "failed")
 
 

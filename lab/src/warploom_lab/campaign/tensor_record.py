@@ -22,7 +22,10 @@ _LARGEST = 12 << 20  # changed bytes that are kept in total
 
 @dataclass(frozen=True, slots=True)
 class TensorSample:
-    """Cases with the verdict of a GPU and the digest of its result, in the same order."""
+    """Tensor copies with the results of a GPU.
+
+    Case i of `cases` has the verdict `verdicts[i]` and the result digest `digests[i]`.
+    """
 
     cases: Sequence[TensorCase]
     verdicts: Sequence[str]
@@ -30,7 +33,7 @@ class TensorSample:
 
     @classmethod
     def of(cls, outcomes: Iterable[TensorOutcome]) -> TensorSample:
-        """Return the sample of the GPU's results."""
+        """Return the sample of the GPU's results in the outcomes, in the order of the case numbers."""
         ordered = sorted(outcomes, key=lambda outcome: outcome.case.number)
         return cls(
             [outcome.case for outcome in ordered],
@@ -69,7 +72,8 @@ class TensorSample:
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
     """Write the cases that differ, with the memories of both devices, as an `.npz` file.
 
-    At most six cases of the same action, tensor map mode and verdicts are written, and at most 12 MiB of changed bytes.
+    At most six cases with the same action, tensor map mode and pair of verdicts are written. All cases together have at
+    most 12 MiB of changed bytes.
     """
     seen: Counter[tuple[object, ...]] = Counter()
     records: list[dict[str, Any]] = []
@@ -117,7 +121,10 @@ def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
 
 
 def _before(case: TensorCase) -> dict[str, Array]:
-    """Return the initial content of both memories. The file stores each memory as the difference from it."""
+    """Return the initial content of the shared and the global memory by name.
+
+    The file stores the exclusive OR of each memory with its initial content.
+    """
     return {"shared": case.shared_memory(), "memory": case.global_memory()}
 
 

@@ -71,9 +71,10 @@ def run_campaign(
     *,
     needs: Requirements | None = None,
 ) -> list[Result]:
-    """Return every result, computed by `local(workers)` or on the Dask workers that --workers names.
+    """Run a campaign on this computer or on the Dask workers that --workers names; return every result.
 
-    `needs` are packages and files that each Dask worker must have.
+    `local` receives a number of workers and returns the executor for this computer. `needs` are packages and files that
+    each Dask worker must have.
 
     Errors: UsageError dask.*; the errors of the tasks.
     """
@@ -88,7 +89,10 @@ def run_with_progress(
     executor: Executor[Task, Result],
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Run a campaign with a progress bar and the option --checkpoint; return the results in task order."""
+    """Run a campaign with a progress bar and the option --checkpoint; return the results in task order.
+
+    `title` is the title of the bar. `on_result` receives each result as it arrives.
+    """
     from warploom_lab.work.campaign import run
 
     with counting(title, len(campaign.tasks)) as progress:
@@ -98,7 +102,11 @@ def run_with_progress(
 def on_dask(
     campaign: Campaign[Task, Result], workers: str, needs: Requirements | None = None
 ) -> Executor[Task, Result]:
-    """Return an executor that starts Dask workers before the first task and prints their table at the end."""
+    """Return an executor that starts Dask workers before the first task.
+
+    At the end the executor prints a table of the workers. `workers` names the Dask cluster, and `needs` are packages
+    and files that each worker must have.
+    """
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         with dask_pool(workers, needs) as executor_of:
@@ -113,7 +121,8 @@ def dask_pool(
 ) -> Generator[Callable[[Campaign[Any, Any]], Executor[Any, Any]]]:
     """Start Dask workers and yield a function that makes an executor for a campaign.
 
-    At the end a table of the workers is printed.
+    At the end a table of the workers is printed. `workers` names the Dask cluster, and `needs` are packages and files
+    that each worker must have.
     """
     from warploom.integrations.dask.worker_pool import WorkerPool
     from warploom.runtime.distribution import WorkReport
@@ -129,7 +138,10 @@ def dask_pool(
 
 
 def map_on_dask(job: TaskFunction, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
-    """Run tasks without shared data on Dask workers and yield (task number, result) as they finish."""
+    """Run tasks on Dask workers and yield (index of the task, result) as the tasks finish.
+
+    The tasks share no data. `job` runs one task, and `workers` names the Dask cluster.
+    """
     from warploom_lab.work.campaign import Campaign
 
     def unchanged(value: Any) -> Any:

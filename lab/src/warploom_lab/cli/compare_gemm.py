@@ -95,7 +95,7 @@ def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outc
 def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
     """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
 
-    A case whose bits differ runs again here, in order to report where they differ.
+    If the bits of a case differ, the emulator runs the case again on this computer to find where.
     """
     from warploom_lab.gemm import recorded
     from warploom_lab.gemm.jobs import case_against_record
@@ -139,7 +139,10 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints each wrong outcome at once, and the progress if there is no terminal."""
+    """Callback that prints each wrong outcome at once.
+
+    Without a terminal the callback also prints the progress.
+    """
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._wrong = total, 0, 0

@@ -82,7 +82,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
-    """Return the answers of MLIR's tools and of ptxas for every operation."""
+    """Return the answers of MLIR's tools and of ptxas for every operation.
+
+    `assemblers` has the releases of ptxas.
+    """
     from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.mlir.cases import cases

@@ -86,7 +86,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_faults(outcome: Outcome, folder: Path) -> None:
-    """Minimise the shortest text of each kind of fault, write it to the folder, and print it."""
+    """Minimise the shortest faulty text of each kind of fault, then write and print the result.
+
+    Each minimised text becomes a file in `folder`.
+    """
     from warploom_lab.fuzz.trial import minimize
 
     for kind, faults in outcome.faults.items():

@@ -28,7 +28,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "kind", nargs="*", metavar="KIND", help=f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]} (default: all but notebooks)"
     )
-    parser.add_argument("--check", action="store_true", help="list the files that are out of date only")
+    parser.add_argument("--check", action="store_true", help="only list the files that are out of date")
 
 
 def run(options: argparse.Namespace) -> int:

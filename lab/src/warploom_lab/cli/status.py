@@ -23,9 +23,10 @@ def add_verb(
     description: str,
     exit_status: str,
 ) -> argparse.ArgumentParser:
-    """Add a verb that `run` executes to the command line and return its parser.
+    """Add a verb to the command line and return the parser of the verb.
 
-    `add` is the method `add_parser` of the subparsers, and `summary` the line in their list.
+    `add` is the method `add_parser` of the subparsers. `run` executes the verb. `summary` is the line of the verb in
+    the list of verbs.
     """
     parser = add(
         name,

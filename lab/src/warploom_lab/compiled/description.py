@@ -31,14 +31,15 @@ def out(dtype: str, *shape: int, **options: Any) -> Spec:
 
 
 def scalar(dtype: str, value: float) -> Spec:
-    """Return the description of a scalar argument."""
+    """Return the description of a scalar argument with the type `dtype`."""
     return {"kind": "scalar", "dtype": dtype, "value": value}
 
 
 def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
     """Return the description of an array that is passed as a tensor map.
 
-    With `bare` the tensor map is the only argument; otherwise its shape and strides follow, as in kernels of Triton.
+    With the option `bare` the kernel receives only the tensor map. Otherwise the shape and the strides of the array
+    follow the tensor map, as in kernels of Triton.
     """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
 

@@ -64,7 +64,7 @@ def _nvcc(source: Path, output: Path, target: str, options: tuple[str, ...]) -> 
 
 
 def _compile_triton(folder: Path, python: str) -> int:
-    """Compile the Triton kernels with the given interpreter and return the number of files."""
+    """Compile the Triton kernels with the given Python interpreter and return the number of files."""
     command = [python, str(SOURCES / "triton_kernels.py"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -33,7 +33,7 @@ _SLOW = 20  # seconds after which a kernel is reported
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
-    """Return the initial array that a description of an argument demands."""
+    """Return the initial array of an argument, with the values that its description `spec` selects."""
     dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
     if fill in ("zeros", "derived"):
         return np.zeros(shape, dtype)
@@ -79,7 +79,11 @@ def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
 
 
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
-    """Return a tensor map, and the extents and strides that Triton passes after it."""
+    """Return the arguments for an array that is passed as a tensor map.
+
+    They are the tensor map and, unless `spec` has the option `bare`, the extents and strides that Triton passes after
+    the map.
+    """
     inner = spec["box"][-1] * array.itemsize
     swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
     box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
@@ -119,8 +123,9 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
     """Launch a kernel under every schedule and return a message about the first failure, or "".
 
-    The result under the first schedule is compared with the expected result, and the results under the other schedules
-    with the first. A sanitizer finding is a failure, unless the kernel is known to have it.
+    The result under the first schedule is compared with the expected result. The results under the other schedules are
+    compared with the result under the first schedule. A sanitizer finding is a failure, unless the kernel is known to
+    have it.
     """
     first: dict[str, Array] = {}
     for schedule in schedules:
@@ -153,7 +158,7 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
 def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
     """Run the kernels whose names contain one of the words; without words, run all.
 
-    Return 1 if a kernel failed, otherwise 0.
+    `folder` has the compiled kernels and the descriptions of their launches. Return 1 if a kernel failed, otherwise 0.
     """
     signal.signal(signal.SIGALRM, _on_alarm)
     kinds: dict[str, list[int]] = {}
@@ -178,7 +183,10 @@ def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, s
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Run one kernel and return a message about its failure, or "" if it ran, or was refused, as expected."""
+    """Run one kernel and return a message about its failure, or "" if the kernel behaved as expected.
+
+    Some kernels are expected to be refused.
+    """
     try:
         problem = run(folder, case, ("eager",) if case["parameters"].get("unwaited") else schedules, sanitize)
     except WarploomError as error:

@@ -22,8 +22,9 @@ Pair = tuple[Value, Value]
 class Space:
     """Axes with their values, and the function that makes an object from a choice.
 
-    `make` raises UsageError for an illegal choice. A legal choice must stay legal when each axis that is not named in
-    `free` takes its first value.
+    `make` raises UsageError for an illegal choice. An incomplete choice is completed with the first value of each
+    undecided axis, and with any value of the axes that `free` names. So a legal choice must stay legal if the axes not
+    in `free` change to their first values.
     """
 
     name: str
@@ -40,7 +41,10 @@ class Space:
         return self.make(**dict(zip(self.axes, choice, strict=True)))
 
     def complete(self, partial: Choice) -> Choice | None:
-        """Return a legal choice with the given values on the decided axes, or None if there is none."""
+        """Return a legal choice with the values of `partial`, or None if there is no such choice.
+
+        `partial` has None for each undecided axis.
+        """
         if partial not in self._known:
             self._known[partial] = next(self._legal(partial), None)
         return self._known[partial]
@@ -62,7 +66,7 @@ class Space:
         return tuple(chosen.get(axis) for axis in range(len(self.axes)))
 
     def values(self) -> list[Value]:
-        """Return (index of the axis, value) for every value of every axis, in order."""
+        """Return (index of the axis, value) for every value of every axis, in the order of `axes`."""
         return [(axis, value) for axis, values in enumerate(self.axes.values()) for value in values]
 
     def pairs(self) -> list[Pair]:

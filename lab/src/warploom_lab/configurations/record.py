@@ -49,8 +49,8 @@ def kernels() -> Iterator[Kernel]:
 def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) -> list[str]:
     """Run the trials that the record lacks, write the record, and return the findings of all kernels.
 
-    `only` names the trials to run. The record is also written between trials, so that an interrupted update continues
-    from it.
+    `only` names the trials to run, such as "check" or "ptxas". The record is also written between trials, so that an
+    interrupted update continues from it.
     """
     recorded: list[Entry] = json.loads(path.read_text())["kernels"] if path.exists() else []
     known = {(entry["of"], entry["plan"]): entry for entry in recorded}
@@ -74,7 +74,7 @@ def _missing(
 ) -> Iterator[tuple[Entry, str, Callable[[], Any]]]:
     """Yield (entry, name of the trial, function that runs it) for each missing trial.
 
-    The order is such that an interrupted update has tried kernels of every kind.
+    The order lets an interrupted update try kernels from every space of plans.
     """
     for kinds, names in _ORDER:
         for number, (entry, plan, runs) in enumerate(tried):
@@ -92,14 +92,20 @@ def _missing(
 
 
 def findings(entry: Entry) -> list[str]:
-    """Return all findings of an entry of the record, including spilled registers."""
+    """Return the findings of the checker, the emulator and ptxas in an entry of the record.
+
+    Spilled registers are a finding of ptxas.
+    """
     found = [finding for name in ("check", *SCHEDULES) for finding in entry.get(name, ())]
     registers, spills, *messages = entry.get("ptxas", (1, 0))
     return [*found, *messages, *([f"{spills} bytes of spills"] if spills or not registers else [])]
 
 
 def _write(path: Path, tried: list[Kernel], ptxas: Assembler | None, command: str) -> None:
-    """Write the record as JSON with one kernel on each line."""
+    """Write the record as JSON with one kernel on each line.
+
+    `command` is the command line that made the record.
+    """
     head = {
         "about": "Findings of the checker, of the emulator under each schedule, and of ptxas (registers, spills) for "
         "GEMM kernels",

@@ -37,7 +37,13 @@ def _hopper(
     block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
     buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
-    """Return the plan that `gemm` or `grouped_gemm` makes from the values of the axes.
+    """Return the plan that `gemm` or `grouped_gemm` makes from the values of the axes of HOPPER.
+
+    `majors` names the contiguous axes of A and B. `planes` is "batch" for a batch, "a" or "b" for a batch that shares
+    this operand, "grouped" for groups, or "". `addend` is "own" or "common" if C is added, and one common C serves the
+    whole batch. `promotion` is the number of stages between promotions of the sums, or 0. `rows` has the rows of a tile
+    and True for the ping-pong schedule. `stages` 0 stands for as many stages as shared memory holds. The other
+    parameters have the names of the fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -94,7 +100,10 @@ def _warp_level(
     target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
     tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
 ) -> WarpPlan:  # fmt: skip
-    """Return the plan of a warp-level kernel from the values of the axes.
+    """Return the plan of a warp-level kernel from the values of the axes of WARP_LEVEL.
+
+    `majors` names the contiguous axes of A and B. `addend` is "own" if C is added. `tile` has the rows and columns of a
+    tile, and the numbers of warps along both. The other parameters have the names of the fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -153,7 +162,7 @@ _PLAIN = (
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
     """Yield (runs, plan) for every tile that the cost model considers and for several operand types.
 
-    `runs` is True if the kernel also runs on the emulator, which is so for one operand type of each tile.
+    `runs` is True if the kernel also runs on the emulator. Each tile runs with one operand type.
     """
     for number, plan in enumerate(_PLAIN):
         for index, tiled in enumerate(tiled_plans(plan)):
@@ -161,7 +170,10 @@ def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
 
 
 def warp_tiles() -> Iterator[WarpPlan]:
-    """Yield a plan for each warp-level tile with short and long stages, and for promoted 8-bit floats."""
+    """Yield plans of warp-level kernels: two for each tile, and more for 8-bit floats.
+
+    The plans of a tile have short stages and long stages. The plans for 8-bit floats have promoted sums.
+    """
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
         for span, stages in ((64, 5), (128, 3)):

@@ -55,7 +55,7 @@ def _program(plan: AnyPlan) -> Program:
 def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
     """Assemble the kernel of a plan and return [registers, bytes of spills, message, …].
 
-    If ptxas refuses the kernel, the registers are 0.
+    If ptxas refuses the kernel, the number of registers is 0.
     """
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
@@ -102,7 +102,7 @@ class Instance:
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
     """Return a multiplication of four tiles with partial tiles at the edges.
 
-    For clusters of four CTAs it has two tiles.
+    For clusters of four CTAs the multiplication has two tiles.
     """
     rng, tile = np.random.default_rng(seed), plan.tile
     hopper = isinstance(plan, Plan)
@@ -142,7 +142,7 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
 
 
 def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
-    """Return D before rounding, in float64, which represents all intermediate results exactly."""
+    """Return D before rounding. Float64 represents all intermediate results exactly."""
     a: NDArray[Any] = arrays.a.astype(np.float64)
     b: NDArray[Any] = arrays.b.astype(np.float64)
     epilogue, ends = plan.epilogue, arrays.ends
@@ -171,7 +171,10 @@ def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
 
 
 def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
-    """Return the scale factor of each product in one block of 128 elements along K."""
+    """Return the scale factors of the products in one block of 128 elements along K.
+
+    Shapes: the result broadcasts to `shape`, the shape of D.
+    """
     if not isinstance(plan, Plan):
         return 1.0
     factor: Any = 1.0
@@ -196,10 +199,10 @@ def _activated(value: Any, activation: str) -> Any:
 
 
 def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
-    """Return the number of wrong elements of D.
+    """Return the number of wrong elements of the result D.
 
-    An element must equal the exact value, rounded once. After an approximate activation it must be near the exact
-    value.
+    `expected` is the exact D before activation and rounding. Each element must equal the exact value, rounded once.
+    After an approximate activation the element must be near the exact value.
     """
     most = _LARGEST.get(plan.d, np.inf)
     exact = np.clip(_activated(expected, plan.epilogue.activation), -most, most)
@@ -214,8 +217,8 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
 def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
     """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
 
-    With `cut`, two clusters split all tiles but one along K, unless the plan has groups. Otherwise each cluster takes
-    several tiles.
+    With `cut`, two clusters run and split all tiles but one along K. A plan with groups splits no tile. Without `cut`,
+    a cluster may execute several tiles but splits none.
     """
     problem_instance = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
@@ -236,7 +239,10 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch of a launch and its operands, compressed if the plan is sparse."""
+    """Return the dispatch and the operands of a launch; if the plan is sparse, A is compressed.
+
+    `cut` has the same sense as in `run_instance`.
+    """
     arrays = small.arrays
     if not isinstance(plan, Plan):
         return AmpereDispatch(problem_of(arrays.a, arrays.b), plan), arrays

@@ -15,7 +15,11 @@ _DIGITS = re.compile(r"\d+")
 
 
 def make_corpus(folder: Path, files: Path) -> None:
-    """Write the files of a corpus that are generated from the Forms and from compiled PTX files."""
+    """Write the generated files of a corpus into `folder`.
+
+    One part is generated from the Forms. The other part consists of distinct statements from the PTX modules in
+    `files`.
+    """
     for name in ("forms", "pieces"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     families: dict[str, list[Probe]] = {}
@@ -45,7 +49,7 @@ def _probes(form: Form) -> list[Probe]:
 def _new_statements(text: str, known: set[str]) -> str:
     """Return the text without the statements that are already known.
 
-    A statement is known if its opcode is in `known`, or its text with all numbers removed.
+    A statement is known if `known` contains its opcode, or its text without all numbers.
     """
     module = parse(text)
     kept: list[str] = []

@@ -1,7 +1,7 @@
 """Mutated inputs: each input depends on the seed, its number and the corpus.
 
-Most inputs are a module head with a few statements, which are fast and reach most code. Some are whole modules. A few
-repeat one part many times. Mutations change statements, tokens, opcode words and single characters.
+Most inputs are a module head with a few statements. Such inputs are fast and reach most code. Some are whole modules. A
+few contain many copies of one text. Mutations change statements, tokens, opcode words and single characters.
 """
 
 import random
@@ -136,7 +136,7 @@ class Inputs:
         return f"{self._head(chance)}{chr(10).join(found)}\n.entry e() {{ {body} }}"
 
     def _huge(self, chance: random.Random) -> str:
-        """Return a text in which one part is repeated many times, nested or in sequence."""
+        """Return a text that contains many copies of a short text, nested or in sequence."""
         count = chance.choice((65, 100, 1000, 5000))
         if chance.random() < 0.5:
             opener, closer = chance.choice(_NESTED)

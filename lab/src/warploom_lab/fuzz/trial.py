@@ -22,7 +22,10 @@ _SOURCE = Path(wl.__file__).parent
 
 
 class TooSlow(BaseException):
-    """Exception raised when the time of an input is over; `except Exception` does not catch it."""
+    """Exception raised when the time limit of an input is exceeded.
+
+    `except Exception` does not catch the exception.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,13 @@ def time_limit(text: str) -> float:
 def find_fault(text: str, number: int = 0) -> Fault | None:
     """Return the property that a text violates, or None.
 
-    Some slow properties are tested for a part of the inputs only; `number` decides for which.
+    Some slow properties are tested only for every Nth input. `number` is the number of the input.
     """
     try:
         with _limited(time_limit(text)):
             return _violation(text, number)
     except TooSlow:
-        return Fault("slow", text, f"more than {time_limit(text):.1f} s for {len(text)} characters")
+        return Fault("slow", text, f"parse or check took over {time_limit(text):.1f} s for {len(text)} characters")
     except MemoryError:
         return Fault("memory", text)
     except Exception as error:  # noqa: BLE001 -- every exception is a fault
@@ -89,7 +92,7 @@ def _shown(report: Report) -> list[tuple[object, ...]]:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the exception's name and the library function that raised it."""
+    """Return the exception's name and the function of Warploom that raised the exception."""
     places = [
         f"{Path(frame.filename).relative_to(_SOURCE)}:{frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -116,7 +119,10 @@ def _limited(seconds: float) -> Generator[None]:
 
 
 def minimize(fault: Fault, seconds: float = 20.0) -> str:
-    """Return a shorter text with a fault of the same kind, found by removing ever smaller parts."""
+    """Return a shorter text with a fault of the same kind.
+
+    The text is found by removing ever smaller parts. The search ends after `seconds` seconds.
+    """
     end = time.monotonic() + seconds
     text = fault.text
     size = max(1, len(text) // 2)

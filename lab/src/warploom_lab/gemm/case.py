@@ -101,7 +101,7 @@ class Case:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that the case uses, by which reports count cases."""
+        """Names of the features that the case uses. Reports count the cases with each feature."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
         storages = (("A", self.a_storage), ("B", self.b_storage), ("C", self.c_storage), ("out", self.out_storage))
         features = {
@@ -164,7 +164,7 @@ def _sizes(draw: Random, batch: int) -> tuple[int, int, int]:
 
 
 def _types(draw: Random) -> tuple[str, str, str]:
-    """Return the types of A, B and the sums.
+    """Return random types of A, B and the accumulator.
 
     Each family of types (bf16, f16, tf32, 8-bit floats, 8-bit integers) has the same probability.
     """
@@ -231,7 +231,10 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
 
 
 def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
-    """Return the values of `row_scales` and `column_scales`, and True if one of them belongs to blocks."""
+    """Return random values of `row_scales` and `column_scales`, and True if a factor belongs to a block.
+
+    `sums` and `result` are the types of the accumulator and of D.
+    """
     if result == "s32":
         return "", "", False
     by_block = ("block", "blocks") if sums == "f32" else ()
@@ -241,7 +244,10 @@ def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
 
 
 def _rest(draw: Random, a: str, result: str, added: bool) -> dict[str, Any]:
-    """Return the arguments that plain, batched and grouped cases have in common."""
+    """Return random values of the fields that plain, batched and grouped cases have in common.
+
+    `a` and `result` are types, and `added` is True if C is added.
+    """
     epilogue = result != "s32"
     chosen = draw.random() < 0.4
     alpha = draw.choice((1.0, 1.0, 0.5, -1.25, 0.3)) if epilogue else 1.0

@@ -89,9 +89,10 @@ def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozense
 
 
 def warm_up(tasks: Iterable[Task]) -> None:
-    """Run cases on the emulator until each feature of the tasks has occurred, which compiles its code.
+    """Run cases on the emulator until each feature of the tasks has occurred.
 
-    Processes that compile the same code at the same time would overwrite each other's cache files.
+    The runs compile the emulator's code and store it in the cache on the disk. Processes that compile the same code at
+    the same time would overwrite each other's cache files.
     """
     seen: set[str] = set()
     for task in tasks:
@@ -131,14 +132,17 @@ def lost(task: Task) -> Outcome:
 
 
 def is_reusable(outcome: Outcome) -> bool:
-    """Return True if the process can run another case, which it cannot after an error."""
+    """Return True if the process that produced an outcome can run another case.
+
+    A process whose case ended with an error cannot run another case.
+    """
     return not outcome.lost
 
 
 class Runner:
     """Runner of one case, with the same kernel and partition on every device.
 
-    Without a `partition` the case selects it.
+    Without a `partition` the case selects the tile and the schedule.
     """
 
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
@@ -172,7 +176,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch of the first run, so that every device runs the same one.
+        """Return the dispatch of the first run, so that every device runs the same dispatch.
 
         Tuned tiles of a GPU are not used.
         """
@@ -184,7 +188,10 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the given partition, or with the tile and schedule that the case selects."""
+        """Return the dispatch with the given partition, or with the tile and schedule that the case selects.
+
+        `usual` is the dispatch of the cost model.
+        """
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
@@ -206,7 +213,10 @@ def _at(choices: list[Any], place: float) -> Any:
 
 
 def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
-    """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles."""
+    """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles.
+
+    `schedule` is the schedule of the cost model. `split` is True if tiles may be split.
+    """
     cluster = plan.tile.cluster
     for clusters in (1, 3):
         if clusters * cluster <= schedule.ctas:
@@ -222,7 +232,10 @@ def digest(d: NDArray[Any]) -> str:
 
 
 def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
-    """Return a message about elements outside D that the kernel wrote, or ""."""
+    """Return a message about elements outside D that the kernel wrote, or "".
+
+    `before` is the memory around D before the kernel ran.
+    """
     if before is None or made.memory is None or made.inside is None:
         return ""
     outside = ~made.inside

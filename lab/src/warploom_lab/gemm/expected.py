@@ -79,7 +79,10 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
 
 
 def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """Return the largest error of an element, divided by its allowed error; infinity for unexpected NaNs."""
+    """Return the largest error of an element, divided by the allowed error of the element.
+
+    `wanted` is the expected result. An unexpected NaN gives infinity.
+    """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         far = abs(result.astype(np.float64) - wanted)
         same = (far == 0) | (np.isnan(wanted) & np.isnan(result.astype(np.float64)))
@@ -111,7 +114,11 @@ def _each_row(case: Case, of_groups: Floats) -> Floats:
 def _product(
     case: Case, a: NDArray[Any], b: NDArray[Any], factors: tuple[Floats | None, Floats | None]
 ) -> tuple[Floats, Floats]:
-    """Return the product of A and B with the scale factors of blocks, and the magnitude of each sum."""
+    """Return the product of A and B with the scale factors of blocks, and the magnitude of each sum.
+
+    `factors` are the scale factors of rows and columns, as `_factors` returns them. Factors of whole rows and columns
+    are not applied.
+    """
     a, b = a.astype(np.float64), b.astype(np.float64)
     if not case.blocked:
         return a @ b, np.sqrt(a**2 @ b**2)
@@ -163,9 +170,9 @@ def _activated(name: str, x: Floats) -> Floats:
 
 
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-    """Return D clamped to the range of its type, and the allowed error.
+    """Return D clamped to the range of its type, and the allowed error of each element.
 
-    The allowed error is `wrong`, the error before rounding, plus half an ulp.
+    `wrong` is the allowed error before rounding. The returned error is `wrong` plus half an ulp.
     """
     if case.result == "s32":
         return d, np.zeros_like(d)

@@ -107,7 +107,10 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
 
 
 def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str) -> Array:
-    """Return a random matrix; if `swapped`, its last two axes are exchanged in memory."""
+    """Return a random matrix; if `swapped`, its last two axes are exchanged in memory.
+
+    `word` is the element type. `storage` is a value of `Case.a_storage`.
+    """
     dtype = _OPERANDS[word]
     stored = (*shape[:-2], shape[-1], shape[-2]) if swapped else shape
     if dtype.kind in "iu":
@@ -149,7 +152,7 @@ class _Placement:
 def _placement(shape: tuple[int, ...], itemsize: int, storage: str) -> _Placement:
     """Return the placement of a matrix whose rows begin at multiples of 16 bytes.
 
-    `storage` is a value of `Case.out_storage`.
+    `shape` and `itemsize` describe the matrix, and `storage` is a value of `Case.out_storage`.
     """
     *planes, rows, columns = shape
     step = _ROW // itemsize

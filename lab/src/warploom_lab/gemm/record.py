@@ -59,7 +59,10 @@ class Record:
 
     @classmethod
     def of(cls, seed: int, about: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Record:
-        """Return the record of the outcomes in which the GPU and the emulator agree in every bit."""
+        """Return the record of the outcomes whose results on the GPU and on the emulator agree in every bit.
+
+        `about` is the description of the GPU and of the versions.
+        """
         kept = sorted((each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number)
         return cls(seed, about, tuple(recorded(one) for one in kept if one.partition))
 

@@ -1,8 +1,9 @@
 """Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
-Each operation is in a function of its own. An operation whose operand types are independent of each other is generated
-from its declaration in the dialect: every word of its attributes, with and without optional operands, pointers in each
-space. A multiplication is generated from the rows of its Forms, which give the number of registers of its matrices.
+Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
+operation is generated from its declaration in the dialect. The generated operations have every word of the attributes,
+pointers in each state space, and occur with and without optional operands. A multiplication is generated from the rows
+of its Forms, which give the number of registers of its matrices.
 """
 
 import random
@@ -93,7 +94,8 @@ class Case:
 class OperationSpec:
     """Parts of an operation: groups of operand types, result types and properties.
 
-    `constants` gives a value to each operand that must be a constant, by the operand's index.
+    `operands` has one group of types for each operand of the declaration. `constants` maps the index of each operand
+    that must be a constant to the value of the constant.
     """
 
     kind: type[dialect.Operation]
@@ -179,7 +181,7 @@ _LANES = (4, 8)
 
 
 def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[OperationSpec]:
-    """Yield up to `most` distinct legal operations that match a declaration of the dialect."""
+    """Yield up to `most` distinct legal operations of the class `kind`, selected by the seed."""
     chance = random.Random(f"{kind.name} {seed}")
     seen: set[object] = set()
     found = 0
@@ -451,7 +453,10 @@ _MOST = 14
 
 
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
-    """Yield legal operations of every family; the seed selects among them."""
+    """Yield legal operations of every family, selected by the seed.
+
+    `most` limits the operations that are generated from one declaration of the dialect.
+    """
     for kind in OPERATIONS:
         if kind in FROM_FORMS:
             make, count = FROM_FORMS[kind]

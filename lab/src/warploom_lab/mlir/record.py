@@ -57,7 +57,9 @@ def batches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
 
 
 def query(shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _report: Callable[[int], object]) -> list[Answer]:
-    """Return the results of MLIR's tools and of the named assemblers for each case.
+    """Return the results of MLIR's tools and of ptxas for each case.
+
+    `shared` has the tools and the releases of ptxas.
 
     Errors: UsageError if an assembler is missing.
     """
@@ -83,7 +85,7 @@ def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case])
 
 
 def first_lowered(text: str) -> tuple[str, str]:
-    """Return the first target for which `lower` gives PTX without a diagnostic, and this PTX.
+    """Return the first target for which `lower` gives PTX without a diagnostic, and the PTX.
 
     If `lower` gives diagnostics for all targets, return the last target and its PTX.
 
@@ -132,7 +134,10 @@ KNOWN = {
 
 
 def differences(answer: Answer) -> Iterator[str]:
-    """Yield a text for each difference of Warploom from MLIR in parsing, printing, PTX and diagnostics."""
+    """Yield a text for each difference between Warploom's results and MLIR's recorded results.
+
+    The texts cover parsing, printing, PTX and diagnostics.
+    """
     try:
         reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
@@ -151,7 +156,10 @@ def differences(answer: Answer) -> Iterator[str]:
 
 
 def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
-    """Return True if the difference comes from a defect of MLIR that KNOWN lists."""
+    """Return True if the difference between two lists of PTX instructions is a known defect of MLIR.
+
+    `ours` has Warploom's instructions. KNOWN lists the defects.
+    """
     return any(
         mine != theirs and any(part in f"{mine if part == 'cta_group' else theirs}" for part in KNOWN)
         for mine, theirs in zip(ours, answer.ptx, strict=False)

@@ -91,7 +91,7 @@ def _at(name: str) -> str:
 
 
 def _legal_layouts(builtin: Builtin) -> Sequence[int]:
-    """Return the legal layouts; matrices whose elements have fewer than 8 bits have one."""
+    """Return the legal layouts of the matrices; elements of fewer than 8 bits have one layout."""
     if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
         return (0,) if builtin.matrix == "a" else (1,)
     return (0, 1)
@@ -164,7 +164,7 @@ def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case
 def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
     """Return the calls in batches, one for each CUDA C++ file.
 
-    A call that `lower` refuses gets a file of its own, because such calls end most compilations at the first error.
+    A call that `lower` refuses gets a file of its own, because most compilations end at the first error of such a call.
     """
     by_target: dict[str, list[Case]] = {}
     for case in calls:
@@ -178,14 +178,17 @@ def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
 
 
 def query(nvcc: Nvcc, file: Sequence[Case], _report: object) -> list[Answer]:
-    """Return the compiler's answers to the calls of one file, which share a target."""
+    """Return the compiler's answers to the calls of one file; all calls have the same target."""
     return nvcc.judge([case.call for case in file], file[0].target)
 
 
 def in_order(
     calls: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[Case, Answer]]:
-    """Return the calls in their original order, each with its answer."""
+    """Return the calls in the order of `calls`, each with its answer.
+
+    `files` has the calls of each CUDA C++ file, and `answers` the answers to them.
+    """
     found: dict[Case, Answer] = {}
     for file, results in zip(files, answers, strict=True):
         found.update(zip(file, results, strict=True))

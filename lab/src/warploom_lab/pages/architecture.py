@@ -243,7 +243,12 @@ def _panel_height(steps: Sequence[Step]) -> int:
 def _panel(
     x: int, y: int, width: int, title: str, css_class: str, steps: Sequence[Step], first: int
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls."""
+    """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls.
+
+    `first` is the number of the first step.
+
+    Units: pixels.
+    """
     yield f'<rect class="panel {css_class}" x="{x}" y="{y}" width="{width}" height="{_panel_height(steps)}" rx="8"/>'
     yield svg_text(x + 16, y + 24, title, "title")
     places: dict[str, tuple[int, int]] = {}

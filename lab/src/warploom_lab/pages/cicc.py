@@ -15,7 +15,10 @@ class TableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Table of the reference text, with corrections by the row's first cell and the column's heading."""
+    """Table of the reference text, with corrections.
+
+    A correction belongs to the first cell of a row and the heading of a column.
+    """
 
     name: str
     title: str
@@ -66,7 +69,7 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
     for row, cells in given.items():
         for head, right in cells.items():
             if head not in heads or all(line[0] != row for line in body):
-                raise TableError(f"table {name}: there is no {head!r} in a row {row!r} to correct")
+                raise TableError(f"table {name}: cannot correct column {head!r} of row {row!r}: no such cell")
             corrections[row, head] = right
     return Table(name, title, heads, body, corrections, why.strip())
 

@@ -1,6 +1,7 @@
 r"""Code blocks of a Markdown page, in order: code to run, files to save, and expected outputs.
 
-- All fenced `python` blocks of a page run in one session. An `output` block after a block has its expected output.
+- All fenced `python` blocks of a page run in one session. An `output` block has the expected output of the block
+  before it.
 - A fenced `console` block has commands after `$ `, each followed by its expected output. A `\` at the end of a line
   continues the command. An indented block that begins with the name of a command is a console block without `$`.
 - A block with `title="FILE"` is saved as that file.
@@ -64,7 +65,11 @@ class Step:
 
 
 def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> Iterator[Step]:
-    """Yield the commands of a block with their expected outputs."""
+    """Yield the commands of a block with their expected outputs.
+
+    `line` is the line of the page at which the text begins. `status` is the exit status of the last command. `reason`
+    explains why the commands are not run, or is "". `prompt` is True if commands follow `$ `.
+    """
     step: Step | None = None
     continued = False
     for number, row in enumerate(text.splitlines(), line):

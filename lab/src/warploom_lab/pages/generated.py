@@ -39,7 +39,10 @@ def write(kinds: Sequence[str] = KINDS) -> list[str]:
 
 
 def _wanted(kinds: Sequence[str]) -> dict[str, str | None]:
-    """Return the text of each generated path, or None for a file that must be removed."""
+    """Return the text of each generated file by its path.
+
+    The value is None for a file that must be removed.
+    """
     wanted: dict[str, str | None] = {}
     if "reference" in kinds:
         wanted |= dict.fromkeys(reference.existing(REPOSITORY))

@@ -1,6 +1,6 @@
 """Releases of NVIDIA's ptxas, from the wheels that NVIDIA publishes, and their verdicts on probes.
 
-    asm = provide("13.1")                                  # found in the cache, or installed there
+    asm = provide("13.1")                                  # installed into the cache if it is missing
     asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
 One module holds many probes. An error message names a line and belongs to the probe on that line. A probe counts as
@@ -89,14 +89,14 @@ class Assembler:
     def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
         """Return the verdict on each probe, equal to the verdict on the probe in a module of its own.
 
-        Errors: UsageError if the assembler does not answer for an empty kernel.
+        Errors: UsageError if the assembler fails on an empty kernel without a message.
         """
         status, output = self.run(Probe("").module(target, version), target)
         if status != 0:
             message = _first_message(output)
             if not message:
                 at = f"{target}, PTX {version[0]}.{version[1]}"
-                raise UsageError(f"{self.path} does not answer for an empty kernel at {at}: exit status {status}")
+                raise UsageError(f"{self.path} gives no message for an empty kernel at {at}: exit status {status}")
             return [Verdict(False, message)] * len(probes)
         verdicts: dict[int, Verdict] = {}
         shared: list[int] = []
@@ -135,8 +135,8 @@ class Assembler:
     ) -> dict[int, Verdict]:
         """Return the verdicts on refused probes after a second run with the probes in reverse order.
 
-        After some probes ptxas reports wrong errors for the following ones. A probe whose message changes with the
-        order is assembled in a module of its own.
+        `messages` has the first message of each refused probe by its index. After some probes ptxas prints wrong errors
+        for the following probes. A probe whose message changes with the order is assembled in a module of its own.
         """
         found: dict[int, Verdict] = {}
         pending = [k for k in sorted(messages, reverse=True) if _is_about(messages[k], probes[k])]
@@ -155,9 +155,10 @@ class Assembler:
     def _judge_after_abort(
         self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdict on the probe at which ptxas stopped reading.
+        """Return the verdict on the probe at which ptxas stopped reading, by its index.
 
-        If that probe alone is accepted, return the verdict on every pending probe, each from a module of its own.
+        `pending` has indices of `probes`, and `aborting` is the position of the probe in `pending`. If the probe is
+        accepted in a module of its own, return the verdict on every pending probe, each from a module of its own.
         """
         suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:
@@ -167,7 +168,11 @@ class Assembler:
     def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on two halves of a batch after ptxas refused the batch without naming a probe."""
+        """Return the verdicts on the pending probes, judged in two halves.
+
+        This happens after ptxas refused all pending probes together without naming a probe. `pending` has indices of
+        `probes`.
+        """
         if len(pending) == 1:
             return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
         middle = len(pending) // 2
@@ -214,7 +219,10 @@ def _limit_memory(process: int) -> None:
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
-    """Return (first message of each refused probe, probe at which ptxas stopped reading or None)."""
+    """Return (first message of each refused probe, probe at which ptxas stopped reading or None).
+
+    `owners` has the index of the probe on each line of the module, as `write_module` returns them.
+    """
     refused: dict[int, str] = {}
     aborting: int | None = None
     for line, severity, message in _MESSAGE.findall(output):
@@ -272,7 +280,9 @@ def _needs_own_module(probe: Probe) -> bool:
 
 @cache
 def provide(release: str) -> Assembler:
-    """Return the assembler of a release or at a path; install its wheel into the cache if needed.
+    """Return the assembler of a release, or the assembler at a path.
+
+    The wheel of a release that is missing is installed into the cache.
 
     The release "newest" is the wheel in the environment, if the extra `ptxas` is installed.
 

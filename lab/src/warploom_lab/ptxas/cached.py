@@ -91,7 +91,9 @@ class CachedAssemblers:
         return self.judge_all([(probe, point(target, version))])[0]
 
     def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
-        """Return the verdict on each pair of probe and point; `progress` receives (answered, total).
+        """Return the verdict on each question; a question is a pair of a probe and a point.
+
+        `progress` receives the number of answered questions and their total.
 
         Errors: UsageError if an assembler is missing.
         """

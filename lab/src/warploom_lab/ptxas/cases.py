@@ -1,9 +1,9 @@
 """Probes made from Forms: legal instructions, and instructions with one modifier or operand changed.
 
 A slot is a modifier in the syntax line of a Form, such as `type`. A case is a probe with its change and the points
-(ptxas release, target and PTX version) at which ptxas judges it. Legal instructions are judged at every version of one
-of their targets, and on every target. Changed instructions are judged at the newest version, on targets with different
-capabilities.
+(ptxas release, target and PTX version) at which ptxas judges it. A legal instruction is judged on one of its targets at
+every PTX version, and on the other targets at a few versions. A changed instruction is judged at the newest version of
+targets with different capabilities.
 """
 
 import random
@@ -56,7 +56,7 @@ _SHAPE_STEP = 8
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Probe with the form and the slot or operand that it tests, the change, and its points."""
+    """Probe with its form, the slot or operand that is changed, the change, and its points."""
 
     form: str
     slot: str
@@ -107,8 +107,8 @@ def off_table(text: str) -> Iterator[Case]:
     """Yield the hand-written probes in a text.
 
     A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and a probe. `#` begins a
-    comment. The last comment before a probe describes it. A probe is judged at its target and version, and on every
-    target at the last version.
+    comment. The last comment before a probe describes it. A probe is judged at the target and version of its line, and
+    on every target at the target's last version.
 
     Errors: UsageError for any other line.
     """
@@ -149,8 +149,8 @@ def _home(row: Row) -> str:
 def _points_of_row(row: Row) -> tuple[Point, ...]:
     """Return the points at which the first instruction of a row is judged.
 
-    They are all versions of the row's first target, and on each target the last version and the versions around the
-    first version of the row.
+    The points of the row's first target have every PTX version. The points of every other target have the target's last
+    version, the first version of the row, and the version before it.
     """
     home = _home(row)
     found = {point(home, version): None for version in versions_of(home)}
@@ -170,7 +170,7 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """Return the points of a target at the first version of a row and at the preceding version."""
+    """Return the points of a target at the row's first PTX version and at the preceding version."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {
@@ -202,7 +202,10 @@ def _has(name: str, row: Row) -> bool:
 def _changed_words(
     form: Form, slots: Slots, chance: random.Random, *, first: bool
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (slot, change, words) for opcodes with one word changed."""
+    """Yield (slot, change, words of the opcode) for every change of one word.
+
+    `first` is True for the first instruction of a form, which gets more changes than the others.
+    """
     pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
     words = opcode_words(form, slots)
     for k, word in enumerate(pattern):

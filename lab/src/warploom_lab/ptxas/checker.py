@@ -23,7 +23,10 @@ _ANY = ("sm_90a", (9, 1))
 
 
 class _WithoutExplanations(InstructionChecker):
-    """Checker of instructions without explanations and hints, whose search takes most of the time."""
+    """Checker of instructions that omits explanations and hints.
+
+    The search for explanations takes most of the time of the usual checker.
+    """
 
     def explain(self, instruction: Instruction, names: Names) -> Problem:
         """Return a problem without an explanation."""

@@ -1,6 +1,6 @@
 """PTX of a Form's instructions: opcodes from slots, operands from operand specifications.
 
-Slots are the words that the modifiers of an opcode take, by the name of the modifier.
+Slots map the name of each modifier of an opcode to the word that the modifier has in one instruction.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ ANY_LENGTH = 4
 class Writer:
     """Writer of operands, which gives each operand its own registers.
 
-    With `indirect`, a function is called through a register.
+    With `indirect`, the operand for a called function is a register instead of a name.
     """
 
     used: Counter[str] = field(default_factory=Counter[str])
@@ -118,7 +118,10 @@ def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], wr
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:
-    """Return the words of the opcode, without the modifiers that are absent."""
+    """Return the words of the opcode, without the modifiers that are absent.
+
+    `order` replaces the order of the words in the syntax line.
+    """
     words = (slots[word.slot] if word.slot else word.literal for word in order or form.syntax.words)
     return [word for word in words if word]
 

@@ -33,7 +33,10 @@ _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%cloc
 
 
 def of(form: Form, slots: Slots, *, optional: bool) -> Iterator[Change]:
-    """Yield (operand, change, operands) with one operand of the instruction changed."""
+    """Yield (name of the changed operand, change, all operands as PTX) for every change of one operand.
+
+    The name is "" if an operand is added. With `optional`, the instruction has its optional operands.
+    """
     patterns = present_operands(form, slots, optional=optional)
     plain = write_operands(form, slots, optional=optional)
     if optional and len(plain) == len(write_operands(form, slots)):

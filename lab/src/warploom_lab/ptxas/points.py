@@ -56,7 +56,10 @@ _LAST_OF_OLD = (8, 8)
 
 
 class Point(NamedTuple):
-    """Release of ptxas (a key of WHEELS, or a path), target and PTX version."""
+    """Combination of a ptxas release, a target and a PTX version.
+
+    `release` is a key of WHEELS or the path of a ptxas.
+    """
 
     release: str
     target: str

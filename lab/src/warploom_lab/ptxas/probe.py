@@ -90,7 +90,7 @@ class Probe:
         return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
-        """Return a PTX module that contains only this probe."""
+        """Return a PTX module for the target and PTX version that contains only this probe."""
         return write_module((self,), target, version)[0]
 
 

@@ -26,7 +26,7 @@ _LAST_VERSION = 0.65  # share of points at the last version of their target
 def random_cases(
     count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
 ) -> list[Case]:
-    """Return distinct cases with one point each, without the pairs of probe key and point in `known`.
+    """Return distinct cases with one point each, without the (`Probe.key`, point) pairs in `known`.
 
     Errors: UsageError for an unknown family.
     """

@@ -37,7 +37,7 @@ Judge = Callable[[Sequence[Probe], str, Version], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Recorded verdict of ptxas and a judge that gives another verdict."""
+    """Recorded verdict of ptxas that differs from the verdict of a judge."""
 
     case: Case
     point: Point
@@ -56,7 +56,10 @@ class Disagreement:
 def record(
     assemblers: CachedAssemblers, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Judge every case, write the file of each family, and return the number of verdicts at each point."""
+    """Judge every case, write the file of each family, and return the number of verdicts at each point.
+
+    `directory` is the folder of the record.
+    """
     by_family: dict[str, list[Case]] = {}
     for case in cases:
         by_family.setdefault(case.family, []).append(case)
@@ -90,7 +93,10 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
-    """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`."""
+    """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`.
+
+    `counts` has the number of verdicts at each point.
+    """
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
     versions: Counter[Version] = Counter()
@@ -154,10 +160,10 @@ def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """Yield the recorded verdicts from which a judge differs; `every` selects every Nth probe.
+    """Yield the recorded verdicts from which a judge differs.
 
-    `newest` includes the verdicts of the newest assembler. The judge receives the same probes for each of their points
-    in turn.
+    `every` = N selects every Nth probe. `newest` includes the verdicts of the newest assembler. The judge receives many
+    probes at one point, and the same probes again at each of their other points.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in islice(read(directory, wanted), None, None, every):

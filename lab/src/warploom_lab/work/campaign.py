@@ -29,7 +29,7 @@ Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Res
 
 @dataclass(frozen=True)
 class Campaign(Generic[Task, Result]):
-    """Function `job(shared, task, report)`, the tasks that it runs for, and the data that all tasks share.
+    """Function `job(shared, task, report)`, the tasks to run it for, and the data that all tasks share.
 
     `about` describes in JSON data everything that the results depend on. `encode` turns a result into JSON data and
     `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time, which should take

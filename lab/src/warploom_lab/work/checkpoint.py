@@ -37,7 +37,7 @@ class Checkpoint:
     """Results of earlier processes, by task number."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Open or create the file and lock it for this process.
+        """Open or create the file and lock it for this process. Refuse the file of another campaign.
 
         Errors: UsageError checkpoint.file, checkpoint.disk.
         """
@@ -139,7 +139,10 @@ class Checkpoint:
                 )
 
     def _add_line(self, record: dict[str, Any] | None, line: int) -> None:
-        """Store the result on one line; refuse the file if the line is damaged or repeats a task."""
+        """Store the result on one line; refuse the file if the line is damaged or repeats a task.
+
+        `record` is the JSON object on the line, or None if the line is damaged. `line` is its number.
+        """
         number = None if record is None else record.get("task")
         valid = type(number) is int and 0 <= number < self._total and number not in self.results
         if record is None or not valid or "result" not in record:

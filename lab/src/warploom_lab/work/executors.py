@@ -84,6 +84,8 @@ def dask_workers(
 ) -> Executor[Task, Result]:
     """Return an executor that sends groups of tasks to Dask workers.
 
+    `ledger`, if given, collects the work of each worker.
+
     Errors: the errors of `integrations.dask.tasks.run_tasks`.
     """
 
@@ -108,7 +110,10 @@ def dask_workers(
 
 
 def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
-    """Run a group of tasks on a Dask worker and report the number of finished tasks after each."""
+    """Run a group of tasks on a Dask worker and return their results.
+
+    `report` receives the number of finished tasks after each task.
+    """
     job, data = shared
     found: list[Any] = []
     for task in tasks:
@@ -126,7 +131,10 @@ class _Failure:
 
 @dataclass(frozen=True)
 class _PicklableTask:
-    """Picklable function that runs one task; `func` names the module that the other process preloads."""
+    """Picklable function that runs one task in another process.
+
+    `func` is the task function. The other process preloads the module of this function.
+    """
 
     func: TaskFunction
     shared: Any

@@ -308,7 +308,7 @@ CASES = {
 
 
 def build(folder: Path) -> int:
-    """Compile every file for every target, write a description of each launch, and return their number."""
+    """Compile every file for every target, describe each launch, and return the number of launches."""
     count = 0
     for name, (always, hopper) in CASES.items():
         for target in TARGETS if name != "hopper" else TARGETS[1:]:

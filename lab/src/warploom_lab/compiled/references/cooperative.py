@@ -90,7 +90,7 @@ REFERENCES["last_block_done"] = block_sum
 def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `spin_lock`.
 
-    Each of 3 * 40 threads takes the lock twice and then adds 1 to `y`.
+    Each of 3 * 40 threads takes the lock twice, and adds 1 to `y` each time.
     """
     return {"y": np.array([3 * 40 * 2])}
 
@@ -176,7 +176,7 @@ def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `barriers`: the sum of each column, in reverse order."""
+    """Return the expected result of the kernel `barriers`: the sums of the columns of x, in reverse order."""
     return {"y": wide(arrays["x"])[:, ::-1].sum(0)}
 
 
@@ -189,15 +189,18 @@ def _decayed(x: Array) -> Array:
 
 @reference
 def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `pipelines`: s = s / 2 + row, for each row of x in turn."""
+    """Return the expected result of the kernel `pipelines`.
+
+    The result is the last value of s, which starts at zero and becomes s / 2 + row for each row of x in turn.
+    """
     return {"y": _decayed(wide(arrays["x"]))}
 
 
 @reference
 def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of `shared_pipeline`.
+    """Return the expected result of the kernel `shared_pipeline`.
 
-    The result is s = s / 2 + reversed row, for each row of x in turn.
+    The result is the last value of s, which starts at zero and becomes s / 2 + reversed row for each row of x in turn.
     """
     return {"y": _decayed(wide(arrays["x"])[:, ::-1])}
 
@@ -225,7 +228,8 @@ def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
 def flag_wait(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `flag_wait`.
 
-    Block 0 writes 1. Blocks 1 and 2 wait for its flag and write 42, which block 0 stored, plus the thread index.
+    Block 0 stores 42, sets a flag and writes 1. Blocks 1 and 2 wait for the flag and write the stored 42 plus the
+    thread index.
     """
     t = np.arange(96)
     return {"y": np.where(t < 32, 1, 42 + t % 32)}

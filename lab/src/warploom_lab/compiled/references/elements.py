@@ -248,7 +248,8 @@ def calls(arrays: Arrays, options: Options) -> dict[str, Any]:
 def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels for atomic operations, selected by the option `op`.
 
-    `y` has the final values. `old` has the previous values for `xchg` and `cas`, otherwise its initial content.
+    `y` has the final values. For `xchg` and `cas`, `old` has the values before the operation. For other operations
+    `old` is unchanged.
     """
     x, at, y = arrays["x"], arrays["at"], arrays["y"]
     op = options["op"]
@@ -274,7 +275,7 @@ def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
 def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `atomic_lock`.
 
-    The result is six programs update v = 3 v + 1 under a lock.
+    Each of six programs replaces v by 3 v + 1 under a lock. The result is the last value of v, which starts at zero.
     """
     value = 0
     for _ in range(6):

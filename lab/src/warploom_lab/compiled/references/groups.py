@@ -13,8 +13,8 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `warp_aggregated`.
 
-    `sums` has the sum of the positive elements and the largest index that was handed out. `count` has the number of
-    positive elements.
+    Each positive element of x gets an index from a counter. `sums` has the sum of the positive elements and the largest
+    index. `count` has the number of positive elements.
     """
     kept = arrays["x"][arrays["x"] > 0].astype(np.int64)
     return {"sums": np.array([kept.sum(), len(kept) - 1]), "count": np.array([len(kept)])}
@@ -65,7 +65,7 @@ def turned_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
 def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pipelined_tiles`.
 
-    The result is s = 3 s + reversed row, for each row in turn.
+    The result is the last value of s, which becomes 3 s + reversed row for each row in turn.
     """
     total = np.zeros(64, np.int64)
     for row in arrays["x"].astype(np.int64):
@@ -85,7 +85,7 @@ def stencil(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def work_queue(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `work_queue`: twice row k of x, plus k."""
+    """Return the expected result of the kernel `work_queue`: row k of `y` is twice row k of x, plus k."""
     return {"y": arrays["x"] * 2 + np.arange(len(arrays["x"]))[:, None]}
 
 
@@ -102,8 +102,8 @@ def chained_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 def grid_meeting(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `grid_meeting`.
 
-    With v = 3 x, each block of 64 elements writes its own v plus twice the v of the next block; block 0 follows the
-    last.
+    With v = 3 x, each block of 64 elements writes its own v plus twice the v of the next block. Block 0 is next after
+    the last block.
     """
     part = arrays["x"] * 3
     return {"y": 2 * np.roll(part, -64) + part}
@@ -131,7 +131,8 @@ def counted_turns(arrays: Arrays, options: Options) -> dict[str, Any]:
 def swapped_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `swapped_sums`.
 
-    `y` has the sum of the elements with even index and the sum of those with odd index, made by compare-and-swap.
+    `y` has two sums: of the elements with even index and of the elements with odd index. The kernel adds with
+    compare-and-swap.
     """
     return {"y": arrays["x"].reshape(-1, 2).astype(np.float64).sum(0)}
 

@@ -25,7 +25,7 @@ def tile_turned(arrays: Arrays, options: Options) -> dict[str, Any]:
 def ring(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `ring`.
 
-    The result is s = s / 2 + reversed row, for each row of x in turn.
+    The result is the last value of s, which becomes s / 2 + reversed row for each row of x in turn.
     """
     total = np.zeros(arrays["x"].shape[1])
     for row in wide(arrays["x"])[:, ::-1]:
@@ -52,7 +52,7 @@ def cluster_tree(arrays: Arrays, options: Options) -> dict[str, Any]:
 def pushed_around(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pushed_around`.
 
-    In each of three rounds a block sends its row to the next block of the cluster, which adds 1.
+    In each of three rounds a block sends its row to the next block of the cluster. The next block adds 1 to the row.
     """
     return {"y": np.roll(wide(arrays["x"]).reshape(-1, 4, 32), 3, 1) + 3}
 
@@ -82,7 +82,8 @@ def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
 def dropped(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `dropped`.
 
-    In each of three rounds an element v becomes 3 v plus its right neighbour; the first element follows the last.
+    In each of three rounds an element v becomes 3 v plus its right neighbour. The right neighbour of the last element
+    is the first.
     """
     v = wide(arrays["x"])
     for _ in range(3):

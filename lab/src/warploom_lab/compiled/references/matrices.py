@@ -237,6 +237,6 @@ def histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
 def topk(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `topk`.
 
-    The result is the largest elements of each row in descending order.
+    Each row of the result has the largest elements of a row of x in descending order.
     """
     return {"y": -np.sort(-wide(arrays["x"]), 1)[:, : arrays["y"].shape[1]]}

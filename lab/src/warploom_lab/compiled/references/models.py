@@ -11,7 +11,10 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 
 @reference
 def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels `grouped_*`: group g of the rows of A times matrix g of B."""
+    """Return the expected result of the kernels `grouped_*`.
+
+    The rows of A are divided into groups. The rows of group g are multiplied by matrix g of B.
+    """
     a, b = wide(arrays["a"]), wide(arrays["b"])
     ends = np.cumsum(arrays["sizes"])
     return {

@@ -18,7 +18,7 @@ REFERENCES: dict[str, Reference] = {}
 
 
 def reference(fn: Reference) -> Reference:
-    """Register a function that computes expected results in REFERENCES.
+    """Register a function in REFERENCES, the table of functions that compute expected results.
 
     The key is the name of the function without a trailing underscore.
     """

@@ -66,7 +66,8 @@ def _byte_perm(a: int, b: int, selector: int) -> int:
 def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `switch_table`.
 
-    The low four bits of an element of x select one of sixteen branches, each with another integer operation.
+    The low four bits of an element of x select one of sixteen branches. Each branch applies a different integer
+    operation.
     """
     y: list[int] = []
     for v in map(int, arrays["x"]):
@@ -107,7 +108,7 @@ def virtual_call(arrays: Arrays, options: Options) -> dict[str, Any]:
 def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `divergent_returns`.
 
-    The threads return at five different statements, and each statement writes another value.
+    The threads return at five different statements. Each statement writes a different value.
     """
     y: list[int] = []
     for t, v in enumerate(map(int, arrays["x"])):

@@ -1,6 +1,6 @@
 """Compilation of Triton and Gluon kernels without a GPU, by a Python interpreter that has Triton 3.9.
 
-Without a WORD all kernels are compiled, otherwise those whose names contain one of the words:
+The kernels whose names contain one of the words are compiled, or all kernels without a WORD:
 
     python -m warploom_lab.compiled.triton.build FOLDER [WORD…]
 """

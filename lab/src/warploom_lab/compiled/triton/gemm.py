@@ -151,7 +151,11 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 
 
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
-    """Return the request to compile a Triton function for a target and to run it as the case describes."""
+    """Return the request to compile a Triton function for a target and to run it as the case describes.
+
+    `warps` and `stages` are the options `num_warps` and `num_stages` of Triton. `constants` are the values of the
+    constexpr parameters.
+    """
     case.name = f"{case.name}_sm{target}"
     return {
         "fn": fn, "target": target, "case": case, "constants": constants,
@@ -167,7 +171,10 @@ def multiply(
 ) -> Request:  # fmt: skip
     """Return the request for a matrix multiplication.
 
-    `layout` has n for a row-major operand and t for a transposed operand.
+    `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
+    for each of A and B: n for row-major and t for transposed. `group` is the number of tile rows that neighbouring
+    programs compute, and `split` the number of programs that share the sum of a tile. `mask` bounds the loads.
+    `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`, or -1 for the default.
     """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
@@ -208,7 +215,11 @@ def through_tensors(
     name: str, target: int, dtype: str, size: tuple[int, int, int], tile: tuple[int, int, int],
     *, warps: int = 4, stages: int = 3, persist: int = 0, special: bool = False,
 ) -> Request:  # fmt: skip
-    """Return the request for a product A B^T whose operands are read through tensor maps of the host."""
+    """Return the request for a product A B^T that reads A and B through tensor maps of the host.
+
+    `size` and `tile` are (M, N, K). `persist` is the number of programs of a persistent kernel, or 0 for one program
+    for each tile. `special` selects warp specialisation.
+    """
     m, n, k = size
     tc = dtype if dtype in ("fp16", "bf16", "fp32") else "fp16"
     case = Case(
