@@ -7,7 +7,7 @@ from typing import Any
 
 from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, input_operands, is_vector, mismatch, slot_choices
 from warploom.author.values import Location, Register
-from warploom.diagnostics import did_you_mean
+from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.binding.operands import expected_operand, list_values
 
 _SYNTAX_LINES = 2  # most syntax lines in one hint

@@ -15,7 +15,7 @@ from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, u
 from warploom.author.errors import AuthorError, author_error
 from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, catalogue, is_vector, mismatch, slot_choices
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
-from warploom.diagnostics import did_you_mean
+from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.model.effects import Access
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec

@@ -6,7 +6,7 @@ from typing import Any
 from warploom.author import ptx
 from warploom.author.errors import author_error
 from warploom.author.values import Register
-from warploom.diagnostics import did_you_mean
+from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.model.capacity import MAX_THREADS
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.ptx import Symbol

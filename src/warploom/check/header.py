@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from warploom.check.report import error, warning
-from warploom.diagnostics import Diagnostic, UsageError, did_you_mean
+from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.model.availability import (
     FIRST_VERSION,
     Target,

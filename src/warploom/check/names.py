@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from warploom.diagnostics import similar_name
+from warploom.diagnostics.wording import similar_name
 from warploom.isa.binding.operands import Problem, Where
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS, SpecialRegister

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from warploom.diagnostics import Severity, UsageError, os_reason
+from warploom.diagnostics import Severity, UsageError
+from warploom.diagnostics.wording import os_reason
 
 if TYPE_CHECKING:
     from warploom.diagnostics import Diagnostic

@@ -14,7 +14,8 @@ from warploom.cli import _show, _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, at_least, check_writable, status_of
 from warploom.cli._progress import launch_progress
-from warploom.diagnostics import UsageError, os_reason
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import os_reason
 
 if TYPE_CHECKING:
     from warploom.observe.trace import Trace

@@ -1,15 +1,6 @@
 """Spans, diagnostics and their rendering as text, JSON and SARIF."""
 
-from warploom.diagnostics.diagnostic import (
-    Diagnostic,
-    Note,
-    Severity,
-    UsageError,
-    WarploomError,
-    did_you_mean,
-    os_reason,
-    similar_name,
-)
+from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
 from warploom.diagnostics.render import render, render_json, render_sarif
 from warploom.diagnostics.source import Source, Span
 
@@ -21,10 +12,7 @@ __all__ = [
     "Span",
     "UsageError",
     "WarploomError",
-    "did_you_mean",
-    "os_reason",
     "render",
     "render_json",
     "render_sarif",
-    "similar_name",
 ]

@@ -1,4 +1,4 @@
-"""Diagnostics, the exceptions that carry them, and wordings that many messages share."""
+"""Diagnostics, and the exceptions that carry them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -91,24 +91,3 @@ def _restore(kind: type[_Error], diagnostics: tuple[Diagnostic, ...]) -> _Error:
     error = kind.__new__(kind)
     WarploomError.__init__(error, diagnostics)
     return error
-
-
-def similar_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the known name that is most similar to a misspelled name, or "" if no name is similar.
-
-    `cutoff` is the least similarity, from 0 to 1.
-    """
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, list(known), 1, cutoff)), "")
-
-
-def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
-    """Return the hint `did you mean NAME?` with the most similar known name, or "" if none is similar."""
-    similar = similar_name(name, known)
-    return f"did you mean {quote}{similar}{quote}?" if similar else ""
-
-
-def os_reason(error: OSError) -> str:
-    """Return the reason of a failed file operation for the end of a sentence, such as `permission denied`."""
-    return (error.strerror or str(error)).lower()

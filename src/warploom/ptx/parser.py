@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source, UsageError, os_reason
+from warploom.diagnostics import Diagnostic, Source, UsageError
+from warploom.diagnostics.wording import os_reason
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe

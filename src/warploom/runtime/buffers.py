@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import os_reason
+from warploom.diagnostics.wording import os_reason
 from warploom.runtime.toml import Table, refuse_file
 
 Array = NDArray[Any]

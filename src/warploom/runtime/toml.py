@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
-from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError, did_you_mean, os_reason
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diagnostics.wording import did_you_mean, os_reason
 
 Step = str | int
 T = TypeVar("T")

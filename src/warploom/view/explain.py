@@ -1,6 +1,7 @@
 """Pages of `explain`: rules, instructions, intrinsics, builtins and numbers."""
 
-from warploom.diagnostics import UsageError, did_you_mean
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import did_you_mean
 
 __all__ = ["Page", "explain"]
 

@@ -6,7 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import Diagnostic, Span, UsageError, os_reason
+from warploom.diagnostics import Diagnostic, Span, UsageError
+from warploom.diagnostics.wording import os_reason
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
 from warploom.observe.profile import Profile

@@ -42,6 +42,6 @@ def test_the_watchdog_does_not_import_the_package() -> None:
 def test_schedulers_and_nannies_preload_the_watchdog() -> None:
     from dask import config
 
-    settings = config.collect_env(local_cluster._watchdog_settings())
+    settings = config.collect_env(local_cluster._SETTINGS)
     assert settings["distributed"]["scheduler"]["preload"] == [parent_watchdog.__file__]
     assert settings["distributed"]["nanny"]["preload"] == [parent_watchdog.__file__]

@@ -29,6 +29,9 @@ _SETTINGS = {
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "2s",
     "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "1s",
     "DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING_INTERVAL": "500ms",
+    # The watchdog ends schedulers and nannies when this process ends.
+    "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": json.dumps([parent_watchdog.__file__]),
+    "DASK_DISTRIBUTED__NANNY__PRELOAD": json.dumps([parent_watchdog.__file__]),
 }
 
 
@@ -57,10 +60,7 @@ def local_cluster(count: int) -> LocalCluster:
     if known is not None and known.client is not None and known.client.status == "running":
         return known
     discard_local_cluster(count)
-    # The watchdog ends schedulers and nannies when this process ends.
-    preload = json.dumps([parent_watchdog.__file__])
-    watchdog = {f"DASK_DISTRIBUTED__{owner}__PRELOAD": preload for owner in ("SCHEDULER", "NANNY")}
-    with _environment({**_SETTINGS, **watchdog, parent_watchdog.PARENT: str(os.getpid())}):
+    with _environment({**_SETTINGS, parent_watchdog.PARENT: str(os.getpid())}):
         cluster = SubprocessCluster(
             n_workers=count,
             threads_per_worker=1,

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
-from warploom.diagnostics import Diagnostic, Source, did_you_mean
+from warploom.diagnostics import Diagnostic, Source
+from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
 from warploom.isa.binding.operands import (
     BoundOperand,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from warploom.diagnostics import UsageError, similar_name
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import similar_name
 from warploom.isa.binding.nearest import fixes, respell, spell
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLayout

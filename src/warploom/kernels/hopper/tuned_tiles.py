@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
-from warploom.diagnostics import UsageError, os_reason
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import os_reason
 from warploom.gpu.cache import cache_directory
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile

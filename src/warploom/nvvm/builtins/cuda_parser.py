@@ -14,7 +14,8 @@ pointers of a kernel point to global memory. The pointers of a `__device__` func
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from warploom.diagnostics import Source, Span, did_you_mean
+from warploom.diagnostics import Source, Span
+from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
 from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
 from warploom.nvvm.builtins.registry import BY_NAME, Builtin

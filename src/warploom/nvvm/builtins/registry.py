@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from warploom.diagnostics import UsageError, did_you_mean
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import did_you_mean
 
 ROWS = """
     number  target  unit   shape      operations

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import UsageError, os_reason
+from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import os_reason
 from warploom.observe.trace.data import WAITS, TraceData
 from warploom.observe.trace.tracks import FINEST, Tracks
 
