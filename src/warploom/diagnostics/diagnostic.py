@@ -1,4 +1,4 @@
-"""Diagnostics, the exceptions that carry them, and wordings that many messages share."""
+"""Diagnostics, the exceptions that contain diagnostics, and texts that many messages share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

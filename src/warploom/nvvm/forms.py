@@ -22,7 +22,7 @@ from warploom.isa.model.form import Form
 
 
 def forms_in(*modules: ModuleType) -> tuple[Form, ...]:
-    """Return the forms of instruction modules in the order of their declaration."""
+    """Return the forms that instruction modules declare, in the order of their declaration."""
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Form))
 
 

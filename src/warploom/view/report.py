@@ -50,7 +50,7 @@ class RunReport:
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
     """Return the report of a run as an HTML page.
 
-    The run needs a profile. The page also shows the trace, the findings and the comparison if they exist.
+    The run needs a profile. The page also shows the trace, the sanitizer's findings and the comparison if they exist.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """

@@ -1,4 +1,4 @@
-"""Lowering of a builtin's call to PTX: the instruction, its loads and stores, and the function around it.
+"""Lowering of a builtin's call to PTX: the instruction, its loads and stores, and its function.
 
 The instruction has the same text as in the compiler's output. Loads and stores access the fragments through the pointer
 arguments, in the state space of the pointers if it is known. A warpgroup multiplication follows a fence and precedes a

@@ -10,7 +10,7 @@ from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 
 def _numbered(words: str, first: int = 0) -> dict[int, str]:
-    """Return the words of a text with consecutive numbers as keys. `-` stands for the empty word."""
+    """Return the words of a text by consecutive numbers from `first`. `-` stands for the empty word."""
     return {number: word.strip("-") for number, word in enumerate(words.split(), first)}
 
 
