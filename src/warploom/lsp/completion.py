@@ -21,7 +21,7 @@ _STATEMENT = re.compile(r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opc
 _PARTIAL = re.compile(r"[%$]?[\w$]*(?:\.\w*)?$")
 _COMMENTS = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _MOST_SPELLINGS = 4096
-"""Maximum number of words from one row of a form for a modifier of several columns, such as a shape."""
+"""Maximum number of spellings of a composite modifier, such as a shape, in one row of a form's table."""
 
 
 @dataclass(frozen=True, slots=True)

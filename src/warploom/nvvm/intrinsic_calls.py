@@ -166,7 +166,7 @@ def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:
 
 
 def elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
-    """Yield the elements of a struct, or a value that is no struct. Append the extractions to `made`."""
+    """Yield a struct's elements, or any other value unchanged. Append the extractions to `made`."""
     if not isinstance(value.type, LLVMStructType):
         yield value
         return

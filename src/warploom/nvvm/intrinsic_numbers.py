@@ -19,7 +19,7 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
-"""Family of three numbers of SM 80's builtins, which the text takes for warpgroup operations."""
+"""Families of three numbers of SM 80 builtins, which the reference text calls warpgroup operations."""
 
 _ALL = sorted(range(8, 257, 8), key="{}k".format)
 """Extents N in the order of the names of intrinsics, in which the letter k follows N."""

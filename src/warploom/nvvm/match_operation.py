@@ -440,7 +440,7 @@ def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOpe
 
 
 def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], binding: Binding) -> None:
-    """Replace the operands of an operation whose positions in the instruction contain constants."""
+    """Replace each operand by a constant if the instruction has a constant at the operand's position."""
     for number, placed in enumerate(operands):
         bound = binding.operands.get(placed.positions[0].operand)
         if bound is not None and isinstance(bound.operand, Integer) and width_of(placed.type):

@@ -81,7 +81,7 @@ class ValueRegisters(RegisterNames):
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Assign the registers of a value to a result if `release` succeeds. Return True on success."""
+        """Assign the registers of a value to a result if `release(value)` is True. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)

@@ -38,8 +38,8 @@ ROWS = """
 """  # noqa: E501
 """Table of the builtins.
 
-The reference text has the stores and loads of f64 and tf32 one number off in its overview of 751 to 764. Its entries
-of 745 to 764 agree with these rows.
+In the reference text, the overview of the numbers 751 to 764 is off by one for the loads and stores of f64 and tf32.
+The entries for the numbers 745 to 764 in that text agree with this table.
 """
 
 BARRIERS = range(769, 771)

@@ -14,7 +14,7 @@ from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LATE_SLOTS = ("rnd",)
-"""The compiler writes the rounding after the types."""
+"""Slots of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
@@ -205,7 +205,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
-    """Raise RefusedCall if no row of the table of the instruction's form allows it on the target."""
+    """Raise RefusedCall if the table of the form does not allow the instruction on the target."""
     form = selection.form
     slots = slots_of(form, selection.words)
     rows = form.rows_of({column: slots[column] for column in form.columns})

@@ -19,7 +19,7 @@ class EnumAttribute(Data[str], ABC):
 
     cases: ClassVar[tuple[str, ...]]
     words: ClassVar[Mapping[str, str]]
-    """PTX modifier of each case whose modifier has another name."""
+    """PTX modifier of each enumeration value whose MLIR name differs from the modifier."""
 
     @property
     def word(self) -> str:

@@ -88,7 +88,7 @@ class _Ordered(_Scoped):
         return bool(self.relaxed.value.data)
 
     def order_words(self, default: str) -> dict[str, str]:
-        """Return the modifiers of the memory order by name. `default` is the default order."""
+        """Return the modifiers of the memory order by name. `default` is the order of a non-relaxed operation."""
         if self.is_relaxed:
             return {"sem": "relaxed", "scope": self.scope.data}
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
@@ -245,7 +245,7 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
 
 @operation("nvvm.mbarrier.arrive_drop.expect_tx", *_EXPECTING, words={"op": "arrive_drop"})
 class MbarrierArriveDropExpectTx(_ExpectingArrival):
-    """Arrival that increases the bytes of this phase and decreases the arrivals that later phases expect."""
+    """Arrival that increases the expected bytes and decreases the arrivals that later phases expect."""
 
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)

@@ -220,7 +220,7 @@ class _Metadata(Multiplication):
 
 
 class _Scales(Multiplication):
-    """Multiplication with block scales. Byte and thread indices select where the scales of A and B are."""
+    """Multiplication with block scales. Byte and thread indices select the scales in registers of lanes."""
 
     scaleAData = operand_def(i32)
     byteIdA = operand_def(i16)

@@ -135,7 +135,7 @@ class _Access(Operation):
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
-        """Return the load or store of a value, whose number of registers determines the repeat count `.num`."""
+        """Return the load or store. The number of registers of `value` determines the repeat count `.num`."""
         shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:
