@@ -13,7 +13,7 @@ _loaders: dict[Service, Callable[[], Any]] = {}
 
 
 def provide(service: Service, load: Callable[[], Any]) -> None:
-    """Register the function that returns the implementation of a service. Each `provider` call calls it."""
+    """Register the function that loads a service. Each call of `provider` calls this function."""
     _loaders[service] = load
 
 

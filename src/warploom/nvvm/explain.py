@@ -45,7 +45,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if there are none."""
+    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if neither exists."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")

@@ -48,7 +48,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value, or of a temporary of the operation that `begin_operation` began."""
+        """Return the registers of a value, or of a temporary since the last call of `begin_operation`."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"

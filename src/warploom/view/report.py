@@ -307,7 +307,7 @@ def _costs(lines: Sequence[Line]) -> str:
 
 
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
-    """Return a table of the lines that lose most, and a sentence with the number of lines without loss.
+    """Return a table of the lines with the greatest loss, and a sentence that counts lines without loss.
 
     The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
     """

@@ -2,8 +2,8 @@
 
 The reference text has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word has all three: a
 multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables headed "WGMMA fence" and "WGMMA MMA
-async load" describe the same two words: their entries belong to builtins of SM 80, and their columns are these fields
-under other names.
+async load" describe the same two words. The entries of both tables belong to builtins of SM 80, and their columns are
+the fields of `MMA` and `MOVE` under other names.
 """
 
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
