@@ -81,8 +81,8 @@ __all__ = [*_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAl
 class _Package(ModuleType):
     """Package in which a public name has priority over the subpackage of the same name.
 
-    Importing a subpackage normally binds its name in the package. If a public function has the same name, such as
-    `check`, this class ignores the binding. `from warploom.check import ...` works as usual.
+    The import of a subpackage normally binds its name in the package. If a public function has the same name, such as
+    `check`, this class ignores that binding. `from warploom.check import ...` works as usual.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

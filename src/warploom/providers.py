@@ -13,7 +13,7 @@ _loaders: dict[Service, Callable[[], Any]] = {}
 
 
 def provide(service: Service, load: Callable[[], Any]) -> None:
-    """Register the loader of a service. `provider` calls the loader at each request."""
+    """Register the function that loads a service. Each call of `provider` calls this function."""
     _loaders[service] = load
 
 

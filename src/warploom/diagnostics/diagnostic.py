@@ -1,4 +1,4 @@
-"""Diagnostics, and the exceptions that carry them."""
+"""Diagnostics, and the exceptions that contain them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Language server for PTX.
 
 `document` holds an open text and its analysis, and `positions` converts offsets to the positions of editors. `names`,
-`hover`, `completion`, `fixes`, `formatting` and `outline` answer questions about a document in offsets of its text.
+`hover`, `completion`, `fixes`, `formatting` and `outline` implement the requests, with offsets as positions.
 Only `server` uses the protocol and needs pygls.
 """
 

@@ -21,7 +21,7 @@ _STATEMENT = re.compile(r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opc
 _PARTIAL = re.compile(r"[%$]?[\w$]*(?:\.\w*)?$")
 _COMMENTS = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _MOST_SPELLINGS = 4096
-"""Maximum number of words from one row of a form for a modifier of several columns, such as a shape."""
+"""Maximum number of spellings of a composite modifier, such as a shape, in one row of a form's table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Completion:
 def completions(view: View, offset: int) -> list[Completion]:
     """Return the words that complete the text before an offset.
 
-    An opcode is completed with words of legal opcodes, an operand with visible names. Comments and directives have no
-    completions.
+    An opcode is completed with words of opcodes that are legal on the target. An operand is completed with names that
+    are visible at the offset. Comments and directives have no completions.
     """
     line = view.text[view.text.rfind("\n", 0, offset) + 1 : offset]
     if "//" in _COMMENTS.sub("", line) or line.lstrip().startswith("."):
@@ -99,11 +99,11 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that may follow the first `words` of an opcode in one row of a form.
+    """Yield the words that may follow `words` in opcodes that one row of a form's table allows.
 
-    `order` is one order of the modifiers in the form's syntax. `positions` are indices in `order` at which the next
-    word may match.
+    `order` is one of the orders in which the form's syntax allows the modifiers.
     """
+    # Indices in `order` at which the next word may match.
     positions = {0}
     for text in words:
         positions = {p + 1 for p in _reached(row, order, positions) if _fits(row, order[p], text)}
@@ -114,7 +114,7 @@ def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...
 
 
 def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
-    """Return `positions`, and the positions after them that only optional words precede."""
+    """Return `positions`, and the later indices in `order` that are reached if optional words are absent."""
     reached: set[int] = set()
     for p in positions:
         while p < len(order):

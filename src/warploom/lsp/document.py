@@ -30,7 +30,7 @@ class View:
 
     @cached_property
     def parsed(self) -> ParsedText:
-        """Syntax trees of the text, one for each piece of the incremental parse."""
+        """Syntax trees of the text, a list of items for each piece of the incremental parse."""
         before, self._before = self._before, None
         return parse_incrementally(self.text, before)
 
@@ -54,7 +54,7 @@ class View:
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """Return the instruction at an offset, and the offset of the piece that contains it.
+        """Return the instruction at an offset, and the offset of its piece; None without an instruction.
 
         The spans of the instruction count from the start of the piece.
         """

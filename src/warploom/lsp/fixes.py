@@ -83,7 +83,7 @@ def _inserted(view: View, span: Span, statement: str) -> _Change:
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Yield the edit that enlarges a register range such as `%r<4>` to contain the diagnostic's register."""
+    """Yield the edit that enlarges a register range such as `%r<4>` to contain the undeclared register."""
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
@@ -113,7 +113,7 @@ def _end_of_code(view: View, offset: int) -> int:
 
 
 def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
-    """Yield the replacements of an illegal opcode, or of an opcode whose operands fit another opcode."""
+    """Yield replacements for an illegal opcode, or for an opcode whose operands fit another opcode."""
     found = view.instruction_at(span.start)
     if found is None or "/" not in finding.code:
         return

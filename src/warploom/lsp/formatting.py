@@ -48,7 +48,7 @@ def _statements(
 ) -> tuple[str, int]:
     """Return the formatted text of nodes, and the end offset of the last node.
 
-    `start` is the end of the text before the nodes.
+    `start` is the offset after the preceding node. `first` is True at the start of the document.
     """
     formatted = ""
     k = 0
@@ -109,7 +109,10 @@ def _has_comment(text: str) -> bool:
 
 
 def _trivia(text: str, indent: str, *, first: bool) -> str:
-    """Format the white space and comments between two statements, and indent the second statement."""
+    """Format the white space and comments between two statements, and indent the second statement.
+
+    `first` is True at the start of the document, where no statement precedes the text.
+    """
     formatted, lines = "", 0
     begun = not first
     for match in _TRIVIA.finditer(text):

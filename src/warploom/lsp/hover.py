@@ -15,7 +15,7 @@ _FORMS = 3
 
 
 def hover(view: View, offset: int) -> tuple[str, Span] | None:
-    """Return Markdown about the word at an offset, and the span of the word, or None for an unknown word."""
+    """Return Markdown about the word at an offset, and the word's span. Return None for an unknown word."""
     if (found := view.instruction_at(offset)) is not None:
         instruction, start = found
         words = instruction.word_spans

@@ -32,7 +32,7 @@ class Symbol:
 
     `piece` is the index of the piece of the incremental parse that contains the declaration. `text` is the name. Each
     register of a range such as `%r<8>` is a symbol. The range itself is a symbol with the text `%r`. `local` is True if
-    the name is known only in its function.
+    the name is visible only in its function.
     """
 
     declaration: Declaration
@@ -76,12 +76,12 @@ class Names:
         self._known: dict[int, _PieceNames] = {}
 
     def symbol_at(self, offset: int) -> Symbol | None:
-        """Return the symbol of the name at an offset."""
+        """Return the symbol that the name at an offset refers to, or None if there is none."""
         found = self.token_at(offset)
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return the index of a piece, and the occurrence of a name in it that contains an offset."""
+        """Return the piece's index and the token of the name at an offset, or None without a name."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)
@@ -151,7 +151,7 @@ class Names:
     def rename(self, symbol: Symbol, name: str) -> list[tuple[Span, str]]:
         """Return the edits that rename a symbol, each as a span and its new text.
 
-        A renamed register of a range gets a declaration of its own.
+        A renamed register of a range such as `%r<8>` gets a separate declaration.
 
         Errors: UsageError lsp.rename if the new name is illegal or already declared, or if the symbol occurs in code
             with syntax errors
@@ -197,7 +197,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module. Its labels are the functions; a definition has precedence over a declaration."""
+        """Scope of the module, with functions as labels. A definition has precedence over a declaration."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):
@@ -210,7 +210,7 @@ class Names:
 
     @cached_property
     def _piece_of(self) -> dict[int, int]:
-        """Indices of the pieces of module items, by the identity of the item."""
+        """Index of the piece that contains each module item, by the `id()` of the item."""
         return {id(item): k for k, (piece, _) in enumerate(self._pieces) for item in piece.items}
 
     def _resolve(self, k: int, token: Token) -> Symbol | None:

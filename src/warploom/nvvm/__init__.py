@@ -1,6 +1,7 @@
 """Lowering of compiler builtins, MLIR's nvvm dialect and LLVM intrinsics to PTX, and raising of PTX.
 
-A slot is the name of a modifier in the syntax of a Form. The `words` of an instruction map slots to modifiers.
+A slot is the name of a modifier in the syntax of a Form, such as `shape`. The `words` of an instruction map slots to
+modifiers.
 """
 
 from warploom.nvvm.api import lower, protocol_warnings

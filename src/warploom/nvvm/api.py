@@ -27,7 +27,7 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """Translate a text between the levels builtin, nvvm dialect, llvm dialect and PTX.
+    """Translate a text between four levels: builtin call, nvvm dialect, llvm dialect and PTX.
 
     `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
     `name` is the file name in diagnostics.
@@ -83,7 +83,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors of `check` in the PTX, each at the operation that the instruction was lowered from."""
+    """Yield each error of `check` in the PTX, at the MLIR operation that the instruction came from."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:

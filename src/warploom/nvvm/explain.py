@@ -45,7 +45,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if there are none."""
+    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if neither exists."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
@@ -65,9 +65,9 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def explain_word(text: str) -> str:
-    """Return the Markdown page of a number, with its fields under the definition of each packed word.
+    """Return a Markdown page that decodes a number under each definition of a packed word.
 
-    The page ends with the definitions under which the number is illegal, and the reasons.
+    The page ends with the definitions that do not allow the number, and the reasons.
 
     Errors: UsageError for text that is no number of 64 bits
     """
@@ -86,7 +86,7 @@ def explain_word(text: str) -> str:
 
 
 def read_number(text: str) -> int:
-    """Return an unsigned number of 64 bits in Python's notation. Errors: UsageError for other text."""
+    """Parse an unsigned number of 64 bits in Python's notation. Errors: UsageError for other text."""
     try:
         value = int(text, 0)
     except ValueError:

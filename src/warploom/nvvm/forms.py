@@ -22,7 +22,7 @@ from warploom.isa.model.form import Form
 
 
 def forms_in(*modules: ModuleType) -> tuple[Form, ...]:
-    """Return the forms of instruction modules in the order of their declaration."""
+    """Return the forms that instruction modules declare, in the order of their declaration."""
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Form))
 
 
@@ -34,7 +34,7 @@ def forms_with(forms: tuple[Form, ...], present: tuple[str, ...], absent: tuple[
 
 
 WGMMA_DESCRIPTORS = forms_with(forms_in(wgmma), ("d", "a_desc"), ("sp_meta",))
-"""Dense warpgroup multiplications with A behind a descriptor."""
+"""Dense warpgroup multiplications with A in shared memory, which a descriptor locates."""
 WGMMA_REGISTERS = forms_with(forms_in(wgmma), ("d", "a"), ("sp_meta",))
 """Dense warpgroup multiplications with A in registers."""
 MMA_DENSE = forms_with(forms_in(mma), ("d", "a", "b", "c"), ("scale_a_data",))

@@ -33,10 +33,11 @@ Replacement: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """Operand or result of an intrinsic's call, which is an operand of the instruction.
+    """Operand or result of an intrinsic's call.
 
-    `type` is a word of intrinsics.toml. `is_constant` is True if the call requires a constant. `is_literal` is True if
-    the instruction has a constant where the call has a constant.
+    `operand` is the name of the instruction's operand with the same value. `type` is a type name as intrinsics.toml
+    defines it. `is_constant` is True if the call requires a constant. `is_literal` is True if the instruction has a
+    constant where the call has a constant.
     """
 
     operand: str
@@ -46,7 +47,7 @@ class _Item:
     is_optional: bool
 
     def types(self, form: Form, slots: Mapping[str, str]) -> list[Attribute]:
-        """Return the LLVM types of its values: several for a fragment, none for a pointer to any space."""
+        """Return the LLVM types of the item: several for a fragment, none for a pointer to any space."""
         if (integer := _INTEGERS.get(self.type)) is not None:
             return [integer]
         count = form.operands[self.operand].registers(slots)
@@ -71,7 +72,7 @@ class _Signature:
     operands: tuple[_Item, ...]
 
     def result_type(self, form: Form, slots: Mapping[str, str]) -> Attribute | None:
-        """Return the type of the call's result: a struct for several values, None without a result."""
+        """Return the type of the call's result: a struct for several values, or None for no result."""
         types = [each for item in self.results for each in item.types(form, slots)]
         return types[0] if len(types) == 1 else LLVMStructType.from_type_list(types) if types else None
 
@@ -93,7 +94,7 @@ def _item(text: str) -> _Item:
 
 
 def call_of(operation: dialect.Operation) -> Replacement | None:
-    """Return the call of an operation's intrinsic, or None if LLVM has no intrinsic with its operands."""
+    """Return the intrinsic call that replaces an operation, or None if no LLVM intrinsic has its operands."""
     lowering = operation.lower()
     if len(lowering.statements) != 1 or lowering.copies:
         return None
@@ -135,7 +136,7 @@ def _space_number(type: Attribute) -> int:
 def _arguments(
     item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
 ) -> Iterator[SSAValue]:
-    """Yield the arguments for one operand, and append new operations to `made`.
+    """Yield the arguments of the call for one operand, and append new operations to `made`.
 
     Errors: VerifyException for an operand that is no argument of a call
     """
@@ -165,7 +166,7 @@ def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:
 
 
 def elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
-    """Yield the elements of a struct, or another value itself. Append the extractions to `made`."""
+    """Yield a struct's elements, or any other value unchanged. Append the extractions to `made`."""
     if not isinstance(value.type, LLVMStructType):
         yield value
         return
@@ -181,7 +182,7 @@ def _results(
     call: llvm.CallIntrinsicOp,
     made: list[Operation],
 ) -> Sequence[SSAValue]:
-    """Return the results of an operation, taken from the result of its call."""
+    """Return values for the results of an operation, extracted from the result of the call."""
     if call.ress is None:
         return ()
     (result,) = operation.results
@@ -247,7 +248,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
 
 
 def _is_present(item: _Item, intrinsic: Intrinsic) -> bool:
-    """Return True if the name of an intrinsic states its optional operand."""
+    """Return True if the name of an intrinsic states that the call has an optional operand."""
     slot = intrinsic.form.operands[item.operand].when
     return bool(intrinsic.words.get(slot)) if slot else ".stride" in intrinsic.name
 

@@ -2,8 +2,8 @@
 
     describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
 
-The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. Of some ranges
-the text gives only the first and the last number. `describe` refuses the numbers between them.
+The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some
+ranges, the reference text gives only the first and the last number. `describe` refuses the numbers between these two.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
-"""Family of three numbers of SM 80's builtins, which the text takes for warpgroup operations."""
+"""Families of three numbers of SM 80 builtins, which the reference text calls warpgroup operations."""
 
 _ALL = sorted(range(8, 257, 8), key="{}k".format)
 """Extents N in the order of the names of intrinsics, in which the letter k follows N."""
@@ -29,7 +29,7 @@ _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Family of an intrinsic, such as "warpgroup", and its modifiers as pairs of a name and a word."""
+    """Family of an intrinsic, such as "warpgroup", and its modifiers as pairs of a name and a modifier."""
 
     family: str
     words: tuple[tuple[str, str], ...]
@@ -43,7 +43,7 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield the intrinsics of the table of N. Each N has four numbers, of which the text names two."""
+    """Yield the intrinsics in the table of widths N. The text names two of the four numbers of each N."""
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
@@ -76,7 +76,7 @@ def _warp() -> Iterator[tuple[int, Identifier]]:
 
 @cache
 def identifiers() -> dict[int, Identifier]:
-    """Return the intrinsics that the text names, by number."""
+    """Return the intrinsics that the reference text names, by number."""
     found = dict([*_n_table(), *_grid(), *_warp()])
     return found | {number: _named(family, generation="second") for number, family in _SINGLE.items()}
 

@@ -1,4 +1,4 @@
-"""Names of LLVM's intrinsics: from a form and its words to the name, and back.
+"""Names of LLVM's intrinsics: from a form and its modifiers to the name, and back.
 
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
@@ -75,12 +75,12 @@ class Pattern:
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Parts of the pattern, each with the name of its group in `_PIECE`."""
+        """Parts of the pattern, each as the name of the group of `_PIECE` that matches the part, and its text."""
         return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
 
     @cached_property
     def slots(self) -> list[str]:
-        """Slots whose modifiers occur in the names."""
+        """Slots whose modifiers occur in the names of this pattern."""
         return [text for kind, text in self.pieces if kind in _SEPARATORS]
 
     @cached_property
@@ -109,11 +109,11 @@ class Pattern:
         return [word for word in dict.fromkeys(words) if word != self.excluded]
 
     def spelled(self, word: str) -> str:
-        """Return the spelling of a PTX modifier in the names."""
+        """Return the spelling of a PTX modifier in the names of this pattern."""
         return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
-        """Return the PTX modifier of a slot that has a spelling in the names, or ""."""
+        """Return the PTX modifier of a slot for its spelling in a name, or "" for an unknown spelling."""
         return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
@@ -128,7 +128,7 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the name for some modifiers. `marked` adds the parts without a slot, such as `.stride`."""
+        """Return the intrinsic's name for modifiers by slot. `marked` adds parts without a slot (`.stride`)."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -140,7 +140,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each instruction of the form that agrees with the modifiers in a name."""
+        """Yield the modifiers of each legal instruction of the form that has all modifiers of a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -204,7 +204,7 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 @cache
 def signatures() -> dict[Form, str]:
-    """Return the signature of each form's intrinsics. A form is absent if no public compiler calls them."""
+    """Return the signature text of each form. Forms whose intrinsics no public compiler calls are absent."""
     _, entries = _table()
     return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
 
@@ -213,7 +213,7 @@ def signatures() -> dict[Form, str]:
 
 
 def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """Return the name of an instruction's intrinsic. `marked` is True if its optional stride is present.
+    """Return the name of an instruction's intrinsic. `marked` is True for a call with an optional stride.
 
     Errors: UsageError if LLVM has no such intrinsic
     """

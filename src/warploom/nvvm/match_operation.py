@@ -74,7 +74,7 @@ _SINK = Name("_")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Position of a register in an instruction: an operand, or an item of its vector or coordinates."""
+    """Position of a register in an instruction: an operand, or one item of a vector or of coordinates."""
 
     operand: str
     item: int | None = None
@@ -193,7 +193,7 @@ def _build(
 
 
 def _property_choices(kind: type[Operation], binding: Binding) -> Iterator[dict[str, Attribute]]:
-    """Yield properties to try for an operation: first those in the instruction's modifiers, then others."""
+    """Yield properties to try for an operation: first values in the instruction's modifiers, then others."""
     given = {name: each for name, each in kind.get_irdl_definition().properties.items() if name != _SEGMENTS}
     tried: set[tuple[Attribute | None, ...]] = set()
     for near in (True, False):
@@ -245,7 +245,7 @@ def _words(binding: Binding) -> set[str]:
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the numbers in an instruction's operands and modifiers, or the extent `name` of its shape."""
+    """Return the integers to try for a property: the extent `name` of the shape, or all constants."""
     if width == 1:
         return (0, 1)
     if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):
@@ -272,7 +272,7 @@ _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
 def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
-    """Yield types to try for an operation: the types of each group of operands, and of the results."""
+    """Yield types to try for an operation: a list for each group of operands, and one for the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
     variadic = [
@@ -349,7 +349,7 @@ def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute,
 
 
 def _whole_types(registers: tuple[Attribute, int]) -> Iterator[Attribute]:
-    """Yield the types that a value in some registers may have.
+    """Yield the types of one value that consists of all given registers.
 
     `registers` are the type and the number of the registers.
     """
@@ -411,7 +411,7 @@ def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return the operation with the positions of its values.
+    """Return an operation with the positions of its values in the instruction.
 
     Return None if the operation is illegal or does not lower to the instruction.
     """
@@ -440,7 +440,7 @@ def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOpe
 
 
 def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], binding: Binding) -> None:
-    """Replace each operand of an operation that is a constant in the instruction by that constant."""
+    """Replace each operand by a constant if the instruction has a constant at the operand's position."""
     for number, placed in enumerate(operands):
         bound = binding.operands.get(placed.positions[0].operand)
         if bound is not None and isinstance(bound.operand, Integer) and width_of(placed.type):
@@ -455,7 +455,7 @@ def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
 
 
 def _preset(statement: InstructionTemplate | LabelTemplate) -> Iterator[tuple[Temporary, int]]:
-    """Yield the temporary register that an instruction sets to a constant."""
+    """Yield the temporary register that an instruction sets to a constant, and the constant."""
     if isinstance(statement, InstructionTemplate) and move.MOV in statement.forms:
         register, number = statement.operands["d"], statement.operands["a"]
         if isinstance(register, Temporary) and isinstance(number, int):
@@ -498,7 +498,7 @@ def _positions(
 
 
 def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -> _Positions | None:
-    """Return the positions of the values of one operand, or None if it differs from the template."""
+    """Return the positions of the values of one operand, or None if it does not match the template."""
     match template:
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0

@@ -58,7 +58,7 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne
 
 
 def raise_to_nvvm(text: str | Module) -> ModuleOp:
-    """Return a module with the tensor-core operations of each function of a PTX module."""
+    """Return an MLIR module with the tensor-core operations of each function of a PTX module."""
     module = parse(text) if isinstance(text, str) else text
     variables = dict(_variables(module.items))
     return ModuleOp(
@@ -126,7 +126,10 @@ class _Raiser:
     # Operations ---------------------------------------------------------------------------------------------
 
     def _match(self, binding: Binding, guard: Guard | None) -> MatchedOperation | None:
-        """Return the operation that lowers to an instruction, or None if an operand has no value."""
+        """Return the operation that lowers to an instruction.
+
+        Return None if no operation lowers to the instruction, or if an operand of the operation has no value.
+        """
         if binding.form not in WgmmaMmaAsync.FORMS:
             matched = match_operation(binding, guarded=guard is not None)
         elif guard is None and (adds := self._adds(binding.operands["scale_d"].operand)) is not None:
@@ -241,7 +244,7 @@ class _InlineText:
 
 
 def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> list[Operand]:
-    """Return the operands at the positions of a value."""
+    """Return the operands of the instruction at the positions of a value."""
     found: list[Operand] = []
     for position in placed.positions:
         if position.operand == GUARD:

@@ -36,8 +36,7 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function, as many as the value's type needs.
 
-    A value owns its registers if no other value is in them. If the value has a single use, the use may then overwrite
-    the registers.
+    A value owns its registers if they contain no other value. The only use of such a value may overwrite the registers.
     """
 
     def __init__(self) -> None:
@@ -49,7 +48,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value, or of a temporary of the operation that `begin_operation` began."""
+        """Return the registers of a value, or of a temporary since the last call of `begin_operation`."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"
@@ -66,20 +65,23 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value. Without `owns`, the registers remain those of other values."""
+        """Assign registers to a value. If `owns` is False, other values also use these registers."""
         self._names[value] = names
         if owns:
             self._owners.add(value)
 
     def release(self, value: SSAValue) -> bool:
-        """End the ownership of a value with a single use. Return True if the user may overwrite its registers."""
+        """End the ownership of a value's registers if the value owns registers and has a single use.
+
+        Return True if the ownership ended, so that the operation with this use may overwrite the registers.
+        """
         if value not in self._owners or not value.has_one_use():
             return False
         self._owners.discard(value)
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Assign the registers of a value to a result if the value has no other use. Return True on success."""
+        """Assign the registers of a value to a result if `release(value)` is True. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)

@@ -51,7 +51,7 @@ def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
 
 
 def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Return an operation with inline PTX after the operations that it needs, and its results.
+    """Return operations that replace an operation by inline PTX, and the values of its results.
 
     In the text, LLVM numbers the results first, then the operands.
     """

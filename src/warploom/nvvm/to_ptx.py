@@ -336,7 +336,7 @@ class _FunctionWriter:
         self._emit(template.instruction(names))
 
     def _cast(self, operation: Operation) -> None:
-        """Write a cast, which keeps the bits. It keeps the registers too if their PTX types are equal.
+        """Write a cast, which keeps the bits. Operand and result share registers if the PTX types are equal.
 
         A cast between an integer and a pointer may change the width, which the pointer's address space determines.
         """
@@ -375,7 +375,7 @@ class _FunctionWriter:
 
 
 def _variable(name: str, type: Attribute) -> Variable:
-    """Return a parameter variable for a type: a scalar for one register, or bytes for several registers."""
+    """Return a `.param` variable for a type: a scalar for one register, or bytes for several registers."""
     types = registers_of(type)
     if len(types) == 1:
         word = "b8" if types[0] == "pred" or type == IntegerType(8) else types[0]
@@ -384,7 +384,7 @@ def _variable(name: str, type: Attribute) -> Variable:
 
 
 def _offsets(types: Sequence[str]) -> list[int]:
-    """Return the byte offset of each register, aligned to its size, and the end of the last register."""
+    """Return the byte offset of each register, aligned to its size, then the total size in bytes."""
     offsets: list[int] = []
     at = 0
     for word in types:
@@ -406,7 +406,7 @@ def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
 
 
 def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
-    """Return the contents of a constant's registers. Errors: VerifyException for an unsupported constant."""
+    """Return the constant of each register of a value. Errors: VerifyException for an unsupported value."""
     match value:
         case IntegerAttr():
             bits = 1 if types[0] == "pred" else 8 * BYTES[types[0]]

@@ -38,7 +38,7 @@ class ValueMap:
         self._elements: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def has_value(self, operands: Sequence[Operand], type: Attribute) -> bool:
-        """Return True if `value` can return a value of a type for some operands."""
+        """Return True if the method `value` accepts these operands and this type."""
         if isinstance(type, LLVMPointerType):
             (operand,) = operands
             base = operand.base if isinstance(operand, Address) else operand
@@ -57,7 +57,7 @@ class ValueMap:
         return True
 
     def value(self, operands: Sequence[Operand], type: Attribute) -> SSAValue:
-        """Return the value of a type whose registers are some operands.
+        """Return an SSA value of a type that consists of the given operands.
 
         A pointer and a scalar have one operand. A struct and a vector have one operand for each element.
         """
@@ -78,7 +78,7 @@ class ValueMap:
                 self._values[operand.text] = _Element(value, number) if has_elements else value
 
     def invalidate(self, name: str) -> None:
-        """Forget the value of a register that another instruction writes."""
+        """Remove the value of a register that an instruction without an operation overwrites."""
         self._values.pop(name, None)
 
     def assign_constant(self, names: Sequence[str], number: int) -> None:
@@ -91,9 +91,9 @@ class ValueMap:
         return value if isinstance(value, int) else None
 
     def invalidate_constants(self, kept: Collection[str]) -> None:
-        """Forget the constants at a label, except in `kept` registers.
+        """Remove the constants of all registers at a label, except of the registers in `kept`.
 
-        A branch to the label may bring other values.
+        At a branch to the label, the registers may contain other values.
         """
         for name in [name for name, value in self._values.items() if isinstance(value, int)]:
             if name not in kept:
@@ -131,7 +131,7 @@ class ValueMap:
         return self._elements[whole][element.number]
 
     def _whole(self, operands: Sequence[Operand], type: Attribute) -> SSAValue | None:
-        """Return the value of a type whose elements are exactly the operands in order, or None."""
+        """Return an existing value of a type whose elements are exactly the operands in order, or None."""
         values = [self._values.get(each.text) if isinstance(each, Name) else None for each in operands]
         first = values[0]
         if not isinstance(first, _Element) or first.whole.type != type:
@@ -182,6 +182,6 @@ class ValueMap:
 
 
 def _register_class(type: Attribute) -> tuple[bool, str]:
-    """Return what a register and its value must have in common: being a predicate, and the width."""
+    """Return the properties that a register and its value must share: predicate or not, and the width."""
     (word,) = registers_of(type)
     return word == "pred", word.lstrip("bf")

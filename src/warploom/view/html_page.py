@@ -10,7 +10,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def html_page(title: str, body: str, data: object, styles: Sequence[str], scripts: Sequence[str]) -> str:
-    """Return a page with an HTML body, and with `data` as JSON in the element of the same name.
+    """Return a page with an HTML body, and with `data` as JSON in the element with the id `data`.
 
     `styles` are CSS texts that follow the common rules of `page.css`. `scripts` are names of script files in this
     package, which follow the common script `page.js`.

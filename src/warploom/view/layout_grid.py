@@ -119,7 +119,7 @@ class LayoutGrid:
         return f"{entry['byte']}.{entry['bit']}" if self.bits < 8 else f"{entry['byte']}"
 
     def label(self, number: int) -> tuple[str, str]:
-        """Return the two words in the cell of an entry: lane and register, byte and bank, or lane and column."""
+        """Return the two texts in the cell of an entry: lane and register, byte and bank, or lane and column."""
         entry = self._entry(number)
         if self.memory is SHARED:
             return self.location(number), f"b{entry['bank']}"

@@ -12,9 +12,9 @@ from warploom.ptx.line_info import source_lines
 class Line:
     """Line of a kernel's PTX text.
 
-    `row` maps the columns of `profile.ROW` to their sums over the instructions of the line. A line without instructions
-    has no `row`. `origin` is the file and line that the last `.loc` directive names. `is_filler` is True for a line
-    that is blank or contains only a `.loc` directive.
+    `row` maps the counters of a profile (`profile.ROW`) to their sums over the instructions of the line. A line without
+    instructions has no `row`. `origin` is the file and line that the last `.loc` directive names. `is_filler` is True
+    for a line that is blank or contains only a `.loc` directive.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Line:
 
 
 def shared_cost(row: dict[str, int]) -> str:
-    """Return the bank conflicts in a row of a profile in words, or "" without accesses to shared memory."""
+    """Return a text on the bank conflicts that `row` counts, or "" without accesses to shared memory."""
     ideal, actual = row["ideal_wavefronts"], row["wavefronts"]
     if not row["shared"]:
         return ""
@@ -56,7 +56,7 @@ def shared_cost(row: dict[str, int]) -> str:
 
 
 def global_cost(row: dict[str, int]) -> str:
-    """Return the coalescing in a row of a profile in words, or "" without accesses to global memory."""
+    """Return a text on the coalescing that `row` counts, or "" without accesses to global memory."""
     ideal, actual = row["ideal_sectors"], row["sectors"]
     if not row["global"]:
         return ""

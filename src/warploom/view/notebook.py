@@ -50,7 +50,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return an object as HTML, SVG or Markdown, or None if its class has no such representation."""
+    """Return an object in the format `kind`, or None if its class has no representation in this format."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 
@@ -161,7 +161,7 @@ def report(found: Report) -> str:
 
 
 def run(done: Run) -> str:
-    """Return the statistics and findings of a run as HTML, with the table of `waits` if it has a trace."""
+    """Return the statistics and findings of a run as HTML, with the table of `waits` if a trace exists."""
     stats = done.stats
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     parts = [_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
@@ -195,7 +195,7 @@ def waits(trace: Trace) -> str:
 
 
 def exploration(found: Exploration) -> str:
-    """Return HTML with the sanitizer's findings, and whether all schedules gave the same bytes."""
+    """Return HTML with the sanitizer's findings and a line that compares the results of all schedules."""
     count = len(found.schedules)
     sentences = [f"the same bytes under all {count} schedules"] if found.same else []
     if found.difference:

@@ -51,7 +51,7 @@ class RunReport:
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
     """Return the report of a run as an HTML page.
 
-    The run needs a profile. The page also shows the trace, the findings and the comparison if they exist.
+    The run needs a profile. The page also shows the trace, the sanitizer's findings and the comparison if they exist.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
@@ -308,7 +308,7 @@ def _costs(lines: Sequence[Line]) -> str:
 
 
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
-    """Return a table of the lines that lose most, and a sentence with the number of lines without loss.
+    """Return a table of the lines with the greatest loss, and a sentence that counts lines without loss.
 
     The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
     """

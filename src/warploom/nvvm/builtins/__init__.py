@@ -1,4 +1,4 @@
-"""Tensor-core builtins of NVIDIA's compiler: their registry, their calls, and the lowering of a call.
+"""Tensor-core builtins of NVIDIA's compiler: registry, parser for calls, and lowering of calls.
 
 builtin_named("__hmma_m16n16k16_ld_a").number      # 678
 builtin_numbered(744).name                         # "__bmma_m8n8k128_mma_xor_popc_b1"

@@ -1,4 +1,4 @@
-"""C types of the arguments of builtins, and values of expressions."""
+"""C types of builtin arguments, and values of CUDA C expressions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """C type: its base, its depth of pointers, and the `const` of the base."""
+    """C type: its base type, its number of pointer levels, and True if the base type is `const`."""
 
     base: str
     depth: int = 0
@@ -61,7 +61,10 @@ NULL = CType("std::nullptr_t")
 
 
 def type_of_words(words: list[str]) -> CType | None:
-    """Return the type of words in any order, such as `unsigned const long long`, or None."""
+    """Return the C type that the words spell in any order, such as `unsigned const long long`.
+
+    Return None if the words spell no known type.
+    """
     const = "const" in words
     kept = [word for word in words if word not in ("const", "volatile")]
     if "long" in kept or "short" in kept:
@@ -76,13 +79,15 @@ def type_of_words(words: list[str]) -> CType | None:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression.
+    """Value of an expression in a call of a builtin.
 
-    `constant` is the value that the compiler knows, or None. An unknown value is a sum of a pointer's `base` (a
-    parameter or an array, "" for none), an `offset`, and `terms`, which are variables with their factors. Offsets and
-    factors of a pointer are in bytes. `terms` is None for a value that is no such sum. `space` is the state space of a
-    pointer: "global", "shared", "local", "const", or "" if it is unknown. `inside` is the part of a pointer's offset
-    that is added to a variable index; the compiler adds that part before it widens the index.
+    `constant` is the value if it is known at compile time, else None. A value that is not constant is the sum of
+    `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an array, or "". `terms` are pairs of
+    a variable and its factor, or None if the value is no such sum. `space` is the state space of a pointer: "global",
+    "shared", "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with
+    variables, such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
+
+    Units: `offset`, `inside` and the factors of a pointer in bytes
     """
 
     type: CType
@@ -100,7 +105,7 @@ class Value:
 
 
 def computed(ctype: CType, space: str = "") -> Value:
-    """Return an unknown value that is no sum of variables."""
+    """Return a value that is neither a constant nor a sum of variables with factors."""
     return Value(ctype, None, "", 0, space, None)
 
 

@@ -29,7 +29,7 @@ _MOST_ARGUMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Argument of a call, and its span."""
+    """Value of an argument in a call, and the span of the argument in the text."""
 
     value: Value
     span: Span
@@ -47,7 +47,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Call:
-    """Call of a builtin: its arguments, its function, and the function's parameters and arrays by name."""
+    """Call of a builtin, with the name, the parameters and the arrays of the function around the call."""
 
     source: Source
     builtin: Builtin
@@ -60,7 +60,7 @@ class Call:
 
 
 def parse_call(text: str, name: str = "<text>") -> Call:
-    """Return the only call of a builtin in CUDA C text. Errors: BuiltinError builtin.text for other text."""
+    """Parse CUDA C text that contains exactly one call of a builtin. Errors: BuiltinError builtin.text."""
     return _Parser(Source(name, text)).text()
 
 
@@ -208,7 +208,7 @@ class _Parser(Expressions):
         self.scope.names[name] = Value(replace(ctype, depth=ctype.depth + 1), None, name, 0, space)
 
     def _initializer(self, ctype: CType) -> tuple[Value, ...]:
-        """Parse the initializer of an array. Elements that it leaves out are zero."""
+        """Parse the initializer of an array. Elements that the initializer omits are zero."""
         self.expect("{")
         found: list[Value] = []
         for _ in self.list_items("}"):
@@ -239,7 +239,7 @@ class _Parser(Expressions):
 
 
 def expected_type(builtin: Builtin, position: int) -> CType:
-    """Return the type that an undeclared name gets in the argument at a position."""
+    """Return the C type of an undeclared name in the argument with the index `position`."""
     if position >= len(builtin.parameters):
         return DESCRIPTOR
     parameter = builtin.parameters[position]

@@ -44,9 +44,9 @@ _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
 
 @dataclass
 class Scope:
-    """Declared names of a text. If `open` is True, an undeclared name becomes a kernel parameter.
+    """Declared names of a CUDA C text. If `open` is True, an undeclared name becomes a kernel parameter.
 
-    `extents` has the extents of each array.
+    `extents` maps the name of each array to its extents.
     """
 
     names: dict[str, Value] = field(default_factory=dict[str, Value])
@@ -55,7 +55,10 @@ class Scope:
     extents: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     def find(self, name: str, expected: CType) -> Value | None:
-        """Return the variable of a name. An undeclared name becomes a parameter of the expected type."""
+        """Return the value of a variable.
+
+        In an open scope, an undeclared name becomes a parameter of the expected type. Otherwise the result is None.
+        """
         if name not in self.names:
             if not self.open:
                 return None
@@ -63,9 +66,9 @@ class Scope:
         return self.names[name]
 
     def declare_parameter(self, name: str, ctype: CType, *, kernel: bool = True) -> None:
-        """Declare a parameter.
+        """Declare a parameter of a kernel, or of a `__device__` function if `kernel` is False.
 
-        A pointer parameter of a kernel points to global memory. Pointers of other functions point to unknown memory.
+        A pointer parameter of a kernel points to global memory. The state space of other pointer parameters is unknown.
         """
         self.parameters[name] = ctype
         space = "global" if kernel and ctype.depth else ""
@@ -76,7 +79,10 @@ class Scope:
 
 
 class Expressions:
-    """Parser for expressions in a list of tokens."""
+    """Parser for expressions in a list of tokens.
+
+    `expected`, a parameter of many methods, is the type of an undeclared name.
+    """
 
     def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
         self.source = source
@@ -119,7 +125,7 @@ class Expressions:
         return self.take()
 
     def list_items(self, close: str) -> Iterator[None]:
-        """Yield before each item of a comma-separated list. Consume the commas and the closing bracket."""
+        """Yield before each item of a list, so that the caller parses the item. Consume commas and `close`."""
         while not self.accept(close):
             yield
             if self.next.text != close:
@@ -162,13 +168,13 @@ class Expressions:
     # Expressions --------------------------------------------------------------------------------------------
 
     def argument(self, expected: CType) -> tuple[Value, Span]:
-        """Parse an expression and return it with its span; `expected` is the type of undeclared names."""
+        """Parse an expression and return its value and its span."""
         start = self.next.span.start
         value = self.expression(expected)
         return value, Span(start, self._tokens[self._at - 1].span.end)
 
     def expression(self, expected: CType) -> Value:
-        """Parse an expression, which may be conditional."""
+        """Parse an expression, which may contain `?:`, and return its value."""
         self._enter()
         value = self._binary(1, expected)
         if self.accept("?"):
@@ -395,7 +401,7 @@ def _combine(sign: str, left: Value, right: Value) -> Value:
 
 
 def _moved(sign: str, pointer: Value, index: Value) -> Value:
-    """Return a pointer plus or minus an index, which counts elements."""
+    """Return a pointer plus or minus an index in elements. `sign` is "+" or "-"."""
     known = isinstance(index.constant, int)
     wraps = is_unsigned(index.type) and index.type.size < pointer.type.size
     if pointer.type.depth == 0 or pointer.terms is None or index.terms is None or not (known or index.type.is_integer):
@@ -408,7 +414,7 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
 
 
 def _is_bounded(index: Value) -> bool:
-    """Return True if an unsigned index cannot wrap: a variable, or a small multiple of `threadIdx.x`."""
+    """Return True for an index that cannot wrap: one variable, or a small multiple of `threadIdx.x`."""
     assert index.terms is not None
     one = len(index.terms) == 1 and index.terms[0][1] == 1 and index.offset == 0
     small = all(name == THREAD and 0 <= factor < 1 << 16 for name, factor in index.terms)
@@ -430,7 +436,10 @@ def _offset(value: Value) -> int:
 
 
 def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
-    """Return a sum of variables or a multiple of a sum by a constant; another value is computed."""
+    """Return the result of an integer operator as a sum of variables with factors if possible.
+
+    Otherwise return a value from `computed`.
+    """
     if left.terms is None or right.terms is None or not ctype.is_integer or left.base or right.base:
         return computed(ctype)
     if left.type.size != right.type.size and None in (left.constant, right.constant) and sign != "<<":

@@ -22,7 +22,7 @@ from warploom.nvvm.to_ptx import KERNEL, check_version, target_named
 
 
 def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Call, Selection]:
-    """Return the call of a builtin in CUDA C or MLIR text, and its instruction on a target.
+    """Parse the call of a builtin in CUDA C or MLIR text, and select its instruction for a target.
 
     Errors: BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
@@ -40,7 +40,9 @@ def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Ca
 
 
 def lower_builtin(text: str, to: str, target: str, version: Version | None = None, name: str = "<text>") -> str:
-    """Lower the text of a call to PTX, or to an operation of the nvvm or llvm dialect.
+    """Lower the text of a call to PTX, or to an MLIR module in the nvvm or llvm dialect.
+
+    `text` is CUDA C or MLIR. `to` is "ptx", "nvvm" or "llvm".
 
     Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed
     """
@@ -63,7 +65,7 @@ _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "unsigned long long"}
 
 
 def _call_from_mlir(text: str, name: str) -> Call:
-    """Return the only call of a builtin in MLIR text: an `llvm.call` in a function.
+    """Parse MLIR text that contains exactly one call of a builtin, an `llvm.call` in a function.
 
     Errors: LowerError as in `parse_mlir`; BuiltinError builtin.text for another number of calls
     """
@@ -109,7 +111,7 @@ def _type_of(value: SSAValue) -> CType:
 
 
 def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool) -> Value:
-    """Return an argument as the compiler knows it: a constant, a parameter, or a computed value."""
+    """Return the value of a call's argument: a constant, a parameter in `names`, or a computed value."""
     if isinstance(value.owner, llvm.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return Value(_type_of(value), value.owner.value.value.data)
     if isinstance(value.type, LLVMPointerType):

@@ -1,7 +1,8 @@
 """Registry of the tensor-core builtins of NVIDIA's compiler by number and by name.
 
-A row of ROWS is one shape of one unit, and its operations have consecutive numbers. The name of an operation implies
-the matrix, the element types and the C types of the parameters. The reference text is a description of cicc.
+A row of ROWS lists the operations of one unit, such as `hmma`, for one shape. The operations of a row have consecutive
+numbers. The name of an operation implies its matrix, its element types and the C types of its parameters. The
+reference text is a description of cicc.
 """
 
 import re
@@ -38,8 +39,8 @@ ROWS = """
 """  # noqa: E501
 """Table of the builtins.
 
-The reference text has the stores and loads of f64 and tf32 one number off in its overview of 751 to 764. Its entries
-of 745 to 764 agree with these rows.
+In the reference text, the overview of the numbers 751 to 764 is off by one for the loads and stores of f64 and tf32.
+The entries for the numbers 745 to 764 in that text agree with this table.
 """
 
 BARRIERS = range(769, 771)
@@ -83,8 +84,9 @@ class Parameter:
 class Builtin:
     """Builtin function of the compiler.
 
-    `kind` is "load", "store", "multiply" or "warpgroup". `types` are the element types of the operands a, b, c and d. A
-    load or store has only the type of its `matrix`. `bits` is the operation on single bits, "xor", "and" or "".
+    `target` is the first target that has the builtin. `kind` is "load", "store", "multiply" or "warpgroup". `types` are
+    the element types of the operands a, b, c and d. A load or store has only the type of its `matrix`. `bits` is the
+    operation on single bits, "xor" or "and", or "" for other element types.
     """
 
     number: int
@@ -109,12 +111,12 @@ class Builtin:
 
     @property
     def is_second_generation(self) -> bool:
-        """True if the builtin came with SM 80. It uses generic addresses and ignores the parameter `satf`."""
+        """True if the builtin came with SM 80. Such a builtin uses generic addresses and ignores `satf`."""
         return self.unit in _SECOND_GENERATION
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters in order. A warpgroup multiplication also takes A and B, whose types depend on the call."""
+        """Parameters in order, except A and B of a warpgroup multiplication, whose types depend on the call."""
         if self.kind == "warpgroup":
             sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
             flags = (Parameter(name, "bool") for name in self.booleans)
@@ -133,12 +135,12 @@ class Builtin:
 
     @property
     def booleans(self) -> tuple[str, ...]:
-        """Booleans of a warpgroup multiplication, in order."""
+        """Names of the boolean parameters of a warpgroup multiplication, in order; empty for other builtins."""
         return _BOOLEANS.get(self.operation, ()) if self.kind == "warpgroup" else ()
 
     @property
     def prototype(self) -> str:
-        """Type of the C function."""
+        """Type of the C function, such as `void (int *, const int *, unsigned int, int)`."""
         types = [str(parameter) for parameter in self.parameters]
         return f"void ({', '.join([*types, *(['...'] * (self.kind == 'warpgroup'))])})"
 

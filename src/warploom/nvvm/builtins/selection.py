@@ -14,13 +14,13 @@ from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LATE_SLOTS = ("rnd",)
-"""The compiler writes the rounding after the types."""
+"""Slots of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
 
 class ArgumentError(NamedTuple):
-    """Error at the argument with an index, or at the whole call if `position` is None."""
+    """Error at the argument with the index `position`, or at the whole call if `position` is None."""
 
     position: int | None
     message: str
@@ -40,8 +40,8 @@ class Selection:
     """Instruction of a builtin's call: its form, its modifiers by name, and the origin of each operand.
 
     `late` names the modifiers that are printed last. `constants` are the constant operands. `fragments` maps a vector
-    operand to the index of the argument that points to its elements. `values` and `address` map a scalar operand and an
-    address operand to the index of their argument. A descriptor of A is in `values`, and A in registers in `fragments`.
+    operand to the index of the argument that points to its elements. `values` maps a scalar operand, and `address` an
+    address operand, to the index of its argument. A descriptor of A is in `values`, and A in registers in `fragments`.
     `offset` is the constant in the instruction's address operand, in bytes.
     """
 
@@ -55,15 +55,15 @@ class Selection:
     offset: int = 0
 
     def registers(self, operand: str) -> int:
-        """Return the number of registers of a fragment."""
+        """Return the number of registers of a vector operand."""
         return self.form.operands[operand].registers(slots_of(self.form, self.words))
 
     def register_type(self, operand: str) -> str:
-        """Return the PTX type of a fragment's registers."""
+        """Return the PTX type of the registers of a vector operand."""
         return self.form.operands[operand].type_word(slots_of(self.form, self.words))
 
     def text(self) -> str:
-        """Return the instruction with registers named for their operands."""
+        """Return the instruction as PTX text. Its registers are named for the operands, such as `%a0`."""
         operands: dict[str, Operand] = {name: Integer(value) for name, value in self.constants.items()}
         for name in self.fragments:
             operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
@@ -73,7 +73,7 @@ class Selection:
 
 
 def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selection:
-    """Return the instruction of a call on a target.
+    """Select the instruction for a call of a builtin with the given argument values on a target.
 
     Errors: RefusedCall builtin.arguments (number and types), builtin.operand (constants, layouts, shapes),
         builtin.target
@@ -109,7 +109,7 @@ def _type_errors(builtin: Builtin, values: Sequence[Value]) -> Iterator[Argument
 
 
 def accepts(parameter: Parameter, value: Value) -> bool:
-    """Return True if C++ converts a value to the type of a parameter."""
+    """Return True if C++ implicitly converts a value to the type of a parameter."""
     if not parameter.pointer:
         return value.type.depth == 0 or parameter.base == "bool"
     if value.is_null and value.type.depth == 0:
@@ -125,7 +125,7 @@ def accepts(parameter: Parameter, value: Value) -> bool:
 def gate_message(builtin: Builtin) -> str:
     """Return the compiler's message for a builtin that the target lacks.
 
-    Source: cicc, Architecture Gating. The builtins that came with SM 80 have no gate of their own there.
+    Source: cicc, Architecture Gating. That section gives no message for the builtins that came with SM 80.
     """
     if builtin.is_second_generation:
         return f"{builtin.name} is not supported on this architecture"
@@ -143,7 +143,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return a constant argument. `expected` lists its legal values, as the compiler's message does."""
+    """Return the constant argument at an index. `expected` is the compiler's text for its legal values."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -205,7 +205,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
-    """Raise RefusedCall for an instruction that no row of its form allows on the target."""
+    """Raise RefusedCall if the table of the form does not allow the instruction on the target."""
     form = selection.form
     slots = slots_of(form, selection.words)
     rows = form.rows_of({column: slots[column] for column in form.columns})

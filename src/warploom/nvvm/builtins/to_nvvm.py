@@ -1,7 +1,8 @@
 """Lowering of a builtin's call to an operation of the nvvm dialect, in a function.
 
-The C call has pointers to fragments; the operation has their registers. The function's arguments are the values that
-the builtin reads, and its result is the value that the builtin writes.
+The arguments of the C call are pointers to fragments. The operands of the operation are the registers of the fragments.
+The arguments of the MLIR function are the values that the builtin reads. The result of the function is the value that
+the builtin writes.
 """
 
 import re
@@ -29,7 +30,7 @@ _UNSIGNED = CType("unsigned int")
 
 
 def module_of(call: Call, selection: Selection) -> ModuleOp:
-    """Return a module with one function that contains the operation."""
+    """Return an MLIR module with one function, which contains the operation of a builtin's call."""
     return ModuleOp([_Builder(call, selection).function()])
 
 
@@ -61,9 +62,9 @@ class _Builder:
         return operation.results[0]
 
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
-        """Return the value of an operand that is an argument of the builtin's call.
+        """Return the SSA value of a scalar operand, which is an integer argument of the builtin's call.
 
-        A constant becomes an MLIR constant, and a variable an argument of the generated function.
+        A constant argument becomes an MLIR constant. Another argument becomes an argument of the MLIR function.
         """
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:

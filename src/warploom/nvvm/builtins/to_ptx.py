@@ -1,7 +1,8 @@
-"""Lowering of a builtin's call to PTX: the instruction, loads and stores of fragments, the function.
+"""Lowering of a builtin's call to PTX: the instruction, its loads and stores, and its function.
 
-The instruction is word for word the compiler's. Loads read the fragments through the argument's pointers, in the state
-space that the compiler knows. A warpgroup multiplication follows a fence and precedes a commit and a wait.
+The instruction has the same text as in the compiler's output. Loads and stores access the fragments through the pointer
+arguments, in the state space of the pointers if it is known. A warpgroup multiplication follows a fence and precedes a
+commit and a wait.
 """
 
 import struct
@@ -29,9 +30,9 @@ _ACCUMULATOR = "d"
 
 
 def write(call: Call, selection: Selection, target: Target, version: Version | None = None) -> Module:
-    """Return a module with a function that contains the call.
+    """Return a PTX module with a function that contains the lowered call.
 
-    Without a version, the module has the first PTX version with all instructions.
+    Without a version, the module states the first PTX version that has all its instructions.
 
     Errors: BuiltinError builtin.computed for an argument that is no sum of a constant and variables
     """
@@ -51,7 +52,7 @@ class _CallWriter:
         self._thread: Name | None = None
 
     def function(self) -> Function:
-        """Return the kernel or function that contains the call."""
+        """Return the PTX kernel or function that contains the lowered call."""
         call, selection = self._call, self._selection
         operands: dict[str, Operand] = {name: Integer(value) for name, value in selection.constants.items()}
         for operand, position in selection.address.items():
@@ -80,7 +81,7 @@ class _CallWriter:
         )
 
     def variables(self) -> Sequence[Variable]:
-        """Return the module's arrays in global memory."""
+        """Return the global-memory arrays that the module declares outside the function."""
         return [self._array(name, array) for name, array in self._arrays.items() if array.space != "shared"]
 
     def _array(self, name: str, array: Array) -> Variable:
@@ -111,7 +112,7 @@ class _CallWriter:
     # Operands -----------------------------------------------------------------------------------------------
 
     def _value(self, argument: Argument, word: str) -> Name:
-        """Return the register of a leading dimension or descriptor."""
+        """Return a register of the PTX type `word` that contains a leading dimension or descriptor."""
         value, ctype = argument.value, CType("unsigned int" if word == "b32" else "unsigned long long")
         if value.constant is not None:
             constant = wrap(value.constant, ctype)
@@ -131,7 +132,7 @@ class _CallWriter:
         return self._computed(move.MOV, word, {"type": word}, "d", a=Integer(value))
 
     def _variable(self, name: str, word: str) -> Name:
-        """Return the register of a variable's low bits."""
+        """Return a register of the PTX type `word` that contains the low bits of a variable."""
         if name != THREAD:
             return self._load_parameter(name, word)
         if self._thread is None:
@@ -143,7 +144,7 @@ class _CallWriter:
         return self._computed(integer.MAD, word, words, "d", a=register, b=Integer(factor), c=addend)
 
     def _address(self, argument: Argument) -> Address:
-        """Return the address operand.
+        """Return the address operand for a pointer argument.
 
         An `add` instruction adds the part of the offset that the address operand cannot contain.
         """
@@ -153,7 +154,7 @@ class _CallWriter:
         return Address(base, self._selection.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
-        """Return the register of a pointer without its constant offset."""
+        """Return a register that contains a pointer argument without its constant offset."""
         value = argument.value
         if value.terms is None:
             raise self._unsupported(argument.span)
@@ -163,7 +164,7 @@ class _CallWriter:
         return self._bases[key]
 
     def _origin(self, value: Value, space: str) -> Name:
-        """Return the address in a pointer parameter, or the address of an array."""
+        """Return a register with the value of a pointer parameter, the address of an array, or a constant."""
         if not value.base:
             return self._constant("b64", int(value.constant or 0))
         if (array := self._call.arrays.get(value.base)) is not None:
@@ -178,7 +179,7 @@ class _CallWriter:
         return self._computed(memory.CVTA_TO, "b64", {"space": space, "size": "u64"}, "p", a=pointer)
 
     def _add_terms(self, base: Name, value: Value) -> Name:
-        """Return a base address plus the variables of a sum, each sign- or zero-extended and times its factor."""
+        """Add the variables of a value to a base address, each widened to 64 bits and times its factor."""
         for name, factor in value.terms or ():
             ctype = self._call.parameters.get(name, CType("unsigned int"))
             if ctype.size != 4:
@@ -192,7 +193,7 @@ class _CallWriter:
         return base
 
     def _fragment(self, operand: str, argument: Argument) -> Vector:
-        """Return the registers of a fragment, loaded if the instruction reads them."""
+        """Return the registers of a fragment. Write the loads of registers that the instruction reads."""
         word = self._register_type(operand)
         names = [Name(self._registers.fresh(word)) for _ in range(self._selection.registers(operand))]
         if self._is_read(operand) and argument.value.space == "local":

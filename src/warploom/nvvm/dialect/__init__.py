@@ -1,4 +1,4 @@
-"""MLIR's nvvm dialect in xDSL: operations with their text, their legality and their PTX."""
+"""MLIR's nvvm dialect in xDSL: operations with their MLIR syntax, their legality rules and their PTX."""
 
 from types import ModuleType
 from typing import TypeVar
@@ -41,7 +41,7 @@ def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
 
 
 def operations_of(family: ModuleType) -> list[type[Operation]]:
-    """Return the operations of a family in the order of their definition."""
+    """Return the operations that the module of a family defines, in the order of their definition."""
     return _defined(family, Operation)
 
 

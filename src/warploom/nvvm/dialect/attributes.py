@@ -19,16 +19,16 @@ class EnumAttribute(Data[str], ABC):
 
     cases: ClassVar[tuple[str, ...]]
     words: ClassVar[Mapping[str, str]]
-    """PTX modifier of each case whose modifier has another name."""
+    """PTX modifier of each enumeration value whose MLIR name differs from the modifier."""
 
     @property
     def word(self) -> str:
-        """PTX modifier of the case. The cases of shapes have a prefix, which PTX lacks."""
+        """PTX modifier for the value of the attribute, such as `32x32b` for MLIR's `shape_32x32b`."""
         return self.words.get(self.data, self.data.removeprefix("shape_"))
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Parse one of the words in `cases`."""
+        """Parse a value of the enumeration, which is one of the words in `cases`."""
         start = parser.pos
         word = parser.parse_optional_identifier()
         if word not in cls.cases:
@@ -49,7 +49,7 @@ class EnumAttribute(Data[str], ABC):
 
 
 class BareEnumAttribute(EnumAttribute, SpacedOpaqueSyntaxAttribute):
-    """Enumeration attribute without brackets around its case: `#nvvm<action increase>`."""
+    """Enumeration attribute that is written without inner angle brackets: `#nvvm<action increase>`."""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:

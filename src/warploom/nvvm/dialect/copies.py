@@ -21,7 +21,7 @@ from warploom.nvvm.dialect.types import pointer, pointer_to
 
 @irdl_custom_directive
 class Pointer(CustomDirective):
-    """Type of a pointer, of which MLIR prints only the address space: `<3>`."""
+    """Assembly-format directive for a pointer type, of which MLIR prints only the address space: `<3>`."""
 
     pointer: TypeDirective
 
@@ -171,7 +171,7 @@ class BulkCommitGroup(Operation):
 class BulkWaitGroup(Operation):
     """Wait until at most `group` of the latest groups are pending.
 
-    With `read`, a group is pending until all its sources are read.
+    With `read`, a group is no longer pending when all its sources have been read.
     """
 
     group = prop_def(IntegerAttr[I32])

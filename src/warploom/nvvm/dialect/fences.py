@@ -89,7 +89,7 @@ class FenceProxyRelease(_TensorMapFence):
 
 
 class _RestrictedFence(Operation):
-    """Fence of the cluster that orders only synchronisation operations on shared memory."""
+    """Fence of cluster scope with `.sync_restrict`, which limits the fence to objects in shared memory."""
 
     order = prop_def(Order)
 
@@ -104,7 +104,7 @@ class _RestrictedFence(Operation):
 
 @operation("nvvm.fence.proxy.sync_restrict", barrier.FENCE_PROXY_TO)
 class FenceProxySyncRestrict(_RestrictedFence):
-    """Fence between asynchronous accesses and synchronisation operations on shared memory."""
+    """Fence between the generic and the asynchronous proxy, with `.sync_restrict`."""
 
     fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
     toProxy = prop_def(Proxy, default_value=Proxy("async"))
@@ -122,7 +122,7 @@ class FenceProxySyncRestrict(_RestrictedFence):
 
 @operation("nvvm.fence.sync_restrict", barrier.FENCE_RESTRICTED)
 class FenceSyncRestrict(_RestrictedFence):
-    """Fence between accesses and synchronisation operations on shared memory."""
+    """Acquire or release fence of cluster scope, with `.sync_restrict`."""
 
     def lower(self) -> Lowering:
         return self.instruction(self._words())

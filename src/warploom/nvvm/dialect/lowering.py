@@ -25,7 +25,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Address operand. An address in a tensor also has coordinates."""
+    """Address operand. The address of a tensor map also has the coordinates of a box."""
 
     base: SSAValue | Temporary
     coordinates: Sequence[SSAValue] = ()
@@ -39,7 +39,7 @@ class Immediate:
 
     @property
     def constant(self) -> int | None:
-        """Number of a constant value, or None if the value is computed at run time."""
+        """Integer that the value contains, or None if the value is computed at run time."""
         owner = self.value.owner
         attribute = owner.value if isinstance(owner, ConstantOp | arith.ConstantOp) else None
         return attribute.value.data if isinstance(attribute, IntegerAttr) else None
@@ -47,7 +47,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """Register or label that only one operation uses."""
+    """Register or label that is used only within the PTX of one operation."""
 
     name: str
     type: str = "pred"
@@ -67,8 +67,8 @@ RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 class InstructionTemplate:
     """Instruction on SSA values: its possible forms, its modifiers by name, its operands by name.
 
-    The first form with a row that allows the modifiers is used. `late` names the modifiers that are printed last, as
-    LLVM prints them.
+    The instruction has the first form whose table allows the modifiers. `late` names the modifiers that follow the
+    others, as LLVM prints them.
     """
 
     forms: Sequence[Form]
@@ -79,7 +79,7 @@ class InstructionTemplate:
 
     @property
     def present_words(self) -> dict[str, str]:
-        """Modifiers by name, without absent modifiers."""
+        """Modifiers by name, without the empty strings that stand for absent modifiers."""
         return {slot: word for slot, word in self.words.items() if word}
 
     @property
@@ -100,7 +100,7 @@ class InstructionTemplate:
 
 @dataclass(frozen=True, slots=True)
 class LabelTemplate:
-    """Label that only one operation uses."""
+    """Label that is used only within the PTX of one operation."""
 
     name: str
 
@@ -109,8 +109,8 @@ class LabelTemplate:
 class Lowering:
     """PTX of an operation.
 
-    `copies` are pairs of an operand and the result that the instructions read and write in its place. The operand is
-    copied to the registers of the result before the first instruction.
+    `copies` are pairs of an operand and a result. Before the first instruction, the operand is copied to the registers
+    of the result. The instructions read and write only the registers of the result.
     """
 
     statements: Sequence[InstructionTemplate | LabelTemplate]

@@ -1,4 +1,4 @@
-"""Matrices between shared memory and registers: nvvm.ldmatrix and nvvm.stmatrix."""
+"""Moves of matrices between shared memory and registers: nvvm.ldmatrix and nvvm.stmatrix."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ class _MatrixMove(Operation):
         }
 
     def check_words(self, count: int) -> None:
-        """Raise VerifyException for the first attribute that no row of the forms allows, as MLIR does."""
+        """Raise VerifyException with MLIR's message for the first attribute that the forms do not allow."""
         words = self.words(count)
         shape = words["shape"]
         if not (rows := rows_with(self.FORMS, {"shape": shape})):

@@ -1,7 +1,7 @@
 """Memory barriers: the operations whose names begin with nvvm.mbarrier.
 
-MLIR lowers some of them to intrinsics that take only addresses in shared memory, so a generic address is converted
-first. Those intrinsics have a count operand, which is 1 for an operation without a count.
+MLIR lowers some of these operations to intrinsics that accept only addresses in shared memory, so a generic address is
+converted first. The intrinsics have a count operand, which is 1 for an operation without a count.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class MbarrierInval(Operation):
 
 
 class _Scoped(Operation):
-    """Operation with the scope of its memory order."""
+    """Base class of operations that state the scope of their memory order."""
 
     scope = prop_def(Scope, default_value=Scope("cta"))
 
@@ -59,7 +59,7 @@ class _Scoped(Operation):
 
 
 class _Transactions(_Scoped):
-    """Change of the bytes that a phase waits for."""
+    """Base class of operations that change the number of bytes that the current phase waits for."""
 
     addr = operand_def(pointer(3, 7))
     txcount = operand_def(i32)
@@ -69,16 +69,16 @@ class _Transactions(_Scoped):
 
 @operation("nvvm.mbarrier.expect_tx", mbarrier.TRANSACTIONS, words={"op": "expect_tx", "sem": "relaxed"})
 class MbarrierExpectTx(_Transactions):
-    """Increase of the bytes that a phase waits for."""
+    """Increase of the number of bytes that the current phase waits for."""
 
 
 @operation("nvvm.mbarrier.complete_tx", mbarrier.TRANSACTIONS, words={"op": "complete_tx", "sem": "relaxed"})
 class MbarrierCompleteTx(_Transactions):
-    """Decrease of the bytes that a phase waits for."""
+    """Decrease of the number of bytes that the current phase waits for."""
 
 
 class _Ordered(_Scoped):
-    """Operation with a memory order. MLIR prints no words for the default order of the CTA."""
+    """Operation with a memory order. Its PTX states no order if it has the default order and CTA scope."""
 
     relaxed = prop_def(BoolAttr, default_value=IntegerAttr.from_bool(False))
 
@@ -88,7 +88,7 @@ class _Ordered(_Scoped):
         return bool(self.relaxed.value.data)
 
     def order_words(self, default: str) -> dict[str, str]:
-        """Return the modifiers of the memory order by name. `default` is "acquire" or "release"."""
+        """Return the modifiers of the memory order by name. `default` is the order of a non-relaxed operation."""
         if self.is_relaxed:
             return {"sem": "relaxed", "scope": self.scope.data}
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
@@ -101,7 +101,10 @@ class _Ordered(_Scoped):
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the instruction on an address in shared memory; a generic address is converted first."""
+        """Return the instruction with a shared-memory address. Convert a generic address first.
+
+        The instructions `before` stand between the conversion and the instruction.
+        """
         space, base = space_of(address), address
         conversions: list[InstructionTemplate] = []
         if not space:
@@ -116,7 +119,7 @@ class _Ordered(_Scoped):
 
 
 class _Arrival(_Ordered):
-    """Arrival that returns the state of the phase, except in the memory of another CTA."""
+    """Arrival that returns the state of the phase, unless the mbarrier is in another CTA."""
 
     res = opt_result_def(i64)
 
@@ -133,7 +136,7 @@ class _Arrival(_Ordered):
 
 
 class _CountedArrival(_Arrival):
-    """Arrival of one thread, or of a number of threads."""
+    """Arrival that decreases the number of pending arrivals by 1, or by `count`."""
 
     addr = operand_def(pointer(0, 3, 7))
     count = opt_operand_def(i32)
@@ -170,11 +173,11 @@ class MbarrierArrive(_CountedArrival):
 
 @operation("nvvm.mbarrier.arrive_drop", *_ARRIVALS, words={"op": "arrive_drop"})
 class MbarrierArriveDrop(_CountedArrival):
-    """Arrival at an mbarrier that lowers the number of arrivals of later phases."""
+    """Arrival that also decreases the number of arrivals that each later phase expects."""
 
 
 class _NoComplete(Operation):
-    """Arrival that does not complete the phase."""
+    """Base class of arrivals that must not complete the phase."""
 
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
@@ -186,16 +189,16 @@ class _NoComplete(Operation):
 
 @operation("nvvm.mbarrier.arrive.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive"})
 class MbarrierArriveNocomplete(_NoComplete):
-    """Arrival at an mbarrier that does not complete the phase."""
+    """Arrival that must not complete the phase."""
 
 
 @operation("nvvm.mbarrier.arrive_drop.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive_drop"})
 class MbarrierArriveDropNocomplete(_NoComplete):
-    """Arrival that lowers the number of arrivals of later phases and does not complete the phase."""
+    """Arrival that must not complete the phase and decreases the arrivals that later phases expect."""
 
 
 class _ExpectingArrival(_Arrival):
-    """Arrival that increases the bytes that a phase waits for.
+    """Base class of arrivals that first increase the number of bytes that the phase waits for.
 
     The first operands are the address and the number of bytes.
     """
@@ -210,7 +213,7 @@ _EXPECTING = (mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE)
 
 @operation("nvvm.mbarrier.arrive.expect_tx", *_EXPECTING, words={"op": "arrive"})
 class MbarrierArriveExpectTx(_ExpectingArrival):
-    """Arrival at an mbarrier that increases the bytes that the phase waits for."""
+    """Arrival that first increases the number of bytes that the phase waits for."""
 
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
@@ -242,7 +245,7 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
 
 @operation("nvvm.mbarrier.arrive_drop.expect_tx", *_EXPECTING, words={"op": "arrive_drop"})
 class MbarrierArriveDropExpectTx(_ExpectingArrival):
-    """Arrival that increases the bytes that the phase waits for and lowers the arrivals of later phases."""
+    """Arrival that increases the expected bytes and decreases the arrivals that later phases expect."""
 
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
@@ -255,7 +258,7 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 class _Test(_Ordered):
     """Test of a phase that is identified by its state or by its parity.
 
-    The operands are the address, the state or parity, and optionally the greatest time to wait.
+    The operands are the address, the state or parity, and an optional time limit.
     """
 
     def lower(self) -> Lowering:
@@ -295,7 +298,7 @@ class MbarrierTryWait(_Test):
     spaces={"space": "addr"},
 )
 class MbarrierTryWaitParity(Operation):
-    """Wait until the phase of a parity is complete: a loop around the test."""
+    """Wait until the phase with a given parity is complete. The PTX is a loop around the test."""
 
     addr = operand_def(pointer(0, 3))
     phase = operand_def(i32)

@@ -39,7 +39,7 @@ _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 
 
 def multiplicand_type(type: Attribute) -> str:
-    """Return the PTX element type that the LLVM type of A or B implies, or "" if there are several."""
+    """Return the PTX element type that the LLVM type of A or B implies, or "" if several are possible."""
     match type:
         case VectorType() if type.element_type == f16:
             return "f16"
@@ -61,12 +61,12 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return `.satfinite` by name if integer results saturate, or no modifiers."""
+    """Return the modifier `.satfinite` by name if integer results saturate, else an empty dictionary."""
     return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 
 class Multiplication(Operation):
-    """Multiplication of a warp, with its text and the verification of its operands."""
+    """Base class of warp-level multiplications: their MLIR syntax and the verification of their operands."""
 
     irdl_options = SEGMENTED
     assembly_format = None
@@ -196,7 +196,7 @@ class Multiplication(Operation):
 
 
 class _Matrices(Operation):
-    """Operands A, B and C, which each multiplication of a warp has."""
+    """Base class with the operands A, B and C, which every warp-level multiplication has."""
 
     operandA = var_operand_def()
     operandB = var_operand_def()
@@ -204,7 +204,7 @@ class _Matrices(Operation):
 
 
 class _Metadata(Multiplication):
-    """Multiplication with a sparse A, with the metadata of A and the selector of the lanes that hold them."""
+    """Multiplication with a sparse A. The selector names the lanes that contain the metadata of A."""
 
     orderedMetadata = opt_prop_def(UnitAttr)
     sparseMetadata = operand_def(i32)
@@ -220,7 +220,7 @@ class _Metadata(Multiplication):
 
 
 class _Scales(Multiplication):
-    """Multiplication with block scales of A and B. Bytes and threads select the registers with the scales."""
+    """Multiplication with block scales. Byte and thread indices select the scales in registers of lanes."""
 
     scaleAData = operand_def(i32)
     byteIdA = operand_def(i16)

@@ -47,8 +47,8 @@ NO_WORDS: Mapping[str, str] = MappingProxyType({})
 class Operation(IRDLOperation, ABC):
     """Operation of the dialect.
 
-    The verifier first calls `check`, which reports errors in MLIR's words. It then binds the PTX of the operation
-    and reports the message of the form that refuses it.
+    The verifier first calls `check`, which raises errors in MLIR's words. The verifier then binds each PTX instruction
+    of the operation to a form, and raises an error if no form allows the instruction.
     """
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -60,7 +60,7 @@ class Operation(IRDLOperation, ABC):
     NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"group": "cta_group", "l2CacheHint": "cache_policy", "multicastMask": "ctaMask", "txcount": "txCount"}
     )
-    """PTX name of an operand or modifier, by the MLIR name of an operand, result or property, if the names differ."""
+    """PTX name of an operand or modifier, by its MLIR name, if the names differ."""
     SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
     """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
 
@@ -76,9 +76,10 @@ class Operation(IRDLOperation, ABC):
     ) -> InstructionTemplate:
         """Return the instruction that the definition of the operation declares.
 
-        SPACES determines the state spaces. Each operand, result and property determines the operand or modifier of its
-        name if a form has one. A predicate guards the instruction. `words` and `operands` have precedence. An operand
-        that is None is absent.
+        An operand, result or property of the operation becomes the operand or modifier of the same name, or of its name
+        in NAMES, if a form has such an operand or modifier. SPACES selects the pointers whose state spaces become
+        modifiers. The operand `predicate` becomes the guard. `words` and `operands` override these values. An operand
+        that is None is omitted.
         """
         vocabulary = self.FORMS[0].vocabulary
         slots = {slot for form in self.FORMS for slot in form.slot_names}
@@ -107,7 +108,7 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the lowering to one instruction."""
+        """Return the lowering to one instruction, which has the arguments of `template`."""
         return Lowering([self.template(words, guard, late, **operands)])
 
     def template(
@@ -120,9 +121,9 @@ class Operation(IRDLOperation, ABC):
     ) -> InstructionTemplate:
         """Return the instruction with modifiers by name and operands by name.
 
-        An operand that is None is absent. Forms that lack one of the source operands are ruled out. A plain value
-        becomes an address or a constant if the form has an address or a constant. An operand that requires a modifier
-        adds the modifier.
+        An operand that is None is omitted. Forms that lack one of the source operands are excluded. A value becomes
+        an address or a constant if the form has an address or a constant at this operand. An operand that exists only
+        with a modifier adds this modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -174,7 +175,7 @@ def operation(
     names: Mapping[str, str] = NO_WORDS,
     spaces: Mapping[str, str] = NO_WORDS,
 ) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that defines an operation: its name, its FORMS, and more WORDS, NAMES and SPACES."""
+    """Return a class decorator that sets the name and FORMS, and extends WORDS, NAMES and SPACES."""
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name

@@ -55,7 +55,7 @@ class Dealloc(_Grouped):
 
 @operation("nvvm.tcgen05.relinquish_alloc_permit", tcgen05.RELINQUISH)
 class RelinquishAllocPermit(_Grouped):
-    """End of the CTA's allocations of tensor memory."""
+    """Surrender of the CTA's right to allocate tensor memory."""
 
 
 @operation("nvvm.tcgen05.fence", tcgen05.FENCE, names={"kind": "op"})
@@ -135,7 +135,7 @@ class _Access(Operation):
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
-        """Return the instruction. The number of registers determines how often the shape is repeated."""
+        """Return the load or store. The number of registers of `value` determines the repeat count `.num`."""
         shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:

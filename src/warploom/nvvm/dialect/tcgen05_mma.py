@@ -29,7 +29,7 @@ _LANE_WORDS = {"cta_1": 4, "cta_2": 8}
 
 @irdl_custom_directive
 class OptionalTypes(CustomDirective):
-    """Types of the scale and of the mask, each after a comma if it is present."""
+    """Assembly-format directive for the types of the optional scale and mask, each after a comma."""
 
     scale: TypeDirective
     mask: TypeDirective

@@ -21,7 +21,7 @@ _SCALARS: dict[Attribute, str] = {IndexType(): "b64", f16: "b16", bf16: "b16", f
 
 
 def registers_of(type: Attribute) -> tuple[str, ...]:
-    """Return the PTX types of the registers that contain a value.
+    """Return the PTX types of the registers that contain a value of an LLVM type.
 
     Errors: VerifyException for a type that registers cannot contain.
     """

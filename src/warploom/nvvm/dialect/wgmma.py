@@ -34,7 +34,7 @@ _TRANSPOSABLE = ("f16", "bf16")
 
 @irdl_custom_directive
 class Types(CustomDirective):
-    """Type of the accumulator, after the type of A if A is in registers."""
+    """Assembly-format directive for the type of A, if A is in registers, and the type of the accumulator."""
 
     a: TypeDirective
     accumulator: TypeDirective
@@ -74,7 +74,7 @@ def multiplication_properties(
     """Return the properties of a warpgroup multiplication.
 
     `words` are the instruction's modifiers by name. `adds` is True if the product is added to the accumulator.
-    `negates` and `transposes` have one element for A and one for B. A transposed matrix has M or N innermost.
+    `negates` and `transposes` have one element for A and one for B. A transposed matrix is contiguous along M or N.
     """
     signs = [ScaleIn("neg" if each else "one") for each in negates]
     properties: dict[str, Attribute] = {
@@ -93,9 +93,9 @@ def multiplication_properties(
 
 @operation("nvvm.wgmma.mma_async", *WGMMA_DESCRIPTORS, *WGMMA_REGISTERS)
 class WgmmaMmaAsync(Operation):
-    """Multiplication of A and B behind descriptors, whose product is added to an accumulator.
+    """Multiplication of A and B, which descriptors locate. The accumulator is an operand and the result.
 
-    MLIR's operation takes A only behind a descriptor. Here A may also be a struct of registers, whose type is printed
+    In MLIR, A is always a descriptor. Here A may also be a struct of registers. The type of this struct is printed
     before the type of the accumulator.
     """
 
@@ -193,9 +193,9 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _multiplication(self) -> InstructionTemplate:
-        """Instruction of the multiplication, with the operands of all forms.
+        """Instruction of the multiplication, with the operands of all its forms.
 
-        `InstructionTemplate.instruction` leaves out the operands that the form lacks.
+        `InstructionTemplate.instruction` omits the operands that the form of the instruction lacks.
         """
         scales = {"one": 1, "neg": -1}
         forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
@@ -225,7 +225,7 @@ class WgmmaMmaAsync(Operation):
 
 
 def protocol_violations(module: ModuleOp) -> Iterator[tuple[AnyOperation, str]]:
-    """Yield the operations that violate the protocol within their block, each with the error message.
+    """Yield each operation that violates the wgmma protocol within its MLIR block, with the error message.
 
     A multiplication reads its accumulator when it executes, after its issue. A fence must therefore follow earlier
     writes of the accumulator's registers, and the result is ready only after a commit and a wait.

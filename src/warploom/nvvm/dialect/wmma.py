@@ -29,12 +29,12 @@ _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of a fragment's registers, by the PTX type of its elements."""
+    """Return the LLVM type of the registers of a fragment whose elements have a PTX type."""
     return _REGISTER_TYPES.get(element, i32)
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of an operand's registers, by the operand's name and the modifiers."""
+    """Return the LLVM type of an operand's registers, from the operand's name and the modifiers by slot."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 
@@ -52,7 +52,10 @@ class _Shaped(Operation):
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:
-        """Return the number of registers of each operand. Errors: VerifyException for illegal modifiers."""
+        """Return the number of registers of each operand. `operands` has the letters of the operands ("abc").
+
+        Errors: VerifyException for illegal modifiers
+        """
         if not rows_with(self.FORMS, words):
             raise self.error("invalid attribute combination")
         form = self.template(words).form

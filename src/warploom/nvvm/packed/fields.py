@@ -37,9 +37,8 @@ class WordError(Exception):
 class Field:
     """Bits of a word.
 
-    `names` gives the meaning of each number, and numbers without a name are illegal. A field without names may have any
-    number that fits its bits. `message` is the compiler's message for an illegal number. `low` is the position of the
-    least significant bit.
+    `names` maps each legal value to its name. If it is empty, every value that fits the bits is legal. `message` is the
+    compiler's message for an illegal value. `low` is the position of the least significant bit.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Field:
 
     @property
     def mask(self) -> int:
-        """Bits of the word that belong to the field."""
+        """Mask of the field's bits in the word."""
         return ((1 << self.bits) - 1) << self.low
 
     @property
@@ -60,11 +59,11 @@ class Field:
         return _position(self.low + self.bits - 1, self.low)
 
     def numbers(self) -> Sequence[int]:
-        """Return every legal number of the field."""
+        """Return every legal value of the field."""
         return sorted(self.names) if self.names else range(1 << self.bits)
 
     def expected(self) -> str:
-        """Return the legal numbers of the field as text."""
+        """Return the legal values of the field as text for messages."""
         if not self.names:
             return f"0 to {self.numbers()[-1]}"
         return ", ".join(f"{number} ({word})" if word else str(number) for number, word in self.names.items())
@@ -72,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a packed word for display. `span` are its bits, and `word` is the name of its `number`."""
+    """Field of a packed word for display. `span` states its bits, and `word` is the name of its value."""
 
     span: str
     name: str
@@ -108,7 +107,7 @@ class PackedWord:
         return {each.name: each for each in self.fields}
 
     def encode(self, **values: Value) -> int:
-        """Return the word with the given fields. The other fields are 0."""
+        """Return the word whose fields have the given values. The other fields are 0."""
         if unknown := sorted(values.keys() - self._by_name.keys()):
             raise self._usage_error(f"unknown field {unknown[0]!r}; expected {', '.join(self._by_name)}")
         numbers = {each.name: self._number(each, values.get(each.name, 0)) for each in self.fields}
@@ -116,7 +115,7 @@ class PackedWord:
         return self._packed(numbers)
 
     def decode(self, value: int) -> dict[str, Value]:
-        """Return the fields of a word by name."""
+        """Return the values of a word's fields by name."""
         numbers = self._numbers(value)
         self._check(numbers)
         return self._named(numbers)
@@ -131,7 +130,7 @@ class PackedWord:
         ]
 
     def error(self, value: int) -> str:
-        """Return the error in a value, or "" for a legal word."""
+        """Return the error message for an illegal word, or "" for a legal word."""
         try:
             self.decode(value)
         except UsageError as error:
@@ -139,7 +138,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word. There may be as many as the product of the sizes of all fields."""
+        """Yield every legal word. The number of words may be the product of the sizes of all fields."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):

@@ -2,15 +2,15 @@
 
 The reference text has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word has all three: a
 multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables headed "WGMMA fence" and "WGMMA MMA
-async load" describe the same two words: their entries belong to builtins of SM 80, and their columns are these fields
-under other names.
+async load" describe the same two words. The entries of both tables belong to builtins of SM 80, and their columns are
+the fields of `MMA` and `MOVE` under other names.
 """
 
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 
 def _numbered(words: str, first: int = 0) -> dict[int, str]:
-    """Return the words of a text with consecutive numbers as keys. `-` stands for the empty word."""
+    """Return the words of a text by consecutive numbers from `first`. `-` stands for the empty word."""
     return {number: word.strip("-") for number, word in enumerate(words.split(), first)}
 
 
