@@ -33,7 +33,7 @@ _PACKED_E2M1_K = {False: 64, True: 128}
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Arguments of a fragment function, with the shape as numbers."""
+    """Arguments of `warp_fragment` or `warpgroup_fragment`, with the shape as numbers."""
 
     instruction: str
     operand: str

@@ -35,7 +35,7 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 def chunk_mask(mode: int) -> int:
     """Return the mask of the bits of a chunk number that a swizzle changes.
 
-    The number of a 16-byte chunk is (address >> 4) & 7.
+    `(address >> 4) & 7` is the number of the 16-byte chunk that contains an address.
 
     Units: `mode` is the span of the swizzle in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.

@@ -229,7 +229,7 @@ def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, i
 
 
 def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
-    """Return the answers of tasks that have ended, in order. Errors: _LostError, UsageError."""
+    """Return the results of ended tasks, in the order of their futures. Errors: _LostError, UsageError."""
     from distributed.scheduler import KilledWorker
 
     try:
@@ -301,7 +301,7 @@ def _run_on_worker(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Make the C library keep freed memory. With Dask's settings, every new array would get new pages.
+    """Make the C library reuse freed memory. With Dask's settings, each new array would get new pages.
 
     Other libraries than glibc have no such settings.
     """

@@ -1,7 +1,7 @@
 """GEMM kernel for Hopper: D = epilogue(A B).
 
 One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply the stages
-by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. The last tiles are cut along K so that all CTAs end at
+by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. Some tiles are cut along K so that all CTAs end at
 the same time.
 """
 

@@ -40,7 +40,7 @@ class Kind:
 
     @property
     def reference(self) -> str:
-        """Name of the kernel against which ours is timed, or "" for the library."""
+        """Name of our kernel with which this one is compared, or "" if it is compared with the library."""
         return "our dense" if self.sparse else ""
 
     @property
