@@ -35,7 +35,7 @@ _MOST_PACKED = 256  # parameter blocks in the cache
 
 
 class Launch:
-    """Kernel with a geometry. `launch(a, b, 1024)` launches it on a stream and returns before it ends.
+    """Kernel with a geometry. `launch(a, b, 1024)` starts the kernel on a stream without waiting for it.
 
     Arguments are in parameter order. An array on the GPU is passed by its address, and its strides are ignored. The
     caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A

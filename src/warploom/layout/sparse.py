@@ -165,7 +165,7 @@ class ScaleMap:
     byte: NDArray[np.int32]
 
     def fragment(self) -> FragmentMap:
-        """Return a fragment map whose elements are the factors, one row for a row of A or one column for B."""
+        """Return a fragment map of the factors: (M, factors along K) for A, and (factors along K, N) for B."""
         factors = self.lane.shape[1]
         extents = f"M16,{factors}" if self.operand == "A" else f"{factors},N8"
         legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({extents})"

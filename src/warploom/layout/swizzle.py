@@ -51,7 +51,7 @@ def swizzle_text(span: int) -> str:
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
-    """Return a text table of the chunk of a tile that each group of four banks holds under a swizzle.
+    """Return a text table that shows which chunk of a swizzled tile each group of four banks holds.
 
     A line is 128 bytes of shared memory, which cover each bank once. A cell is four banks. `3.1` in a cell is chunk 1
     of row 3 of the tile: a row has the width of the swizzle, or 128 bytes without one, and a chunk has 16 bytes.

@@ -142,7 +142,7 @@ class TensorMapFields:
 
     @property
     def offset_bits(self) -> int:
-        """Width of a corner of the bounding box and of a filter offset of an im2col map. Units: bits."""
+        """Width of each entry of the corners and of the filter offsets of an im2col map. Units: bits."""
         return _OFFSET_BITS[max(self.rank, 3)]
 
     def pack(self) -> bytes:

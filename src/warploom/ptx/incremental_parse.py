@@ -152,7 +152,7 @@ class _Edit:
 
 
 class _IncrementalParser(Parser):
-    """Parser that reuses the statements of an earlier version that an edit did not change.
+    """Parser that reuses statements of an earlier version of the text if the edit did not change them.
 
     `reused` is the piece from which statements were reused, and its offset in the old text.
     """

@@ -94,7 +94,7 @@ class Printer:
         return f"{{{text}{end}}}"
 
     def _sequence(self, nodes: Sequence[Node], indent: str) -> tuple[str, Origin | None]:
-        """Return the text of nodes, each on its own lines, and the origin of the last node."""
+        """Return the text of nodes, each on its own lines, and the origin of the last printed node."""
         parts: list[str] = []
         previous: Origin | None = None
         index = 0

@@ -156,7 +156,7 @@ class LaunchPlan:
     def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
         """Make the buffers, and return the arguments and the expected result.
 
-        Units: `limit`, the largest size of all buffers together, in bytes.
+        Units: `limit` in bytes. It bounds the total size of all buffers.
         Errors: launch-file/memory, launch-file/value.
         """
         arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))

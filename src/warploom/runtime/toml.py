@@ -193,7 +193,7 @@ class Table:
         return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
-        """Return the integer at a key. Refuse integers below `low` and above `high`."""
+        """Return the integer at a key. Refuse an integer below `low` or above `high`."""
         return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
@@ -286,7 +286,7 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Yield the path and the text of every string in a value. The TOML parser has limited the depth."""
+    """Yield the path and the text of every string in a value. The TOML parser limits the recursion."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

@@ -100,7 +100,7 @@ class Uses:
     unknown: set[str] = field(default_factory=set[str])
 
     def reads(self, register: str) -> bool:
-        """Return True if the kernel reads a special register with axes, such as `%ntid`."""
+        """Return True if the kernel reads any axis of a special register such as `%ntid`."""
         return any(name.partition(".")[0] == register for name in self.special)
 
     def axes(self, register: str) -> str:

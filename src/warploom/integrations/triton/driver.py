@@ -49,7 +49,7 @@ class Driver:
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
     ) -> tuple[None, CompiledKernel, int, int, int]:
-        """Load a kernel. Return None, the kernel, registers per thread, spills, and the maximum of threads.
+        """Load a kernel. Return None, the kernel, registers per thread, spills, and the limit of threads.
 
         The first value stands for the module, which Triton would unload later.
         """

@@ -43,12 +43,12 @@ class WarpTile:
 
     @property
     def warp_rows(self) -> int:
-        """Rows of the tile of a warp."""
+        """Number of rows of a warp's tile."""
         return self.rows // self.down
 
     @property
     def warp_columns(self) -> int:
-        """Columns of the tile of a warp."""
+        """Number of columns of a warp's tile."""
         return self.columns // self.across
 
     @property

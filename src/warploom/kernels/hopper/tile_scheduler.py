@@ -156,7 +156,7 @@ Scheduler = TileScheduler | GroupedTileScheduler
 
 
 class PartialSums:
-    """Partial sums of one consumer. Memory holds sums for each CTA, and a flag for each of its consumers."""
+    """Partial sums in global memory. Each consumer of each CTA has memory for its sums, and a flag."""
 
     def __init__(
         self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any

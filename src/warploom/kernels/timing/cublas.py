@@ -40,7 +40,7 @@ class Kind:
 
     @property
     def reference(self) -> str:
-        """Name of our kernel with which this one is compared, or "" if it is compared with the library."""
+        """Name of our own kernel that serves as the reference, or "" if the library is the reference."""
         return "our dense" if self.sparse else ""
 
     @property
