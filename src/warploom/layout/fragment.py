@@ -46,7 +46,7 @@ class FragmentMap(ElementMap):
 
     Shapes: `row` and `col` are (lanes, items); registers are (batch, registers, lanes); matrices are
         (batch, rows, cols), or (batch, cols, rows) if `transposed`.
-    Units: `bits` is the width of an element's container, `register_bits` that of a register.
+    Units: `bits` is the width of an element's container, `register_bits` the width of a register.
     Source: PTX ISA 9.7.14.5, 9.7.14.6, 9.7.15.
     """
 

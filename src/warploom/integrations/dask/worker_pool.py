@@ -26,7 +26,7 @@ _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 def parse_workers(workers: str) -> tuple[str, int]:
     """Parse the text that names a Dask cluster: "dask", "dask:N" or the address of a scheduler.
 
-    Return the address and 0, or an empty text and the number of workers to start on this host.
+    Return the address and 0 for a scheduler, and otherwise "" and the number of workers to start on this host.
 
     Errors: UsageError dask.workers.
     """
