@@ -277,7 +277,7 @@ def _ends_itself(statement: Statement, piece: Piece) -> bool:
 
 
 def _restore_equal(statements: list[Statement], first: int, before: Sequence[Statement]) -> None:
-    """Replace new statements by equal earlier ones, so that their nodes stay the same objects."""
+    """Replace statements from `first` on by equal ones in `before`, so that node objects stay the same."""
     end, last = len(statements), len(before)
     known = 0
     while first < end and known < last and _restored(statements, first, before[known]):

@@ -150,7 +150,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments after the last node of a block; None if it was not last before."""
+        """Return the blanks and comments after the last node of a block, if `closes` finds its end there."""
         if last is None:
             return None
         source, _, end = last

@@ -365,7 +365,7 @@ class _Reading:
             self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """Record the element type of an access to global memory."""
+        """Record in `use` the element type of an access to global memory."""
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
         if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):

@@ -112,7 +112,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` holds C."""
+        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` yields C."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):

@@ -179,7 +179,7 @@ class Store:
                             ptx.st(where, element, type=f"b{8 * size}")
 
     def _end_reads(self) -> None:
-        """Order the reads of the buffer by the threads before the next writes to it."""
+        """Order the threads' reads of the buffer before the next writes to the buffer."""
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         if self.plan.epilogue.addend and self.plan.tile.buffers == 1:
             ptx.bar(self.number + 1, 128)

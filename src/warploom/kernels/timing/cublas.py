@@ -269,7 +269,7 @@ def _library(module: str, name: str) -> Any:
 
 @contextmanager
 def library_errors(name: str, what: object) -> Generator[None]:
-    """Turn an exception of the library `name` into a UsageError bench.peer. `what` is the failed computation."""
+    """Turn an exception of the library `name` into a UsageError bench.peer. `what` names the computation."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError, MemoryError) as error:
