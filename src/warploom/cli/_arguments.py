@@ -40,7 +40,7 @@ class _Text(Document):
         raise UsageError(f"--arg number {self.position} ({self.text}): {part}{message}", hint=hint)
 
     def read(self) -> Argument | Buffer:
-        """Return the argument that the text describes or, for an argument with contents, its buffer."""
+        """Return the described argument, or the buffer if the text describes the contents of an array."""
         head, *rest = self.text.split(":")
         if self.text == "null":
             return number(0)

@@ -34,7 +34,10 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
-    """Return the multiplications of --types and --shapes, by default all. Errors: UsageError."""
+    """Return the multiplications that --types and --shapes select. Errors: UsageError.
+
+    `known` lists the types that --types accepts. An absent option selects all types or all shapes.
+    """
     from warploom.kernels.timing.cublas import KINDS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
 
@@ -56,10 +59,7 @@ def _sizes(text: str) -> list[Size]:
 
 
 def tile_text(tile: Tile, split: int) -> str:
-    """Describe a tile, and state the number of output tiles that are split along K.
-
-    An example is `128x256, cluster 2, 124 split`.
-    """
+    """Describe a tile and the number `split` of tiles cut along K: `128x256, cluster 2, 124 split`."""
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")

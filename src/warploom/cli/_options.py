@@ -110,7 +110,7 @@ def dimensions(text: str) -> tuple[int, ...]:
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a parser of an integer of at least `least`."""
+    """Return a function that parses an integer and refuses integers below `least`."""
 
     def parse(text: str) -> int:
         if not is_integer(text) or int(text) < least:

@@ -1,6 +1,6 @@
 """Progress bars on the terminal.
 
-Without a terminal, some bars are lines on standard error and others are silent.
+Without a terminal, each function prints a line on standard error or nothing.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def declare(
 ) -> None:
     """Add the option --workers to a parser.
 
-    `what` states the unit of a number and the default, such as "processes (one for each core)".
+    `what` begins the help text. It names the counted workers, such as "processes (one for each core)".
     """
     add.add_argument(
         "--workers",

@@ -109,9 +109,9 @@ def run(options: argparse.Namespace) -> int:
 def _compare(
     bench: Bench, cases: Sequence[Case], state: Callable[[], State]
 ) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
-    """Time all cases. Return the results, and the cases that failed with their errors.
+    """Time all cases. Return the results, and each failed case with its error.
 
-    A fault of the GPU ends the comparison.
+    `state` reads the state of the GPU. A fault of the GPU ends the comparison.
     """
     from warploom.kernels import gemm
     from warploom.kernels.timing.speed import WrongResult, compare

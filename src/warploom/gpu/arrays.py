@@ -30,7 +30,7 @@ UNORDERED = -1
 
 @cache
 def is_foreign_type(kind: type[object]) -> bool:
-    """Return True if values of a type are arrays of a library other than NumPy."""
+    """Return True if values of the Python type `kind` are arrays of a library other than NumPy."""
     if issubclass(kind, (np.ndarray, np.generic)):
         return False
     return any(hasattr(kind, name) for name in ("__dlpack__", "__cuda_array_interface__"))
@@ -38,7 +38,7 @@ def is_foreign_type(kind: type[object]) -> bool:
 
 @cache
 def is_torch_type(kind: type[object]) -> bool:
-    """Return True if values of a type are tensors of PyTorch."""
+    """Return True if values of the Python type `kind` are tensors of PyTorch."""
     return is_foreign_type(kind) and kind.__module__.partition(".")[0] == "torch"
 
 
@@ -181,5 +181,5 @@ _CURRENT: dict[str, Callable[[Any], int]] = {
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """Return a function from an array of a type to its library's current stream, or None if it has none."""
+    """Return the function that returns the current stream of an array's library; None without streams."""
     return _CURRENT.get(kind.__module__.partition(".")[0])

@@ -48,7 +48,7 @@ def assemble(
 
 
 def is_linked_wrong(text: str) -> bool:
-    """Return True if linking may misalign a module's dynamic shared memory.
+    """Return True if a linker may misalign the dynamic shared memory of the module `text`.
 
     Before CUDA 13.1 nvJitLink and the driver's linker place dynamic shared memory after static shared memory at a
     multiple of 16 bytes, even if its declaration requires a larger alignment. A driver that loads the PTX text itself

@@ -1,7 +1,7 @@
 """Assembled kernels on disk, so that each kernel is assembled once by each assembler.
 
-The key of an entry is a digest of everything that the code depends on. An entry has a digest of its contents, so a
-damaged entry counts as missing. A cache that cannot be read or written costs time only.
+The key of an entry is a digest of everything that the code depends on. An entry contains a digest of its contents, and
+a damaged entry counts as missing. If the cache cannot be read or written, each kernel is assembled again.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Kernel:
 
 
 class Gpu:
-    """GPU with the number that the driver gives it. At its end, the `with` block frees the allocations.
+    """GPU, selected by the driver's number for it. The end of a `with` block frees all allocations.
 
     Copies and launches use `stream`, which is CUDA's default stream unless the caller chooses another stream.
 
@@ -137,7 +137,7 @@ class Gpu:
 
     @cached_property
     def own_stream(self) -> Any:
-        """Additional stream of this Gpu. All callers share it, which limits caches with entries per stream."""
+        """Additional stream, shared by all callers so that caches with an entry per stream stay small."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------

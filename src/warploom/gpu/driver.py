@@ -14,11 +14,11 @@ _OLDEST_CORE = (1, 2)  # first release with the cache and the array views that t
 
 
 class DeviceFault(WarploomError):
-    """Fault of a kernel on the GPU, or of its driver. The driver states the reason without a location."""
+    """Fault of a kernel on the GPU, or of the GPU's driver. The driver's message has no source location."""
 
     @classmethod
     def of(cls, message: str, hint: str = "") -> DeviceFault:
-        """Return a fault with one message and a hint."""
+        """Return a fault whose only diagnostic has this message and hint."""
         return cls([Diagnostic("gpu.fault", Severity.ERROR, message, hint=hint)])
 
 
@@ -37,7 +37,7 @@ def must(driver: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """Return the first sentence of an error's message. NVIDIA's packages append whole paragraphs."""
+    """Return the first sentence of an error's message. NVIDIA's messages have whole paragraphs."""
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__
 

@@ -19,7 +19,7 @@ Extents = tuple[int, int, int]
 
 
 def triple(name: str, value: Extent) -> Extents:
-    """Return an extent of a launch as (x, y, z), filled up with 1. Errors: UsageError launch.geometry."""
+    """Return the extent `name` as (x, y, z); missing entries are 1. Errors: UsageError launch.geometry."""
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
     are_positive = all(
         isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts

@@ -42,7 +42,8 @@ class Resources:
 def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
     """Return the errors, warnings and remarks of an assembler's log.
 
-    The code is gpu.assembler or, for a remark with a rule, its number such as gpu.c7508.
+    `source` is the assembled text. The code of a remark that `rules.toml` explains contains its number, such as
+    gpu.c7508. All other codes are gpu.assembler.
     """
     found: list[Diagnostic] = []
     for line in log.splitlines():
@@ -64,7 +65,7 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
-    """Return a remark of the assembler as a finding, at the location in its text and with its rule's hint."""
+    """Return a remark of the assembler as a finding with the hint of the rule that explains the remark."""
     rule = rule_of_remark(number)
     text = message.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
@@ -76,7 +77,7 @@ def _explained(number: str, message: str, source: Source, span: Span | None) -> 
 
 
 def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the finding gpu.spills if the kernel `name` spills registers, and otherwise nothing."""
+    """Return the finding gpu.spills if the kernel `name` spills registers, and otherwise an empty tuple."""
     if not used.spill_stores and not used.spill_loads:
         return ()
     rule = rules()["gpu.spills"]
@@ -88,7 +89,7 @@ def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]
 
 
 def resources(log: str) -> dict[str, Resources]:
-    """Return the resources of each kernel that a verbose log describes, by the name of the kernel."""
+    """Return the resources of each kernel in the assembler's verbose log, by the name of the kernel."""
     found: dict[str, Resources] = {}
     name = ""
     for line in log.splitlines():

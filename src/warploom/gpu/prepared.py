@@ -35,7 +35,7 @@ _MOST_PACKED = 256  # parameter blocks in the cache
 
 
 class Launch:
-    """Kernel with a geometry. `launch(a, b, 1024)` launches it on a stream and returns before it ends.
+    """Kernel with a geometry. `launch(a, b, 1024)` starts the kernel on a stream without waiting for it.
 
     Arguments are in parameter order. An array on the GPU is passed by its address, and its strides are ignored. The
     caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A
@@ -225,15 +225,15 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """Return the stream that must wait for the producer of an array.
+    """Return the stream that must wait for the work that produces an array.
 
-    The result is UNORDERED for PyTorch and CuPy, whose current stream the launch uses.
+    The result is UNORDERED for an array of PyTorch or CuPy, because the launch runs on that library's current stream.
     """
     return UNORDERED if current_of(type(array)) is not None else stream
 
 
 def _check_same(array: object, expected: Strided, parameter: Parameter) -> None:
-    """Refuse an array that differs in shape, strides or type from the prepared one. Errors: UsageError."""
+    """Refuse an array whose shape, strides or type differ from `expected`. Errors: UsageError."""
     found = strided(array)
     if found != expected:
         raise UsageError(

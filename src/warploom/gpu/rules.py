@@ -15,11 +15,11 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule of a launch on a GPU, as its page explains it.
+    """Rule of a launch on a GPU, with the texts of its documentation page.
 
-    `what` is violated, `why` the rule exists, and `cure` is the remedy. `when` is the time of the check: "open" for the
-    opening of the GPU, "call" for the launch, "assembled" for the assembly, "run" for the execution. `says` summarizes
-    the remark of ptxas that the rule explains, or is empty.
+    `what` describes the violation, `why` gives the reason, and `cure` is the remedy. `when` is the time of the check:
+    "open" (the GPU is opened), "call" (launch), "assembled" (assembly) or "run" (execution). `says` summarizes the
+    remark of ptxas that the rule explains, or is empty.
     """
 
     code: str
@@ -39,7 +39,7 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of_remark(number: str) -> Rule | None:
-    """Return the rule of an assembler's remark such as "C7508", or None."""
+    """Return the rule that explains an assembler's remark such as "C7508", or None if no rule explains it."""
     return rules().get(f"gpu.{number.lower()}")
 
 

@@ -119,7 +119,7 @@ Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
 def run_gemm(
     planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch a multiplication and return D. Prepare a GPU launch once for each layout of the arrays.
+    """Launch a multiplication and return D. Prepared GPU launches are cached by the arrays' layouts.
 
     `operands` and `options` hold the values of the fields of `Operands` and `Options`.
     """

@@ -108,7 +108,7 @@ def _workspaces(number: int) -> Workspaces:
 
 
 class PreparedGemm:
-    """Multiplication of arrays with fixed layouts. A call passes the addresses of arrays and launches."""
+    """Multiplication of arrays with fixed layouts. A call launches the kernel with the arrays' addresses."""
 
     def __init__(self, dispatch: Dispatch, kernel: Kernel, operands: Operands) -> None:
         self.number = number_of(operands.a)

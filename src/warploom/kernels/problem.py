@@ -48,7 +48,7 @@ class Problem:
         return wanted or legal[0]
 
     def result(self, accumulator: str) -> str:
-        """Return the type of D for an accumulator type if the caller names none."""
+        """Return the default type of D for an accumulator type."""
         return accumulator if accumulator == "f16" else _DEFAULT_RESULTS.get(self.a, self.a)
 
     def pitch(self, type_word: str) -> int:

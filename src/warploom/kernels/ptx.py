@@ -1,4 +1,4 @@
-"""Instructions of `author` as `Any`, for kernels whose plan chooses types and other words at run time."""
+"""Instruction functions of `author`, typed as `Any` because plans choose types and modifiers."""
 
 from typing import Any
 

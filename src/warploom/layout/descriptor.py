@@ -38,7 +38,7 @@ class Descriptor(Displayed):
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
     16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
 
-    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.15 (matrix descriptor format).
     """
@@ -151,7 +151,7 @@ class UmmaDescriptor(Descriptor):
     63-61 hold the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the
     number of consecutive bytes that the swizzle moves as a unit: 16, or 32 for MN-major tiles of 32-bit elements.
 
-    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
     Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
     """
@@ -244,7 +244,7 @@ def descriptor(
     before the second span of all rows. An MN-major tile stores the first span of all k before the second span.
 
     Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
-    Units: bytes; `swizzle` is the span, 0, 32, 64 or 128.
+    Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a tile without a canonical layout, and for a start address that is no multiple of 16.
     Source: PTX ISA 9.7.15 (strides, canonical layouts).
     """
@@ -257,7 +257,7 @@ _D = TypeVar("_D", bound=Descriptor)
 
 
 def _packed(found: _D, rows: int, k: int, major: str) -> _D:
-    """Return a descriptor with the leading and stride byte offsets of a tile without gaps."""
+    """Return the descriptor `found` with the leading and stride byte offsets of a tile without gaps."""
     # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
     # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
     depth = found.atom_depth

@@ -22,11 +22,11 @@ _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint1
 class Order:
     """Order of the elements of a fragment in the registers of one warp.
 
-    `target` is the row-major position in the matrix of each unit. A unit of type `dtype` is an element, or a whole
-    register if every register holds neighbouring elements. A fragment of a warpgroup has 4 `warps`. Their matrices are
-    stacked along the rows, and each has this order.
+    A unit of type `dtype` is an element, or a whole register if every register holds neighbouring elements. `target`
+    has the row-major position of each unit in the matrix. `warps` is 1, or 4 for the fragment of a warpgroup. The
+    matrices of these warps are stacked along the rows, and each has this order.
 
-    Shapes: `target` is (registers, units), where the units are those of one register in lane 0, then lane 1, ….
+    Shapes: `target` is (registers, units). A row has the units of lane 0 in that register, then those of lane 1, ….
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]
@@ -46,7 +46,7 @@ class FragmentMap(ElementMap):
 
     Shapes: `row` and `col` are (lanes, items); registers are (batch, registers, lanes); matrices are
         (batch, rows, cols), or (batch, cols, rows) if `transposed`.
-    Units: `bits` is the width of an element's container, `register_bits` that of a register.
+    Units: `bits` is the width of an element's container, `register_bits` the width of a register.
     Source: PTX ISA 9.7.14.5, 9.7.14.6, 9.7.15.
     """
 
@@ -90,7 +90,7 @@ class FragmentMap(ElementMap):
         return int(self.row[lane, item]), int(self.col[lane, item])
 
     def owners(self, row: int, col: int) -> tuple[tuple[int, int], ...]:
-        """Return every (lane, item) that holds an element, in ascending order."""
+        """Return every (lane, item) that holds the element (row, col), in ascending order."""
         self.check_element(row, col)
         found = np.argwhere((self.row == row) & (self.col == col))
         return tuple((int(lane), int(item)) for lane, item in found)
@@ -214,10 +214,10 @@ class FragmentMap(ElementMap):
 
     @cached_property
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Indices for `scatter`, for `gather`, and for a transposed `gather`.
+        """Index arrays for `scatter`, for `gather`, and for a transposed `gather`.
 
-        A unit is an element, or 32 packed bits. The first array has the row-major matrix position of each unit of the
-        registers. The other two have the unit of each element of the matrix and of the transposed matrix.
+        A unit is an element, or 32 packed bits. The first array maps each unit of the registers to its row-major
+        position in the matrix. The others map each position in the matrix, or in its transpose, to a unit.
         """
         if (self.row < 0).any():
             raise UsageError(f"{self.name}: some items have no element; expected a map of a whole matrix")

@@ -18,9 +18,9 @@ _ONLY_F32 = {"f32": 1}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Kind of multiplication (`kind::`): its K for a dense A, and the codes of its types.
+    """Properties of a kind of multiplication (`kind::`): K for a dense A, and the codes of the types.
 
-    `inputs` are the types of A and B, `sums` those of D, and `scales` those of scale factors.
+    `inputs` has the types of A and B, `sums` the types of D, and `scales` the types of scale factors.
     """
 
     k: int
@@ -199,7 +199,7 @@ def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
-    """Return the values and codes of each field whose value is not its code."""
+    """Return the code of each value, for each field whose values differ from their codes."""
     majors = {"K": 0} if kind.inputs is _FOUR_BIT_FLOATS else _MAJORS
     return {
         "atype": {**kind.inputs},

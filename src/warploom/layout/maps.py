@@ -33,7 +33,7 @@ _PACKED_E2M1_K = {False: 64, True: 128}
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Arguments of a fragment function, with the shape as numbers."""
+    """Arguments of `warp_fragment` or `warpgroup_fragment`, with the shape as numbers."""
 
     instruction: str
     operand: str
@@ -96,7 +96,7 @@ def warpgroup_fragment(
 def tiled_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
     """Return the map of a fragment whose layout the manual does not define.
 
-    `warp_fragment` describes the parameters. Warploom composes these fragments of the warp fragments of 16 by 8 tiles.
+    `warp_fragment` describes the parameters. Warploom composes these fragments from warp fragments of 16 by 8 tiles.
     For M = 8 and N = 32 the product is transposed: the columns of B take the place of the rows of A. A and B of f16
     always fill eight registers, in which the elements of a smaller fragment are repeated.
 

@@ -19,7 +19,7 @@ BANKS = 32
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedMap(ElementMap):
-    """Map (row, col) -> bit of shared memory of a tile that a descriptor or a tensor copy addresses.
+    """Map (row, col) -> bit of shared memory, for a tile that a descriptor or a tensor copy addresses.
 
     Shapes: `at` is (rows, cols).
     Units: `at` is the first bit of each element, counted from the beginning of the CTA's shared memory, because
@@ -45,7 +45,7 @@ class SharedMap(ElementMap):
         return divmod(int(self.at[row, col]), 8)
 
     def elements(self, byte: int) -> tuple[tuple[int, int], ...]:
-        """Return every (row, col) that has bits in a byte, in the order of these bits."""
+        """Return every (row, col) whose element has bits in a byte, in the order of these bits."""
         low = 8 * byte
         rows, cols = np.nonzero((self.at < low + 8) & (self.at + self.bits > low))
         order = np.argsort(self.at[rows, cols], kind="stable")

@@ -65,10 +65,10 @@ class MetadataMap:
         return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
 
     def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
-        """Return for each value of a nibble, 0 to 15, if its result is defined.
+        """Return for each value of a nibble, 0 to 15, True if multiplication with this metadata is defined.
 
         A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
-        first index must also be less than the second. tf32 has the same two legal values in both cases.
+        first index must also be less than the second. For tf32 the same two values are legal with or without `ordered`.
         """
         nibble = np.arange(16)
         if self.chunk == 2:
@@ -77,7 +77,7 @@ class MetadataMap:
         return first < second if ordered else first != second
 
     def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
-        """Return for each lane in `lanes` if its register has a nibble whose result is not defined.
+        """Return for each lane in `lanes` True if its register has a nibble that `defined_nibbles` excludes.
 
         Shapes: registers (batch, lanes); the result is (batch, lanes that hold metadata).
         """
@@ -104,7 +104,7 @@ class MetadataMap:
 
 @cache
 def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
-    """Return for each value of 16 bits if the results of its four nibbles are defined."""
+    """Return for each 16-bit value True if `defined_nibbles` allows all four of its nibbles."""
     empty = np.zeros((0, 0), np.int32)
     defined = MetadataMap("", 0, chunk, empty, empty).defined_nibbles(ordered=ordered)
     values = np.arange(1 << 16)
@@ -165,7 +165,7 @@ class ScaleMap:
     byte: NDArray[np.int32]
 
     def fragment(self) -> FragmentMap:
-        """Return a fragment map whose elements are the factors, one row for a row of A or one column for B."""
+        """Return a fragment map of the factors: (M, factors along K) for A, and (factors along K, N) for B."""
         factors = self.lane.shape[1]
         extents = f"M16,{factors}" if self.operand == "A" else f"{factors},N8"
         legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({extents})"

@@ -70,7 +70,7 @@ def strided(array: Any) -> Strided:
 
 
 def _dtype(given: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of an element type. PyTorch dtypes are named `torch.` and the NumPy name."""
+    """Return the NumPy dtype of an element type. A PyTorch dtype has the NumPy name after `torch.`."""
     if isinstance(given, np.dtype):
         return cast("np.dtype[Any]", given)
     name = str(given).rpartition(".")[2]

@@ -35,7 +35,7 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 def chunk_mask(mode: int) -> int:
     """Return the mask of the bits of a chunk number that a swizzle changes.
 
-    The number of a 16-byte chunk is (address >> 4) & 7.
+    `(address >> 4) & 7` is the number of the 16-byte chunk that contains an address.
 
     Units: `mode` is the span of the swizzle in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.
@@ -51,7 +51,7 @@ def swizzle_text(span: int) -> str:
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
-    """Return a text table of the chunk of a tile that each group of four banks holds under a swizzle.
+    """Return a text table that shows which chunk of a swizzled tile each group of four banks holds.
 
     A line is 128 bytes of shared memory, which cover each bank once. A cell is four banks. `3.1` in a cell is chunk 1
     of row 3 of the tile: a row has the width of the swizzle, or 128 bytes without one, and a chunk has 16 bytes.

@@ -142,7 +142,7 @@ class TensorMapFields:
 
     @property
     def offset_bits(self) -> int:
-        """Width of a corner of the bounding box and of a filter offset of an im2col map. Units: bits."""
+        """Width of each entry of the corners and of the filter offsets of an im2col map. Units: bits."""
         return _OFFSET_BITS[max(self.rank, 3)]
 
     def pack(self) -> bytes:
@@ -198,7 +198,7 @@ class TensorMapFields:
         return replace(self, **{name: tuple(entries)})
 
     def validate(self) -> tuple[str, ...]:
-        """Return one sentence for each violated rule for the fields of a map.
+        """Return one sentence for each rule that the fields of the map violate.
 
         Source: CUDA driver API, cuTensorMapEncodeTiled.
         """
@@ -425,7 +425,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has the fields of its mode, tiled or im2col."""
+        """Return the fields of a map without an address. `own` has the fields that only its mode has."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion
@@ -446,7 +446,7 @@ class _Source:
         return found
 
     def outer_strides(self) -> list[int]:
-        """Return the strides of all dimensions except the innermost, from inside out. Units: bytes."""
+        """Return the strides of all dimensions but the innermost, in the order of the map. Units: bytes."""
         array = self.array
         if array.size == 0:
             raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected at least one element")

@@ -19,8 +19,8 @@ _OOB_NAN = bytes.fromhex("f77f")
 class TileRows(NamedTuple):
     """Rows of one box, each along dimension 0. In the order of the rows, dimension 1 varies fastest.
 
-    `first` is the number of the first element of a row that is in bounds, and `valid` the number of elements in bounds.
-    Both are the same for all rows that have elements in bounds.
+    `first` is the index of the first element in bounds within a row, and `valid` the number of elements in bounds.
+    All rows that have elements in bounds have the same `first` and `valid`.
 
     Shapes: `global_offset` and `shared_offset` are (rows,).
     Units: bytes. `global_offset` leads from the address of the tensor map to the first element in bounds, and is -1 if
@@ -38,7 +38,7 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
     """Return the rows of the box at the coordinates of a tensor copy.
 
     `coordinates` has one entry for each dimension, innermost first; entries may be negative. The rows of an im2col map
-    are pixels, and the first is the pixel at the coordinates. `offsets`, the filter offsets, are added to each pixel.
+    are pixels. The first row is the pixel at the coordinates. The filter offsets `offsets` are added to each pixel.
 
     Errors: UsageError for a map that cannot be used, and for a number of coordinates other than the rank of the map.
     Source: PTX ISA 5.5 (tensors).
@@ -125,10 +125,10 @@ class Boxes(NamedTuple):
 
     `inside` is True for each box that has no element out of bounds.
 
-    Shapes: `global_offset` and `inside` are (boxes,). `row_offset` and `shared_offset` are (rows of a box,), in whose
-        order dimension 1 varies fastest.
-    Units: bytes. `global_offset` leads from the address of the tensor map to a box. `row_offset` leads from the start
-        of a box to a row in global memory, and `shared_offset` in shared memory, before the swizzle.
+    Shapes: `global_offset` and `inside` are (boxes,). `row_offset` and `shared_offset` are (rows of a box,), where
+        dimension 1 varies fastest.
+    Units: bytes. `global_offset` is the offset of a box from the address of the tensor map. The other two are offsets
+        of a row from the start of its box, in global memory and in shared memory, before the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -184,7 +184,7 @@ def fill_bytes(fields: TensorMapFields) -> bytes:
 
 
 def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
-    """Return a sentence if the hardware refuses coordinates of a tensor copy, and otherwise an empty text.
+    """Return the reason why the hardware refuses the coordinates of a tensor copy, or "" if it accepts.
 
     Without an interleave, the innermost coordinate must be at a multiple of 16 bytes. A column of pixels must begin
     inside the bounding box of the map. A store needs coordinates of at least 0 and a bounding box inside the images;
@@ -215,17 +215,17 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
 
 
 def row_bytes(fields: TensorMapFields) -> int:
-    """Return the number of bytes of a row of a box. They are consecutive in global memory."""
+    """Return the number of bytes of a row of a box. A row is consecutive in global memory."""
     return (_counts(fields)[0] if _rows_along(fields) else 1) * unit_bits(fields) // 8
 
 
 def unit_bits(fields: TensorMapFields) -> int:
-    """Return the bits in shared memory of an element or, in an interleaved tensor, of a slice of channels."""
+    """Return the width in shared memory of an element or, if interleaved, of a slice. Units: bits."""
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
 
 
 def _rows_along(fields: TensorMapFields) -> int:
-    """Return 1 if rows are consecutive along dimension 0, 0 if each slice is a row."""
+    """Return the first dimension along which rows are counted: 1, or 0 if each slice of channels is a row."""
     return int(not fields.interleave or (fields.element_stride[0] == 1 and not fields.is_im2col))
 
 
@@ -258,7 +258,9 @@ def _row_pitch(fields: TensorMapFields) -> int:
 
 @lru_cache(maxsize=256)
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-    """Return the global and shared offsets of all rows from the first row, and the extents of the box.
+    """Return the offsets of all rows in global and shared memory, and the extents of the box.
+
+    The offsets count from the first row.
 
     For an im2col map only the shared offsets are useful: `_pixels` computes the global ones from the coordinates.
     """

@@ -92,7 +92,7 @@ def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Parse an integer constant expression. `what` names it in the error message."""
+    """Parse an integer constant expression. `what` names the expression in the error message."""
     start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):
@@ -101,7 +101,7 @@ def integer_constant(cursor: Cursor, what: str) -> int:
 
 
 def literal(cursor: Cursor, token: Token) -> int:
-    """Return the value of an integer token that the cursor has just taken.
+    """Return the value of an integer literal, the token that `cursor` returned last.
 
     Errors: ptx.syntax/number for wrong octal digits, or for a value of more than 64 bits
     """

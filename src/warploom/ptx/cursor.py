@@ -23,7 +23,7 @@ class PtxSyntaxError(WarploomError):
 
 
 class Unreadable(Exception):
-    """Exception that abandons a statement after its error was recorded. Parsing continues after it."""
+    """Exception that ends the parse of one statement after its error was recorded."""
 
 
 class ParsingStopped(Exception):
@@ -50,7 +50,7 @@ class Cursor:
         self._ahead = None
 
     def peek(self) -> Token:
-        """Return the next token without taking it."""
+        """Return the next token without moving the cursor."""
         token = self._ahead
         if token is None:
             token = self._ahead = self._lex()
@@ -65,7 +65,7 @@ class Cursor:
         return last is None or last.end + ERROR_REACH <= self.pos
 
     def take(self) -> Token:
-        """Take the next token and return it."""
+        """Return the next token, and move the cursor past it."""
         token = self.peek()
         self.pos = token.end
         self._ahead = None
@@ -76,14 +76,14 @@ class Cursor:
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Take the next token if its text is `text`. Return True if it was taken."""
+        """Move past the next token and return True if its text is `text`. Otherwise return False."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token. Abandon the statement if the token's text is not `text`.
+        """Take the next token. Record an error and raise Unreadable if its text is not `text`.
 
         `others` are further texts that would be legal here. The error message lists them.
         """
@@ -92,13 +92,13 @@ class Cursor:
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token, or raise a syntax error that names `what` if the token has another kind."""
+        """Take the next token. If its kind is not `kind`, record that `what` was expected; raise Unreadable."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()
 
     def expected(self, *what: str) -> NoReturn:
-        """Report that the next token is none of `what`, and abandon the statement."""
+        """Record the error that the next token is none of `what`, and raise Unreadable."""
         token = self.peek()
         *first, last = what
         wanted = f"{', '.join(first)} or {last}" if first else last
@@ -108,11 +108,11 @@ class Cursor:
         self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
 
     def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
-        """Report that the text from `start` to the cursor is not what was expected. Abandon the statement."""
+        """Record that `expected` was expected in place of the text from `start` on, and raise Unreadable."""
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless the last recorded one explains it."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless the last error explains it."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
@@ -122,12 +122,12 @@ class Cursor:
         self._record(rule, message, span, hint)
 
     def fail(self, rule: str, message: str, span: Span, hint: str = "") -> NoReturn:
-        """Report an error and abandon the statement."""
+        """Record an error as `report` does, and raise Unreadable to abandon the statement."""
         self.report(rule, message, span, hint)
         raise Unreadable
 
     def nest(self, depth: int, what: str) -> int:
-        """Return `depth` + 1, or stop parsing at the limit. `what` names the nested constructs, e.g. "blocks"."""
+        """Return `depth` + 1. At the limit, stop parsing with an error that names `what`, such as "blocks"."""
         if depth >= NESTING_LIMIT:
             self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
             raise ParsingStopped
@@ -177,7 +177,7 @@ class Cursor:
         return "\n" in self.text[self.pos : self.peek().start]
 
     def _follows(self, known: Diagnostic, span: Span) -> bool:
-        """Return True if a known error explains a new one: at the same offset, or at a stray character before."""
+        """Return True if the error `known` is also the cause of a new error at `span`."""
         if known.span is None:
             return False
         between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]
@@ -212,7 +212,7 @@ class Cursor:
         return token
 
     def _lexical_error(self, start: int) -> tuple[str, str, int]:
-        """Return the rule, the message and the end of an error at an offset where no token begins."""
+        """Return rule, message and end offset of the error at an offset where no token begins."""
         text = self.text
         if text.startswith("/*", start):
             return "comment", "found a comment that does not end; expected '*/'", len(text)

@@ -55,7 +55,7 @@ def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Vari
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
-    """Parse the parameters of a function in parentheses. There may be none."""
+    """Parse the parameters of a function, in parentheses that may be empty."""
     cursor.expect("(")
     found: list[Variable] = []
     if cursor.accept(")"):
@@ -87,7 +87,7 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive. There are none before a closer, a directive or the end of text."""
+    """Parse the arguments of a directive, which may be absent before a closer or another directive."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
@@ -139,7 +139,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """Parse one declaration by pattern. Return it and its start, or None without moving the cursor."""
+    """Return the declared variable and its start if a common pattern matches at the cursor, else None."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None

@@ -23,7 +23,7 @@ from warploom.ptx.tree import Block, Directive, Function, Instruction, Module, P
 class Piece:
     """Item of a module, or variables that one statement declares, with the blanks and comments before.
 
-    The spans of `errors` count from the start of the piece. They may lie beyond its end. `first_token_end` is the
+    The spans of `errors` count from the start of the piece, and may be beyond its end. `first_token_end` is the
     offset at which the first token ends. `is_independent` is True if no error in earlier pieces affects how this piece
     is parsed.
     """
@@ -109,7 +109,7 @@ class _Edit:
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
-        """Return the number of leading pieces for whose parsing no text after the start of the edit was read."""
+        """Return the number of leading pieces that the parser parsed without reading text at the edit."""
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
@@ -125,7 +125,7 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the earlier piece that begins at `pos` if all pieces from it on can be reused."""
+        """Return the index of the old piece for the offset `pos` if it and all later pieces can be reused."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None
@@ -134,7 +134,7 @@ class _Edit:
         return k if fits else None
 
     def old_offset(self, offset: int) -> int | None:
-        """Return the offset in the old text of a character of the new text. None if the edit added it."""
+        """Return the old offset of the character at `offset` in the new text; None if the edit added it."""
         if offset < self.start:
             return offset
         return offset - self.shift if offset - self.shift >= self.old_end else None
@@ -152,7 +152,7 @@ class _Edit:
 
 
 class _IncrementalParser(Parser):
-    """Parser that reuses the statements of an earlier version that an edit did not change.
+    """Parser that reuses statements of an earlier version of the text if the edit did not change them.
 
     `reused` is the piece from which statements were reused, and its offset in the old text.
     """
@@ -277,7 +277,7 @@ def _ends_itself(statement: Statement, piece: Piece) -> bool:
 
 
 def _restore_equal(statements: list[Statement], first: int, before: Sequence[Statement]) -> None:
-    """Replace new statements by equal earlier ones, so that their nodes stay the same objects."""
+    """Replace statements from `first` on by equal ones in `before`, so that node objects stay the same."""
     end, last = len(statements), len(before)
     known = 0
     while first < end and known < last and _restored(statements, first, before[known]):

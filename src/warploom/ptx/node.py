@@ -46,7 +46,7 @@ class Node(Displayed):
 
     @property
     def span(self) -> Span | None:
-        """Position in the source, without surrounding blanks and comments; None if a program made it."""
+        """Position of the node without blanks and comments around it; None if a program made the node."""
         return None if self.origin is None else Span(self.origin[1], self.origin[2])
 
     @property
@@ -94,7 +94,7 @@ class Printer:
         return f"{{{text}{end}}}"
 
     def _sequence(self, nodes: Sequence[Node], indent: str) -> tuple[str, Origin | None]:
-        """Return the text of nodes, each on its own lines, and the origin of the last node."""
+        """Return the text of nodes, each on its own lines, and the origin of the last printed node."""
         parts: list[str] = []
         previous: Origin | None = None
         index = 0
@@ -150,7 +150,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments after the last node of a block; None if another node followed it."""
+        """Return the blanks and comments after the last node of a block, if `closes` finds its end there."""
         if last is None:
             return None
         source, _, end = last
@@ -168,7 +168,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of the comments after a node on its line; `start` if another node follows there."""
+    """Return the end of the comments on the line of a node; `start` if another node follows there."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

@@ -67,7 +67,7 @@ class Float:
         return cls(int.from_bytes(struct.pack("<d", value), "little"))
 
     def spelled(self, text: str) -> Float:
-        """Return the same constant with `text` as its spelling."""
+        """Return a constant with this value that prints as `text`."""
         constant = Float(self.bits, self.width)
         object.__setattr__(constant, "text", text)
         return constant

@@ -128,7 +128,7 @@ class Parser:
         return module
 
     def item(self, items: list[TopLevel]) -> bool:
-        """Parse the next item after the header. Return False at the end of the text."""
+        """Parse the next item of the module into `items`. Return False at the end of the text."""
         cursor = self.cursor
         start = cursor.pos
         try:
@@ -141,7 +141,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Parse the directives with which a module begins: version, target and address size."""
+        """Parse the first directives of a module into `items`: version, target and address size."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):
@@ -242,7 +242,7 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse common statements before `until`, then any statement. Return False at the end of the block."""
+        """Parse common statements before `until`, then a statement of any form. Return False at the `}`."""
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos

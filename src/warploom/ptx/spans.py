@@ -57,7 +57,7 @@ def _behind_guard(source: Source, start: int) -> Cursor:
 
 
 def _take_opcode(cursor: Cursor) -> list[Span]:
-    """Move the cursor after the opcode. Return the positions of the words of the opcode."""
+    """Return the positions of the opcode words, and move the cursor past the opcode."""
     spans: list[Span] = []
     opcode = OPCODE_PATTERN.match(cursor.text, cursor.peek().start)
     if opcode is not None:

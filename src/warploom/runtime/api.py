@@ -145,11 +145,11 @@ def sanitize(
 ) -> Run:
     """Run a kernel on the emulator under several schedules, and return the findings of all runs.
 
-    Findings of one rule at the same instructions have the same cause, and are reported once. Each run starts from its
-    own copy of the arguments. The returned Run and the arrays hold the results of the first schedule. `schedules`
-    lists values of the parameter `schedule` of `launch`, which describes all other parameters too.
+    Findings of one rule at the same instructions have the same cause, and are listed once. Each run starts from its
+    own copy of the arguments. The returned Run and the arrays contain the results of the first schedule. Each entry of
+    `schedules` is a value that `launch` accepts as `schedule`. `launch` describes all other parameters.
 
-    Errors: as `launch`; UsageError launch.schedule without a schedule.
+    Errors: as `launch`; UsageError launch.schedule if `schedules` is empty.
     """
     if isinstance(schedules, str) or not schedules:
         raise UsageError(
@@ -179,9 +179,9 @@ def sanitize(
 def load_launch(
     kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
 ) -> tuple[LoadedKernel, Geometry]:
-    """Return a loaded kernel and the checked geometry of its launch.
+    """Load a kernel and check the geometry of its launch. Return both.
 
-    The kernel's own defaults replace a `block` or a `shared` of None.
+    If `block` or `shared` is None, the kernel's own default applies. `shared` is in bytes of dynamic shared memory.
 
     Errors: UsageError launch.*, ptx.*, emulator.kernel.
     """

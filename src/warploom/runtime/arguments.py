@@ -30,7 +30,7 @@ class _Field(NamedTuple):
     align: int
 
     def parameter(self, whole: Parameter) -> Parameter:
-        """Return a parameter that consists of this field only. `whole` is the parameter of the structure."""
+        """Return this field as a parameter of its own. `whole` is the parameter that the structure fills."""
         is_array = isinstance(self.value, (Struct, TensorMap, bytes))
         name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
         return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
@@ -77,7 +77,7 @@ class Struct:
         return f"<Struct of {self.size} bytes>"
 
     def map(self, change: Callable[[_Field], object]) -> Struct:
-        """Return the structure with the value of each field replaced by `change(field)`."""
+        """Return a copy of the structure in which `change(field)` is the value of each field."""
         made = Struct()
         made.fields = tuple(field._replace(value=change(field)) for field in self.fields)
         made.size, made.align = self.size, self.align
@@ -117,8 +117,8 @@ class _PointerTable:
 class Arguments:
     """Arguments of a launch, checked against the kernel's parameters.
 
-    Arrays of other libraries in the host's memory are used as NumPy arrays over the same bytes. `buffers` has a
-    buffer for each array in the host's memory, and `gpu_arrays` lists the arrays in the memory of a GPU.
+    An array of another library in host memory is used as a NumPy array over the same bytes. `buffers` has a device
+    buffer for each array in host memory. `gpu_arrays` lists the arrays in the memory of a GPU.
 
     Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
@@ -140,7 +140,11 @@ class Arguments:
         self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
 
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
-        """Check an argument or a field of a structure, and add a buffer for each of its arrays."""
+        """Check an argument or a structure's field, and add a device buffer for each of its arrays.
+
+        Return its value, in which NumPy arrays replace other host arrays and tables replace lists of arrays. `number`
+        is the position of the argument.
+        """
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -165,9 +169,10 @@ class Arguments:
         return self._buffer(number, parameter, value, "")
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
-        """Return an array argument. Add a device buffer for an array in host memory.
+        """Add a device buffer for an array in host memory, and return the array as a NumPy array.
 
-        An array of another library in host memory becomes a NumPy array. An array on the GPU stays unchanged.
+        An array on a GPU is returned unchanged and gets no buffer. `prefix` precedes "argument" and the number in
+        error messages.
         """
         if is_foreign_type(array.__class__):
             if is_on_gpu(array):
@@ -184,7 +189,7 @@ class Arguments:
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
-        """Fill all tables of pointers. `address` returns the device address of an array."""
+        """Write the addresses of the arrays to all tables of pointers. `address(array)` is a device address."""
         for table in self._tables:
             table.table[:] = [address(array) for array in table.arrays]
 
@@ -193,8 +198,8 @@ class Arguments:
     ) -> object:
         """Return the value of an argument on the device: a number, an address or bytes.
 
-        `number` is the position of the argument. `address` returns the device address of an array, and `tensor_map`
-        the 128 bytes of a tensor map.
+        `number` is the position of the argument. `address` returns the device address of an array. `tensor_map`
+        encodes the fields of a tensor map as 128 bytes.
         """
 
         def resolve(parameter: Parameter, value: object) -> object:

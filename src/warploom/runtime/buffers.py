@@ -44,8 +44,8 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     """Return the smallest and the largest integer that the distribution `integers` may contain.
 
-    The bounds are the range of an integer type, or ±2^53 for a floating-point type, because float64 represents these
-    integers exactly.
+    For an integer type they bound its range. For a floating-point type they are ±2^53, because float64 represents all
+    integers between these bounds exactly.
     """
     if not is_integer(dtype):
         return -(1 << 53), 1 << 53
@@ -103,7 +103,7 @@ class Generated:
             return values.astype(self.dtype)
 
     def limits(self) -> tuple[float, float]:
-        """Return the smallest and the largest value of the distribution "uniform" or "integers"."""
+        """Return `low` and `high`, or their defaults, for the distribution "uniform" or "integers"."""
         low, high = -1.0, 1.0
         if self.distribution == "integers":
             low, high = integer_range(self.dtype) if is_integer(self.dtype) else (-8, 8)
@@ -129,8 +129,8 @@ Buffer = Generated | Stored
 def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> Stored:
     """Return the buffer of a `.npy` file. Only the header of the file is read.
 
-    NumPy stores bfloat16 and float8 as bytes without a type. `dtype` states the type of such elements. `refuse` raises
-    the error for a file that cannot be used, given a code, a message and a hint.
+    NumPy stores bfloat16 and float8 as bytes without a type, so `dtype` states the type of such elements. If the file
+    cannot be used, `refuse` is called with a code, a message and a hint, and raises the error.
     """
     try:
         found = np.lib.format.open_memmap(path, mode="r")
@@ -151,7 +151,7 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
 
 
 def read_stored(table: Table, folder: Path) -> Stored:
-    """Return the buffer that `file` and `dtype` of a table describe. The path is relative to `folder`."""
+    """Return the buffer that the keys `file` (relative to `folder`) and `dtype` of a table describe."""
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
@@ -200,9 +200,11 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
 
 
 def make_buffers(buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0) -> dict[str, Array]:
-    """Return a new array for each buffer, by name. Refuse buffers that exceed the memory limit together.
+    """Return a new array for each buffer, by name. Refuse buffers that together exceed `limit`.
 
-    Units: `limit` in bytes, and `scratch`, the bytes of the unnamed buffers, which count too.
+    `scratch` is the total size of the launch's unnamed buffers, which also counts towards the limit.
+
+    Units: `limit` and `scratch` in bytes.
     Errors: launch-file/memory.
     """
     total = scratch + sum(buffer.nbytes for buffer in buffers.values())

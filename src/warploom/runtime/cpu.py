@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory.
 
-    `arena` is that memory. Its first `outputs` segments are the buffers of the arguments. `segments` maps the names of
-    the module's variables to their addresses; "" stands for the block of the parameters.
+    `arena` is the emulator's memory. Its first `outputs` segments are the buffers of the arguments. `segments` maps the
+    names of the module's variables to their addresses. The key "" has the address of the kernel parameters.
     """
 
     request: Request
@@ -47,7 +47,7 @@ class EmulatorLaunch:
     outputs: int
 
     def under(self, schedule: str) -> EmulatorLaunch:
-        """Return this launch with another schedule. Both share one memory. Errors: UsageError launch.schedule."""
+        """Return this launch with another schedule and the same memory. Errors: UsageError launch.schedule."""
         return replace(self, request=replace(self.request, schedule=Schedule.parse(schedule)))
 
     def fork(self) -> EmulatorLaunch:

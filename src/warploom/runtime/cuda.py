@@ -26,8 +26,8 @@ def run(
 ) -> Run:
     """Run a kernel on the GPU that holds its arrays, or on GPU 0 if all arrays are in host memory.
 
-    `runtime.api.launch` describes `stream`, `wait` and `assembler`. The findings of the returned Run are the remarks of
-    the assembler.
+    `runtime.api.launch` describes `stream`, `wait` and `assembler`. The findings of the returned Run are the
+    assembler's remarks about the kernel.
 
     Errors: UsageError gpu.*, DeviceFault gpu.fault.
     """

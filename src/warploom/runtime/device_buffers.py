@@ -21,7 +21,10 @@ _ALIGNMENT = 16  # bytes; compilers assume no larger alignment of an array's add
 
 @dataclass(slots=True)
 class _Buffer:
-    """Buffer for the host bytes from `low` to `high`, which one array or several overlapping arrays cover."""
+    """Device buffer for the host bytes at the addresses from `low` to below `high`.
+
+    One array, or several overlapping arrays, cover these bytes.
+    """
 
     low: int
     high: int
@@ -42,12 +45,12 @@ class _Buffer:
         return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
 
     def load(self, contents: NDArray[np.uint8]) -> None:
-        """Copy the arrays from host memory to `contents`."""
+        """Copy the arrays of this buffer from host memory to `contents`, a copy of the buffer."""
         for _, array in self.arrays:
             self.view(contents, array)[...] = array.view(f"V{array.dtype.itemsize}")
 
     def store(self, contents: NDArray[np.uint8]) -> None:
-        """Copy `contents` back to the writable arrays in host memory."""
+        """Copy `contents`, a copy of the buffer, back to the writable arrays in host memory."""
         for _, array in self.arrays:
             if array.flags.writeable:
                 array.view(f"V{array.dtype.itemsize}")[...] = self.view(contents, array)

@@ -17,7 +17,7 @@ Announce = Callable[[str], None]
 class WorkerShare:
     """Work that one worker did.
 
-    `tasks` counts finished tasks, and `seconds` is the time that they took. `lost` counts tasks that the worker began
+    `tasks` counts finished tasks, and `seconds` is their total duration. `lost` counts tasks that the worker began
     and did not finish. `counts` has totals of other quantities, such as the CTAs that the worker ran.
     """
 
@@ -49,7 +49,7 @@ class WorkReport:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Distribution of one launch over workers, with the work of each in `report`.
+    """Record of the distribution of one launch over workers. `report` states the work of each worker.
 
     `single_worker_reason` states why one worker ran the whole grid. It is empty if the workers shared the grid.
     """
@@ -61,7 +61,7 @@ class Distribution:
 def check_workers(workers: object) -> None:
     """Refuse a value of `workers` that is neither a positive number of threads nor a text.
 
-    The distributor checks the text.
+    A text names a Dask cluster. `WorkDistributor` checks the text.
 
     Errors: UsageError launch.workers.
     """
@@ -81,14 +81,17 @@ class WorkDistributor(Protocol):
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
         progress: Callable[[Progress], None] | None, announce: Announce | None,
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
-        """Run a grid on the workers. The results equal those of `emulator.execute` in one process."""
+        """Run a grid on the workers that the text `workers` names, with the results of `emulator.execute`.
+
+        `segments` maps the names of the module's variables to their addresses in the arena.
+        """
         ...
 
     def map_tasks(
         self, function: Callable[[Any, Any, Callable[[Any], None]], Any], shared: object, tasks: list[Any],
         workers: str, announce: Announce | None,
     ) -> tuple[list[Any], WorkReport]:  # fmt: skip
-        """Return the result of a function for each task, in the order of the tasks, and a report.
+        """Call a function for each task. Return the results in the order of the tasks, and a report.
 
         The arguments of `function` are a copy of `shared`, the task, and a callback for its progress.
         """

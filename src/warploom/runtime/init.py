@@ -37,7 +37,7 @@ Keys = dict[str, str]
 
 @dataclass(slots=True)
 class _Entry:
-    """Entry of an argument, or of a field of a structure, in the launch file. A structure has `fields`."""
+    """Entry of an argument or a structure's field in the launch file. Only a structure has `fields`."""
 
     keys: Keys
     comment: str
@@ -102,7 +102,10 @@ class _Draft:
         return self._single(parameter.name, declared, parts.get(Part(parameter.name), Use()), parameter.size)
 
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
-        """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields."""
+        """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields.
+
+        `declared` is the PTX declaration of the parameter, which the comment of the entry quotes.
+        """
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)
@@ -129,7 +132,10 @@ class _Draft:
         return _Entry({}, f"{declared}: a structure" if fields else f"{declared}: never read", fields)
 
     def _single(self, name: str, declared: str, use: Use, size: int) -> _Entry:
-        """Return the entry of a parameter or a field that is an address or a number."""
+        """Return the entry of a parameter or a structure's field that is an address or a number.
+
+        `declared` is the PTX declaration of the parameter, or "" for a field. `size` is in bytes.
+        """
         is_pointer = ".ptr" in declared
         if use.holds_maps and not use.elements and not use.widths:
             comment = f"{declared}: guess, {_SCRATCH} zeroed bytes; the kernel writes tensor maps there"
@@ -147,7 +153,10 @@ class _Draft:
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
-        """Add the buffer of a parameter and return its quoted name, `"p3"` for a parameter numbered 3."""
+        """Add the table of a parameter's buffer. Return the quoted name of the buffer, such as `"p3"`.
+
+        `dtype`, `shape` and `distribution` are TOML values. `comment` follows the key `dtype`.
+        """
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
         candidates = (name, *(f"{name}_{k}" for k in range(len(self.buffers) + 1)))

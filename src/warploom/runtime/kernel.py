@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class LoadedKernel:
     """Kernel with its signature and, for the emulator, its program.
 
-    `block` is the default shape of a CTA.
+    `block` and `shared` are the defaults of a launch: the shape of a CTA and the size of dynamic shared memory.
 
-    Units: `shared`, the default of a launch, in bytes of dynamic shared memory.
+    Units: `shared` in bytes.
     """
 
     signature: Signature

@@ -50,7 +50,9 @@ ONE = (1, 1, 1)
 class Argument:
     """Argument of a launch. `make` returns its value, given the arrays of the named buffers.
 
-    Units: `scratch`, the size of the unnamed buffers of the argument, in bytes.
+    `scratch` is the total size of the argument's unnamed buffers.
+
+    Units: `scratch` in bytes.
     """
 
     make: Callable[[Mapping[str, Array]], object]
@@ -63,7 +65,7 @@ def pointer(buffer: str) -> Argument:
 
 
 def number(value: int | float | np.generic) -> Argument:
-    """Return a number of the parameter's type, or a NumPy scalar with its own width, as an argument."""
+    """Return a number as an argument. A NumPy scalar keeps its type, others get the parameter's type."""
     return Argument(lambda _: value)
 
 
@@ -90,7 +92,8 @@ class Expectation:
     """Expected contents of the buffer `result`, from a reference computation or a stored array.
 
     `reference` is the name of the computation, and `operands` maps its operands to buffers. `exact` allows no error.
-    `absolute` and `relative` replace the computed bound of the error. Errors point at `table` of the launch file.
+    `absolute` and `relative` replace the computed bound of the error. Error messages point at `table`, the table of
+    the launch file that states the expectation.
     """
 
     table: Table
@@ -153,7 +156,7 @@ class LaunchPlan:
     def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
         """Make the buffers, and return the arguments and the expected result.
 
-        Units: `limit`, the largest size of all buffers together, in bytes.
+        Units: `limit` in bytes. It bounds the total size of all buffers.
         Errors: launch-file/memory, launch-file/value.
         """
         arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
@@ -275,7 +278,7 @@ def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argum
 
 
 def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read an argument or, if `more` names the other keys of a field, a field of a structure."""
+    """Read the value of an argument or a structure's field. `more` lists further keys that are allowed."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:

@@ -34,8 +34,8 @@ def read_geometry(
 ) -> Geometry:
     """Return the geometry of a launch. Refuse extents that CUDA or the kernel's directives do not allow.
 
-    .reqntid replaces a `block` of None. The `cluster` of the result is None unless the launch or .reqnctapercluster
-    states one.
+    If `block` is None, it is read from .reqntid. The `cluster` of the result is None if neither the parameter nor
+    .reqnctapercluster states a cluster.
 
     Units: `shared` in bytes of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
@@ -59,7 +59,7 @@ def read_geometry(
 
 
 def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
-    """Refuse clusters or shared memory that an architecture does not have.
+    """Refuse a cluster or a size of shared memory that an architecture does not support.
 
     Units: bytes. `static` is the size of static shared memory, `dynamic_start` the offset of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.

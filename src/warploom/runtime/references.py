@@ -42,7 +42,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the computations. `Reference.options` names the options that a computation uses."""
+    """Options of all reference computations. `Reference.options` lists those that a computation uses."""
 
     transpose_a: bool = False
     transpose_b: bool = False
@@ -124,10 +124,11 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
 
 
 def _running(a: Float, b: Float) -> Float:
-    """Return the sum of the magnitudes of all partial sums, for a kernel that adds blocks of K in order.
+    """Return for each element of A B the sum of the magnitudes of its partial sums.
 
-    Each rounding error is proportional to a partial sum. With thirteen bits, the simpler bound of K times the sum of
-    all magnitudes would allow nearly any result. Within a block the order of the products is arbitrary.
+    Each rounding error is proportional to a partial sum. The kernel adds blocks of 64 products in the order of K, but
+    the products of a block in any order. For accumulators of 13 bits, the simpler bound of K times the sum of all
+    magnitudes would allow nearly any result.
     """
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)

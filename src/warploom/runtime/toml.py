@@ -69,7 +69,7 @@ class Document:
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
 
     def place(self, path: tuple[Step, ...]) -> Span | None:
-        """Return the span of a key, or the span of the innermost enclosing table that has one."""
+        """Return the span of a key, or else the span of its innermost enclosing table that has a position."""
         if self._places is None:
             self._places = dict(_scan(self.source.text))
         while path:
@@ -144,7 +144,7 @@ class Table:
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
-        """Refuse all keys except those in `known`, in one error. Errors: LaunchFileError."""
+        """Raise an error that lists the keys of this table that are not in `known`. Errors: LaunchFileError."""
         unknown = [
             self.document.diagnostic((*self.path, key), "unknown-key", "unknown key", suggestion(key, known))
             for key in self.data
@@ -174,7 +174,7 @@ class Table:
         return value
 
     def optional(self, key: str, read: Callable[[str], T]) -> T | None:
-        """Return None for a missing key, and otherwise `read(key)`, where `read` is a method such as `string`."""
+        """Return `read(key)`, or None for a missing key. `read` is a method of this table such as `string`."""
         return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
@@ -194,7 +194,7 @@ class Table:
         return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
-        """Return the integer at a key. Refuse integers below `low` and above `high`."""
+        """Return the integer at a key. Refuse an integer below `low` or above `high`."""
         return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
@@ -228,11 +228,11 @@ class Table:
         return tuple(cast("list[int]", found))
 
     def table(self, key: str, default: Mapping[str, object] | None = None) -> Table:
-        """Return the table at a key of this table. `default` has the contents of a missing table."""
+        """Return the table at a key of this table, or a table with the items of `default` for a missing key."""
         return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,), default))
 
     def tables(self, key: str) -> list[Table]:
-        """Return the tables of the array at a key. A missing key has no tables."""
+        """Return the tables of the array at a key, or an empty list for a missing key."""
         result: list[Table] = []
         for index, item in enumerate(self._read(key, f"an array of tables, [[{key}]]", (list,), ())):
             path = (*self.path, key, index)
@@ -287,7 +287,7 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Yield every string in a value with its path. The TOML parser has limited the depth of the recursion."""
+    """Yield the path and the text of every string in a value. The TOML parser limits the recursion."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

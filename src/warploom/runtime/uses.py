@@ -1,8 +1,8 @@
 """Analysis of the uses of a kernel's parameters: as addresses of elements of some type, or as numbers.
 
-The analysis follows values from the parameters through registers and ignores the order of the instructions. A result
-is an address if it is moved, added or converted between address spaces from an address. The result of any instruction
-on a number is a number.
+The analysis follows values from the parameters through registers and ignores the order of the instructions. A move, an
+addition or a conversion between address spaces whose operand is an address has an address as its result. The result of
+any instruction on a number is a number.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """Parameter of a kernel, or the value at a byte offset in a parameter by value."""
+    """Kernel parameter, or the value at a byte offset inside a by-value parameter."""
 
     parameter: str
     offset: int = 0
@@ -100,11 +100,11 @@ class Uses:
     unknown: set[str] = field(default_factory=set[str])
 
     def reads(self, register: str) -> bool:
-        """Return True if the kernel reads a special register with axes, such as `%ntid`."""
+        """Return True if the kernel reads any axis of a special register such as `%ntid`."""
         return any(name.partition(".")[0] == register for name in self.special)
 
     def axes(self, register: str) -> str:
-        """Return the axes of a special register that the kernel reads, such as "xy"."""
+        """Return the axes that the kernel reads of a special register, such as "xy" for `%tid`."""
         return "".join(axis for axis in "xyz" if f"{register}.{axis}" in self.special)
 
 
@@ -224,7 +224,7 @@ class _Reading:
     # Elements ---------------------------------------------------------------------------------------------------
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
-        """Record the element type of the registers of an operand, if the type of the operand states it."""
+        """Record the element type of the registers `keys` of an operand, if the operand's type states it."""
         spec, element = bound.spec, ""
         if spec.kind not in ("register", "any"):
             return
@@ -244,7 +244,10 @@ class _Reading:
     # Flow of values -------------------------------------------------------------------------------------------
 
     def _follow(self, step: _Step) -> bool:
-        """Copy the parts of the operands to the results. Return True if a result gains a part."""
+        """Record that the results of an instruction depend on the same parameters as its operands.
+
+        Return True if a result depends on a further parameter.
+        """
         if (loaded := self._loaded(step)) is not None:
             found = [
                 _add(table, key, {part})
@@ -274,7 +277,7 @@ class _Reading:
         return any(found)
 
     def _named(self, operand: Operand | None) -> Iterator[Part]:
-        """Yield the parameter if an operand is the address of a parameter."""
+        """Yield the parameter whose address an operand is. Yield nothing for any other operand."""
         match operand:
             case Name(text) if text in self.parameters:
                 yield Part(text)
@@ -284,7 +287,7 @@ class _Reading:
                 return
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the loaded value of each destination register in order, or None without a parameter load."""
+        """Return the value that each register of a parameter load gets; None for other instructions."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
@@ -303,7 +306,7 @@ class _Reading:
         return self.uses.parts.setdefault(part, Use())
 
     def _convert(self, step: _Step) -> None:
-        """Mark values that an instruction requires to be addresses in global memory as certain addresses."""
+        """Mark values as certain addresses if an instruction requires them to be addresses in global memory."""
         if word(step.flow.space, step.binding.slots) != "global":
             return
         for name, _, keys in step.reads:
@@ -362,7 +365,7 @@ class _Reading:
             self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """Record the element type of an access to global memory."""
+        """Record in `use` the element type of an access to global memory."""
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
         if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):
@@ -374,7 +377,7 @@ class _Reading:
         self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
 
     def _name_elements(self) -> None:
-        """Add the types of the registers of untyped accesses to the element types of the accessed memory."""
+        """Infer the element types of memory with untyped accesses from the types of the accessed registers."""
         known: dict[Key, set[str]] = {}
         for key, types in self.types.items():
             known.setdefault(self._find(key), set()).update(types)

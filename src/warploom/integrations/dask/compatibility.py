@@ -70,7 +70,7 @@ def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, An
 
 
 def _is_installed(module: str) -> bool:
-    """Return True if a module is installed, even if `find_spec` raises because its package is missing."""
+    """Return True if a module is installed, and False if the module or its parent package is missing."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Footprints of parts of a grid, which state the bytes of global memory that some of its waves access.
+"""Footprints: the bytes of global memory that the CTAs of a part of a grid access.
 
-The flag of a byte is 0 without accesses, READ, WRITTEN, or BOTH. If one reduction made all accesses to the byte, the
-flag is COMBINED times the number of the reduction. A byte with other accesses besides a reduction has the flag BOTH.
+Each byte has a flag: 0 without accesses, READ, WRITTEN, or BOTH. If all accesses to the byte are one kind of reduction,
+the flag is COMBINED times the number of that reduction. A byte with a reduction and any other access has the flag BOTH.
 
 The array `pages` is 1 for each page of flags that are not all 0. The two functions that mark bytes repeat the code that
 updates a word. Numba would count references to three arrays at each call of a shared function, and a GEMM that loads by
@@ -47,7 +47,7 @@ def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
 
 @njit
 def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
-    """Set the flags of the `size` bytes from `index` on for each active lane.
+    """Set the flags of the `size` bytes that each active lane accesses, from its offset in `index` on.
 
     `lanes` is True for active lanes.
 
@@ -96,7 +96,7 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 
 
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
-    """Return the start, the end and the flag of each maximal byte range with equal flags other than 0.
+    """Return the starts, ends and flags of the maximal byte ranges with equal flags other than 0.
 
     Shapes: (ranges,) each, in ascending order.
     """
@@ -111,7 +111,7 @@ def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
 
 @njit
 def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
-    """Write the ranges of `marked_ranges` that fit into the arrays, and return the number of all ranges."""
+    """Write the ranges of `marked_ranges` that fit into the three arrays. Return the number of all ranges."""
     words = flags.view(np.uint64)
     count = 0
     current = 0  # the flag of the open range
@@ -168,9 +168,9 @@ def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> 
 
 
 class InterCtaCommunication(Exception):
-    """Dependence of a CTA on the timing of another CTA. One worker must run both CTAs.
+    """Exception for a CTA that depends on the timing of another CTA. One worker must run both CTAs.
 
-    The message names the instruction. It is the rest of a sentence after "because".
+    The message names the instruction, and continues a sentence after "because".
     """
 
 
@@ -201,7 +201,7 @@ class ByteRanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Bytes of global memory that a part of a grid accessed, with their values after the run.
+    """Bytes of global memory that a part of a grid accessed, and the values that it left in them.
 
     `reads` and `writes` are the ranges of ordinary accesses, and `written` are the bytes in `writes`. `combined` maps
     each commutative reduction to the ranges that only this reduction accessed, and to the bytes in them.
@@ -273,7 +273,7 @@ class FootprintRecorder(Observer):
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
-    """Return the ranges for which `chosen` is True. Adjacent ranges are joined."""
+    """Return the ranges whose entry in `chosen` is True. Adjacent ranges are joined."""
     starts, ends = starts[chosen], ends[chosen]
     has_gap = starts[1:] != ends[:-1]
     edge = np.ones(min(len(starts), 1), np.bool_)

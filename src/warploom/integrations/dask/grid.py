@@ -1,4 +1,4 @@
-"""Execution of a grid on several Dask workers. Each task runs some waves, and the results are merged."""
+"""Execution of a grid on several Dask workers, which each run some waves (CTAs that run together)."""
 
 import time
 from collections import Counter
@@ -58,7 +58,7 @@ class PartResult:
     A task that runs some waves returns their `footprint`. If it finds that a CTA depends on the timing of another CTA,
     it stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents of
     the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
-    that ended the run, unless the sanitizer made a finding of it.
+    that ended the run, or None if there was none or if the sanitizer turned it into a finding.
     """
 
     stats: Stats
@@ -95,7 +95,8 @@ def run_grid(
 
     `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
     the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
-    `announce` receives a description of the cluster and the estimated duration.
+    `segments` maps the module's variables to their addresses. `announce` receives sentences about the cluster and the
+    estimated duration.
 
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
@@ -189,7 +190,7 @@ def _run_parts(
 def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
     """Return the reason why one worker must run the whole grid, or "" if the results can be merged.
 
-    The reason is the rest of a sentence after "because".
+    The reason continues a sentence after "because".
     """
     for result in results:
         if result.communication:
@@ -203,13 +204,13 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
 
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
-    """Return the results up to the first run that trapped or hung. One process would stop there."""
+    """Return the results up to the first trap or deadlock, where a run in one process would stop."""
     end = next((k for k, result in enumerate(results) if result.endings), len(results) - 1)
     return results[: end + 1]
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of all tasks. Write the memory to the job's arena; return statistics and findings.
+    """Merge the results of all tasks into the job's arena. Return the statistics and the findings.
 
     Errors: the Trap or the Deadlock that ended the run.
     """

@@ -37,7 +37,7 @@ _SETTINGS = {
 
 @dataclass(slots=True)
 class LocalCluster:
-    """Dask cluster on this host with its client. Its workers are known to meet `met_requirements`."""
+    """Dask cluster on this host, with its client. A check found that its workers meet `met_requirements`."""
 
     cluster: Any
     client: Any = None
@@ -74,7 +74,7 @@ def local_cluster(count: int) -> LocalCluster:
 
 
 def discard_local_cluster(count: int) -> None:
-    """End the local cluster with `count` workers if there is one, even if it has failed."""
+    """End the local cluster with `count` workers if such a cluster exists, even if it has failed."""
     known = _clusters.pop(count, None)
     if known is None:
         return

@@ -42,7 +42,7 @@ def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highes
 
 
 class _Owners:
-    """Index from each byte to the first and the last part of the grid that has a range with this byte.
+    """Index that maps a byte to the first and the last part of the grid that accessed the byte.
 
     The bounds of all ranges divide the memory into cells, and the index has one entry for each cell.
     """
@@ -59,9 +59,9 @@ class _Owners:
         return np.maximum(first, 0), np.searchsorted(self._bounds, ends, side="left")
 
     def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
-        """Return the start of a range in `ranges` that overlaps a range of an earlier part, or None.
+        """Return the start of a range that overlaps an indexed range of an earlier part, or None.
 
-        If `any_order` is true, an overlap with a later part counts too.
+        Each entry of `ranges` is the number of a part and its ranges. If `any_order`, later parts count too.
         """
         starts, ends, parts = _concatenated(ranges)
         found = _find_overlap(*self._cells(starts, ends), parts, self._lowest, self._highest, any_order)
@@ -80,7 +80,7 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
     """Return the reason why parts cannot be merged, or "" if they can.
 
-    The reason is the rest of a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
+    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
     """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]

@@ -1,4 +1,4 @@
-"""Packed form of the object that all tasks share. It is sent to other hosts, and mapped on this host."""
+"""Packed form of the object that all tasks share. Other hosts receive it, and this host maps it."""
 
 import mmap
 import os
@@ -33,7 +33,7 @@ class _Layout:
         return max([self.pickle_size, *(start + size for start, size in self.buffers)])
 
     def unpickle(self, image: Bytes) -> Any:
-        """Return the object from its packed bytes. The arrays of the object are views of `image`."""
+        """Return the object whose packed bytes are `image`. The arrays of the object are views of `image`."""
         buffers = [image[start : start + size] for start, size in self.buffers]
         # The data comes from the sender of the task: users of one cluster trust each other.
         return pickle.loads(image[: self.pickle_size].tobytes(), buffers=buffers)  # noqa: S301
@@ -43,7 +43,7 @@ class _Layout:
 class SharedPayload:
     """Packed object that is sent to workers. A worker can forward it to another worker without unpickling.
 
-    `parts` has the offset and the bytes of each stretch of the packed object that is not zero.
+    `parts` has the offset and the bytes of each range of the packed object, without long ranges of zeros.
     """
 
     layout: _Layout
@@ -61,8 +61,8 @@ class SharedPayload:
 class MappedPayload:
     """Packed object in a memory file of the sender, which each process of the host maps privately.
 
-    `identity` is the device and the inode of the file. It detects that the sender has closed the file and that `path`
-    now leads to another file.
+    `identity` is the device and the inode of the file. If `path` leads to a file with another identity, the sender has
+    closed the file.
     """
 
     layout: _Layout
@@ -121,7 +121,7 @@ def _identity(file: int) -> tuple[int, int]:
 
 
 def _nonzero_parts(buffer: Bytes) -> list[tuple[int, Bytes]]:
-    """Return the offset and the bytes of each stretch of a buffer between its blocks of zeros."""
+    """Return the offset and the bytes of each range of a buffer between its blocks of zeros."""
     whole = len(buffer) // _BLOCK * _BLOCK
     is_nonzero = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
     is_nonzero = np.concatenate([[False], is_nonzero, [whole < len(buffer)], [False]])

@@ -77,7 +77,7 @@ def run_tasks(
     progress: Callable[[int, Any], None] | None = None,
     report: WorkReport | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Run a function for each task on a worker pool. Yield each task's number and result as it ends.
+    """Run a function for each task on a worker pool. Yield the number and result of each ended task.
 
     Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
     lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
@@ -184,7 +184,7 @@ def _submit(
 ) -> dict[int, Any]:
     """Submit the remaining tasks and return their futures by number. Errors: _LostError.
 
-    `stack` keeps the shared object available. Events of the tasks have the topic `topic`.
+    The shared object stays available until `stack` is closed. The tasks send Dask events with the topic `topic`.
     """
     try:
         payload = pack(shared)
@@ -229,7 +229,7 @@ def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, i
 
 
 def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
-    """Return the answers of tasks that have ended, in order. Errors: _LostError, UsageError."""
+    """Return the results of ended tasks, in the order of their futures. Errors: _LostError, UsageError."""
     from distributed.scheduler import KilledWorker
 
     try:
@@ -301,7 +301,7 @@ def _run_on_worker(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Make the C library keep freed memory. With Dask's settings, every new array would get new pages.
+    """Make the C library reuse freed memory. With Dask's settings, each new array would get new pages.
 
     Other libraries than glibc have no such settings.
     """

@@ -26,7 +26,7 @@ _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 def parse_workers(workers: str) -> tuple[str, int]:
     """Parse the text that names a Dask cluster: "dask", "dask:N" or the address of a scheduler.
 
-    Return the address and 0, or an empty text and the number of workers to start on this host.
+    Return the address and 0 for a scheduler, and otherwise "" and the number of workers to start on this host.
 
     Errors: UsageError dask.workers.
     """
@@ -87,7 +87,7 @@ class WorkerPool:
         return f"{count} worker{'s' * (count > 1)} {where}, {dashboard}"
 
     def connect(self) -> None:
-        """Connect to the scheduler and check the workers. Also used to reconnect after a loss.
+        """Connect to the scheduler, also after a loss of the connection, and check the workers.
 
         Errors: UsageError dask.scheduler, dask.worker.
         """
@@ -127,7 +127,7 @@ class WorkerPool:
                 self.client.close(timeout=5)
 
     def workers(self) -> dict[str, Any]:
-        """Return the scheduler's information about each worker, by address. Without a scheduler it is empty."""
+        """Return the scheduler's information about each worker, by address; empty without a scheduler."""
         found: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return found
 

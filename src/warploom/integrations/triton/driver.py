@@ -49,9 +49,9 @@ class Driver:
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
     ) -> tuple[None, CompiledKernel, int, int, int]:
-        """Load a kernel. Return None, the kernel, its registers and spills per thread, and its most threads.
+        """Load a kernel. Return None, the kernel, registers per thread, spills, and the limit of threads.
 
-        The first value is the module that Triton would unload later.
+        The first value stands for the module, which Triton would unload later.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 
@@ -65,7 +65,7 @@ class Driver:
         return import_triton("backends.compiler").GPUTarget("cuda", self.session.arch, 32)
 
     def get_current_device(self) -> str:
-        """Return a key for Triton's kernel cache. The key is a text, because numbers stand for GPUs."""
+        """Return the emulator's key in Triton's kernel cache. The key is a text, as numbers stand for GPUs."""
         return f"warploom sm_{self.session.arch}"
 
     def set_current_device(self, device: object) -> None:
@@ -86,7 +86,7 @@ class Driver:
         return import_module("torch").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Return a function that Triton's autotuner uses as a clock. It counts warp instructions of a call."""
+        """Return the clock for Triton's autotuner: a function that counts the warp instructions of a call."""
 
         def count_instructions(
             call: Callable[[], object], quantiles: tuple[float, ...] = (0.5,), **_: object

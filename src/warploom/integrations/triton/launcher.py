@@ -123,7 +123,7 @@ class Launcher:
             raise FindingsError(findings)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
-        """Yield the name and the value of each parameter of the compiled kernel, as `wl.launch` takes them."""
+        """Yield the name of each parameter of the compiled kernel, and its value for `wl.launch`."""
         tensor_maps = iter(self._tensor_maps)
 
         def walk(name: str, word: Any, value: Any) -> Iterator[tuple[str, object]]:
@@ -142,7 +142,7 @@ class Launcher:
             yield from walk(name, word, value)
 
     def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
-        """Allocate the scratch buffers that the compiled kernel takes after its arguments. None is no buffer."""
+        """Return the scratch buffers that the kernel takes after its arguments, with None for an unused one."""
         allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):

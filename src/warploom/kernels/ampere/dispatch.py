@@ -15,7 +15,7 @@ _MAX_STRIDE = 2**32 - CHUNK  # largest distance of two rows in bytes
 
 @dataclass(frozen=True, slots=True)
 class AmpereDispatch:
-    """Problem and the plan of its kernel, from which the arguments of a launch follow.
+    """Problem and the plan of its kernel, which determine the arguments of a launch.
 
     The interface is that of `hopper.dispatch.HopperDispatch`.
     """
@@ -41,7 +41,7 @@ class AmpereDispatch:
         return operands.missing("row_scales", "column_scales", "bias")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `d` is a view of the array `start`."""
+        """Return all kernel arguments for NumPy arrays. `d` is D, a view of the array `start`."""
         plan = self.plan
         a, b = operands.a, operands.b
         a = _aligned(a) if plan.a_major == "k" else transposed(_aligned(transposed(a)))
@@ -55,7 +55,7 @@ class AmpereDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the arguments of the last parameters: strides and sizes.
+        """Return the arguments for the trailing number parameters: strides and sizes.
 
         Units: bytes for strides, elements for sizes. Errors: UsageError kernels.layout.
         """
@@ -71,9 +71,9 @@ class AmpereDispatch:
 
 
 def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
-    """Return the bytes from line to line and from batch to batch. Elements of a line are contiguous.
+    """Return the byte strides of an array between lines and between batches.
 
-    `contiguous` is the axis of a line among the last two axes, 0 or 1.
+    `contiguous`, 0 or 1, states which of the last two axes runs along a line, whose elements must be contiguous.
     """
     layout = strided(array)
     lines, across = layout.shape[-2:][1 - contiguous], layout.strides[-2:][1 - contiguous]

@@ -1,7 +1,7 @@
 """GEMM kernel for sm_80 and later: D = epilogue(A B), one tile for each CTA.
 
-All threads copy tiles of A and B into a ring of stages in shared memory. The warps load fragments from the stages and
-multiply them by mma. They store D by way of the same shared memory.
+All threads copy tiles of A and B into a ring of stages in shared memory. The warps load fragments from the stages,
+multiply the fragments by mma, and store D by way of the same shared memory.
 """
 
 # Annotations of a kernel's parameters are PTX types.

@@ -40,7 +40,7 @@ class Source:
 
 
 class _OperandCopies:
-    """Copies of one operand into rows of `span` bytes. `target` is the address of the first stage."""
+    """Copies of one operand into rows of `span` bytes in shared memory. The first stage is at `target`."""
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any, span: int) -> None:
         chunks = span // CHUNK
@@ -62,7 +62,7 @@ class _OperandCopies:
 class AlongK(_OperandCopies):
     """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
 
-    Lines beyond the last line of the operand repeat it. Their products are not stored. Bytes beyond K become zero.
+    A line beyond the operand gets a copy of the last line, whose products are not stored. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -136,7 +136,7 @@ class Copies:
             operand.begin(stage)
 
     def issue(self, share: int, shares: int) -> None:
-        """Issue share number `share` of the copies of a stage, which are divided into `shares` equal shares."""
+        """Divide the copies of a stage into `shares` equal shares, and issue share number `share`."""
         count = len(self.each)
         for operand, number in self.each[count * share // shares : count * (share + 1) // shares]:
             operand.issue(number)
@@ -151,9 +151,9 @@ class Copies:
 class Fragments:
     """Fragments of one operand for a warp.
 
-    The warp owns `own` lines of the tile, which start at line `first`. `start` is the address of the tile in the first
-    stage. In a fragment of A, the lower lines come second. In a fragment of B, the second half of K comes second. So
-    the registers of one instruction are neighbours.
+    The warp loads `own` lines of the tile, from line `first` on. `start` is the address of the tile in the first stage.
+    The 8 by 8 matrices of a fragment are ordered so that the registers of one instruction are neighbours: first along
+    the lines for A, and first along K for B.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
@@ -173,7 +173,7 @@ class Fragments:
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
 
     def load(self, stage: Any, step: int) -> None:
-        """Load the fragments of a step. `stage` is the offset of its stage in shared memory."""
+        """Load the fragments of a step of the stage at the offset `stage` in shared memory."""
         here = self.address + stage
         if self.along_k and step:
             here = here ^ step * STEP
@@ -188,7 +188,7 @@ class Fragments:
             ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
-        """Return the registers of a step. Neighbouring steps have different registers."""
+        """Return the registers for the fragments of a step. Steps alternate between two sets of registers."""
         return self.sets[step % 2]
 
 
@@ -231,7 +231,7 @@ def _wait(plan: WarpPlan) -> None:
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step. Odd rows go backwards, to reuse the last fragment of B."""
+    """Multiply the fragments of one step. Odd rows traverse B backwards, to reuse its last fragment."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

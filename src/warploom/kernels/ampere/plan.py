@@ -43,12 +43,12 @@ class WarpTile:
 
     @property
     def warp_rows(self) -> int:
-        """Rows of the tile of a warp."""
+        """Number of rows of a warp's tile."""
         return self.rows // self.down
 
     @property
     def warp_columns(self) -> int:
-        """Columns of the tile of a warp."""
+        """Number of columns of a warp's tile."""
         return self.columns // self.across
 
     @property
@@ -107,8 +107,8 @@ def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
 class WarpPlan(GemmPlan):
     """Plan of one kernel of warp-level multiplications.
 
-    `promoted`: the product of every instruction starts from zero and is added in f32 outside the tensor cores, which
-    keep fewer bits. The tensor cores read the upper 19 bits of f32 elements as tf32.
+    If `promoted`, each instruction sums from zero, and its result is added in f32 outside the tensor cores, which keep
+    fewer bits. The tensor cores read the upper 19 bits of f32 elements as tf32.
 
     Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
     """
@@ -184,9 +184,9 @@ def plan_for(
     tile: WarpTile | None = None,
     multiprocessors: int = MULTIPROCESSORS,
 ) -> WarpPlan:
-    """Return the plan of a problem. Without a tile, it gets the tile with the shortest estimated time.
+    """Return the plan of a problem, by default with the tile that has the shortest estimated time.
 
-    `multiprocessors` is the number of multiprocessors of the GPU, on which the estimate depends.
+    The estimate depends on `multiprocessors`, their number on the GPU. `WarpPlan` describes `promoted`.
 
     Errors: UsageError kernels.plan, kernels.type.
     """

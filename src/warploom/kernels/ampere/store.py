@@ -19,7 +19,7 @@ _ALL_LANES = 0xFFFFFFFF
 class Store:
     """Epilogue and store of one warp. `buffer` is the address of its buffer in shared memory.
 
-    `addend` holds the address of C, the bytes from row to row, and the bytes from batch to batch.
+    `addend` has the address of C, and the byte strides of C between rows and between batches.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Store:
             ]
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
-        """Load two neighbours in a row of C as f32. In aligned rows, both elements exist or none."""
+        """Load two neighbours in a row of C as f32. In aligned rows, either both elements exist or neither."""
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
 
@@ -112,7 +112,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` holds C."""
+        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` yields C."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
@@ -131,7 +131,7 @@ class Store:
         return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
 
     def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
-        """Store 16 bytes of a row of D. At the end of a row, store only the elements that exist in D."""
+        """Store 16 bytes of a row of D if all of their elements exist, and otherwise the existing elements."""
         size = self.size
         with guarded(ptx.and_(inside, whole, type="pred")):
             ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")

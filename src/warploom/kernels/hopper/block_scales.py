@@ -79,7 +79,7 @@ class BlockScaling:
         self._load()
 
     def prefetch(self, more: Any) -> None:
-        """Keep the loaded scales for `add`. Load the scales of the next block if `more` is true."""
+        """Select the loaded scales for `add`. Then start to load the next block's scales if `more` is true."""
         if self.per_column:
             self.ready = [[new(f32, each) for each in loaded] for loaded in (self.rows, self.columns)]
         else:
@@ -92,7 +92,7 @@ class BlockScaling:
         self._load()
 
     def add(self, sums: Sequence[Register], part: Sequence[Register]) -> None:
-        """Multiply the sums of a block by their scales, and add them to the sums of all blocks."""
+        """Multiply the sums `part` of one block by their scales, and add the products to `sums`."""
         scales: list[Register] = []
         for first in range(0, self.plan.tile.columns, 8):
             if self.per_column:

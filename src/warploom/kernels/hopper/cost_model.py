@@ -66,7 +66,7 @@ def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
 
 
 def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
-    """Yield the schedules of a problem: whole tiles, and if useful the last tiles cut along K."""
+    """Yield the schedules of a problem: only whole tiles and, if useful, some tiles cut along K."""
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)

@@ -89,7 +89,7 @@ class HopperDispatch:
         return missing if self.workspace is not None else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `d` is a view of the array `start`."""
+        """Return all kernel arguments for NumPy arrays. `d` is D, a view of the array `start`."""
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -103,7 +103,7 @@ class HopperDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the arguments of the last parameters: strides of D, sizes, and strides of block scales."""
+        """Return the trailing number arguments: strides of D, sizes, and strides of block scales."""
         problem, schedule, layout = self.problem, self.schedule, strided(d)
         return (
             layout.strides[-2],
@@ -130,7 +130,7 @@ def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> H
 
 
 def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
-    """Return which scales are block scales, with two or three axes. Errors: UsageError kernels.shape."""
+    """Return a description of the block scales among the operands. Errors: UsageError kernels.shape."""
     blocks = ceil(problem.n / SCALE_BLOCK)
     rows = _count("row_scales", operands.row_scales, problem, (problem.m,))
     columns = _count("column_scales", operands.column_scales, problem, (blocks, problem.n))
@@ -138,7 +138,7 @@ def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
 
 
 def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
-    """Return the number of rows, columns or column blocks with block scales. None without block scales."""
+    """Return the length of the first matrix axis of block scales, one of `counts`; None for other scales."""
     if not is_by_block(value):
         return None
     layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)

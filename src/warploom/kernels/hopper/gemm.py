@@ -1,7 +1,7 @@
 """GEMM kernel for Hopper: D = epilogue(A B).
 
 One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply the stages
-by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. The last tiles are cut along K so that all CTAs end at
+by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. Some tiles are cut along K so that all CTAs end at
 the same time.
 """
 
@@ -230,7 +230,7 @@ def produce(
 def _load(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
-    """Copy `extent` rows of A or columns of B for one stage of K, to all CTAs in `mask` if given."""
+    """Copy `extent` rows of A or columns of B for one stage, to this CTA or to all CTAs in `mask`."""
     k, line, *batch = origin
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}

@@ -44,7 +44,7 @@ class SparseMetadata:
             ptx.cp_async_bulk(to, source, self.block, ring.barrier("shared::cluster"), dst="shared::cluster")
 
     def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
-        """Load the metadata of a thread of consumer `number`. Return a register and selector per instruction."""
+        """Load a thread's metadata for consumer `number`. Return a register and selector per instruction."""
         count = self.plan.metadata_words
         here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
         where = here.at(0, "shared::cta")
@@ -118,7 +118,7 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the stage before which the sums are promoted. All work items share the ends of scale blocks."""
+        """Return the first stage after `k_tile` that is not promoted together with stage `k_tile`."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)
@@ -148,7 +148,7 @@ class MainLoop:
         return before
 
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until only `pending` stages are in flight. Release a stage, under the condition if given."""
+        """Wait until at most `pending` stages are in flight. Release `stage` unless `condition` is false."""
         ptx.wgmma_wait_group(pending)
         with nullcontext() if condition is None else when(condition):
             if self.metadata is None:

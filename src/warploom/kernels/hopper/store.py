@@ -69,7 +69,7 @@ class Store:
         return self.base + row * span + where * 16
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
-        """Apply the epilogue to a tile at a row and column of D, and store its rows above row `bottom`."""
+        """Apply the epilogue to the tile at a row and column of D, and store the rows before row `bottom`."""
         with when(row < bottom) if self.plan.grouped else nullcontext():
             self._tile(sums, row, column, batch, bottom)
 
@@ -138,7 +138,7 @@ class Store:
                 ptx.cp_async_bulk_tensor(target, source, dim=f"{len(origin)}d", src="shared::cta")
 
     def _store_rows(self, width: int, column: Any, row: Any, bottom: Any) -> None:
-        """Copy the rows of a subtile above `bottom` to D. Neighbouring threads copy 16 bytes each."""
+        """Copy the rows of a subtile before row `bottom` to D. Neighbouring threads copy 16 bytes each."""
         arguments, plan, size = self.arguments, self.plan, self.size
         chunks = plan.box_row_bytes // 16
         line, chunk = self.thread >> chunks.bit_length() - 1, self.thread & chunks - 1
@@ -179,7 +179,7 @@ class Store:
                             ptx.st(where, element, type=f"b{8 * size}")
 
     def _end_reads(self) -> None:
-        """Order the reads of the buffer by the threads before the next writes to it."""
+        """Order the threads' reads of the buffer before the next writes to the buffer."""
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         if self.plan.epilogue.addend and self.plan.tile.buffers == 1:
             ptx.bar(self.number + 1, 128)

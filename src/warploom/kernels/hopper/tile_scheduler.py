@@ -80,7 +80,7 @@ class TileScheduler:
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.starts_with_run)
 
     def prefetch_group(self) -> None:
-        """Do nothing. Only grouped schedulers search for the group of the next tile."""
+        """Do nothing, because these tiles have no groups. `GroupedTileScheduler` overrides this method."""
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
         """Return the first row and column of the tile of the CTA with this rank in the cluster, and the batch."""
@@ -156,7 +156,7 @@ Scheduler = TileScheduler | GroupedTileScheduler
 
 
 class PartialSums:
-    """Partial sums of one consumer. Memory holds sums for each CTA, and a flag for each of its consumers."""
+    """Partial sums in global memory. Each consumer of each CTA has memory for its sums, and a flag."""
 
     def __init__(
         self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any
@@ -168,7 +168,7 @@ class PartialSums:
         self.quads = plan.accumulators // 4
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
-        """Return the addresses of this thread's partial sums of a cluster, and of the flag for them."""
+        """Return the address of this thread's partial sums from a cluster, and the address of their flag."""
         plan = self.plan
         # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
         in_tile = 0 if plan.tile.pingpong else self.number

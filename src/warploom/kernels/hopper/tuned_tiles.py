@@ -56,7 +56,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile for a GPU, and its schedule. Fall back on the cost model.
+    """Return the plan with the tuned tile of a GPU or, without one, of the cost model, and its schedule.
 
     Errors: UsageError kernels.tuned.
     """

@@ -40,7 +40,7 @@ class Kind:
 
     @property
     def reference(self) -> str:
-        """Name of the kernel against which ours is timed, or "" for the library."""
+        """Name of our own kernel that serves as the reference, or "" if the library is the reference."""
         return "our dense" if self.sparse else ""
 
     @property
@@ -269,7 +269,7 @@ def _library(module: str, name: str) -> Any:
 
 @contextmanager
 def library_errors(name: str, what: object) -> Generator[None]:
-    """Turn an exception of the library `name` into a UsageError bench.peer. `what` is what it computes."""
+    """Turn an exception of the library `name` into a UsageError bench.peer. `what` names the computation."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError, MemoryError) as error:

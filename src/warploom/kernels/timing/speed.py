@@ -136,7 +136,7 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Launch our kernel by `ours`. Return how much its result differs from the library's, for one set."""
+    """Call `ours` to launch our kernel. Return the difference of its result from the library's result."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
     matrices.d[...] = 0
@@ -152,7 +152,7 @@ def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], 
 def clocked(
     bench: Bench, calls: Callable[[int], Mapping[str, Sequence[Call]]], sets: int
 ) -> tuple[Mapping[str, Timing], int]:
-    """Time lists of calls in as many rounds as the fastest list needs to run long enough.
+    """Time lists of calls, with so many rounds that the fastest list runs long enough to be measured.
 
     `calls` returns the lists for a number of rounds. A round uses each of `sets` sets of matrices once. The second
     result is the number of rounds.

@@ -47,7 +47,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All trials, the fastest first, and the candidates chosen before and now; None if all were wrong."""
+    """Trials of a case, the fastest first. `now` is None if all were wrong; `before` was chosen earlier."""
 
     case: Case
     trials: tuple[Trial, ...]
