@@ -139,8 +139,8 @@ def _corrections() -> str:
         "",
         'Use this page to check what you have read about the wgmma operations of NVVM. The reference text "NVVM WGMMA',
         'Ops" describes these operations and does not state a version. The tables compare its statements with the nvvm',
-        "dialect of MLIR 22 and with ptxas 13.1. The second column is the statement of the reference text, and the third",
-        "column is the correct fact. The last column states the source of a correction.",
+        "dialect of MLIR 22 and with ptxas 13.1. The second column is the statement of the reference text, and the",
+        "third column is the correct fact. The last column states the source of a correction.",
         "",
     ]
     for table in TABLES:
