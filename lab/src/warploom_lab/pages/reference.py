@@ -29,11 +29,11 @@ states the first PTX version and the targets that support the combination. A hea
 a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
 """
 _FAMILY = """\
-Each section describes one Form: an instruction, or several instructions with the same syntax. The first table of a
-section lists the combinations of modifiers that PTX allows, where `none` means that the modifier is absent. `PTX` is
-the lowest PTX version that has the combination, and `targets` are the targets that support it. `sm_90`+ means sm_90 and
-all newer targets. The next table lists the operands. Further tables of matrix instructions list the registers of each
-operand and the arithmetic.
+Each section describes one Form: an instruction, or several instructions with the same syntax. The table with the
+column `PTX` lists the combinations of modifiers that PTX allows, where `none` means that the modifier is absent. `PTX`
+is the lowest PTX version that has the combination, and `targets` are the targets that support it. `sm_90`+ means sm_90
+and all newer targets. If an instruction has no choice of modifiers, this table is absent. The next table lists the
+operands. Further tables of matrix instructions list the registers of each operand and the arithmetic.
 """
 _RULES = """\
 # Rules
