@@ -366,8 +366,8 @@ def test_configuration_word(row: dict[str, str]) -> None:
 def test_checks(row: dict[str, str]) -> None:
     text = {
         "power of two": "__wgmma_mma_async_tf32(64, 24, 8, 0, 0, 0, d, a, b);",
-        "rowcol of one": "__hmma_m16n16k16_ld_a(d, s, 16, 2);",
-        "rowcol of two": "__hmma_m16n16k16_mma_f32f32(d, a, b, c, 4, 0);",
+        "rowcol of one matrix": "__hmma_m16n16k16_ld_a(d, s, 16, 2);",
+        "rowcol of two matrices": "__hmma_m16n16k16_mma_f32f32(d, a, b, c, 4, 0);",
     }[row["check"]]
     with pytest.raises(BuiltinError) as refused:
         choice_of(text)

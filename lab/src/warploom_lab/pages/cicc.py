@@ -26,6 +26,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     corrections: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     why: str = ""
+    lead: str = ""
 
     def corrected(self) -> list[dict[str, str]]:
         """Return the corrected rows, each as a dictionary from heading to cell."""
@@ -44,7 +45,8 @@ class Table:
             ]
             lines.append(" | ".join(shown))
         body = "\n".join(f"| {line} |" for line in lines)
-        return f"## {self.title}\n\n{body}\n" + (f"\n{self.why}\n" if self.why else "")
+        parts = (f"## {self.title}", self.lead, body, self.why)
+        return "\n\n".join(part for part in parts if part) + "\n"
 
 
 @cache
@@ -55,10 +57,12 @@ def tables() -> dict[str, Table]:
 
 
 def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Table:
-    title, rows, why = entry["title"], entry["rows"], entry.get("why", "")
+    title, rows = entry["title"], entry["rows"]
+    why, lead = entry.get("why", ""), entry.get("lead", "")
     assert isinstance(title, str)
     assert isinstance(rows, str)
     assert isinstance(why, str)
+    assert isinstance(lead, str)
     lines = [tuple(cell.strip() for cell in line.split("|")) for line in rows.strip().splitlines()]
     heads, body = lines[0], tuple(lines[1:])
     if wrong := [line for line in body if len(line) != len(heads)]:
@@ -71,21 +75,39 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
             if head not in heads or all(line[0] != row for line in body):
                 raise TableError(f"table {name}: cannot correct column {head!r} of row {row!r}: no such cell")
             corrections[row, head] = right
-    return Table(name, title, heads, body, corrections, why.strip())
+    return Table(name, title, heads, body, corrections, why.strip(), lead.strip())
 
 
 def pages() -> dict[str, str]:
     """Return the pages with the tables and the index of `docs/nvvm`, by their path in `docs`."""
     body = "\n".join(table.markdown() for table in tables().values())
-    note = (
-        "This page lists the tensor-core builtins of cicc, the LLVM-based compiler in NVIDIA's nvcc. The tables state"
-        " the numbers, names, intrinsics and encodings of the builtins. They are from a reference text that describes"
-        " the disassembled compiler. Errors of the reference text are struck out. The bold corrections come from the"
-        " output of nvcc, from ptxas, or from the Forms, which are Warploom's descriptions of the PTX instructions. On"
-        " this page, *the compiler* is cicc."
-    )
-    return {"nvvm/cicc.md": f"# Builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}
+    return {"nvvm/cicc.md": f"{_NOTE}\n{body}", "nvvm/README.md": _INDEX}
 
+
+_NOTE = """# Builtin tables of cicc
+
+Use this page to look up the number, the name or the encoding of a tensor-core builtin of cicc. cicc is the LLVM-based
+compiler in NVIDIA's nvcc. A *builtin* is a function such as `__hmma_m16n16k16_ld_a` or `__wgmma_mma_async_f16`, which a
+CUDA program can call without a declaration. `warploom lower CALL.cu` translates calls of these builtins to PTX.
+`warploom explain 765` describes the builtin with this number.
+
+The tables are from the reference text "Tensor Core / MMA Builtins", a description of the disassembled cicc. The text
+does not state the version of cicc. The text was compared with the output of nvcc 13.0, with ptxas 13.0
+and 13.1, and with the *Forms*, Warploom's descriptions of the PTX instructions. If a cell is wrong, the text of the
+cell is struck out, and the correction follows in bold.
+
+These terms are used in all tables:
+
+- D, A, B and C are the matrices of a multiplication D = A B + C.
+- HMMA, IMMA, BMMA, DMMA, TF32, BF16 and WGMMA are the *units*, which are groups of builtins. HMMA multiplies f16, IMMA
+  multiplies integers, BMMA multiplies single bits, DMMA multiplies f64, TF32 and BF16 multiply these types, and WGMMA
+  is the group of the warpgroup builtins.
+- The builtins 678 to 744 are the *first generation*, and the builtins 745 to 764 are the *second generation*. Both are
+  warp-level builtins. The builtins 765 to 768 are the warpgroup builtins.
+- An *intrinsic* is an LLVM function into which cicc translates a builtin. Intrinsics have numbers of their own.
+- A *descriptor word* is a number of 64 bits that states the shape, types and layouts of a multiplication, a load or a
+  store. cicc passes it to the intrinsics of the second generation.
+"""
 
 _INDEX = """# Lower and raise code
 

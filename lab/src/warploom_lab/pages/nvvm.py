@@ -23,6 +23,10 @@ from warploom_lab.pages.tables import markdown
 from warploom_lab.pages.wgmma_text import TABLES
 
 _FOLDER = "nvvm/dialect"
+_FAMILY = (
+    "Each section describes one operation that `warploom lower` translates to PTX. The table of a section lists the",
+    "operands with their types, the properties with the words that they can have, and the results.",
+)
 
 
 def pages() -> dict[str, str]:
@@ -55,7 +59,7 @@ def _summary(documented: object) -> str:
 
 
 def _family(name: str) -> str:
-    lines = [f"# {name}", "", _summary(FAMILIES[name]), ""]
+    lines = [f"# {name}", "", _summary(FAMILIES[name]), "", *_FAMILY, ""]
     for operation in operations_of(FAMILIES[name]):
         lines += _operation(operation)
     return "\n".join(lines).rstrip() + "\n"
@@ -133,9 +137,10 @@ def _corrections() -> str:
     lines = [
         "# Reference text on wgmma",
         "",
-        "A reference text describes the wgmma operations of the nvvm dialect. These tables compare the statements of",
-        "the reference text with the dialect of MLIR 22 and with ptxas. The second column is the statement of the",
-        "reference text, and the third column is the correct fact. The last column states the source of a correction.",
+        'Use this page to check what you have read about the wgmma operations of NVVM. The reference text "NVVM WGMMA',
+        'Ops" describes these operations and does not state a version. The tables compare its statements with the nvvm',
+        "dialect of MLIR 22 and with ptxas 13.1. The second column is the statement of the reference text, and the",
+        "third column is the correct fact. The last column states the source of a correction.",
         "",
     ]
     for table in TABLES:

@@ -28,6 +28,13 @@ combinations of modifiers, the operands, and the section of the PTX manual. For 
 states the first PTX version and the targets that support the combination. A heading such as `wgmma.half` is the name of
 a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
 """
+_FAMILY = """\
+Each section describes one Form: an instruction, or several instructions with the same syntax. The table with the
+column `PTX` lists the combinations of modifiers that PTX allows, where `none` means that the modifier is absent. `PTX`
+is the lowest PTX version that has the combination, and `targets` are the targets that support it. `sm_90`+ means sm_90
+and all newer targets. If an instruction has no choice of modifiers, this table is absent. The next table lists the
+operands. Further tables of matrix instructions list the registers of each operand and the arithmetic.
+"""
 _RULES = """\
 # Rules
 
@@ -68,7 +75,7 @@ def _instruction_pages() -> dict[str, str]:
     for family, members in _families().items():
         summary = _summary(family)
         sections = "\n".join(form_section(form) for form in members)
-        pages[f"isa/{family}.md"] = f"# {family}\n\n{summary}\n\n{sections}"
+        pages[f"isa/{family}.md"] = f"# {family}\n\n{summary}\n\n{_FAMILY}\n{sections}"
         index.append(f"- [{family}]({family}.md): {summary}")
     pages["isa/README.md"] = "\n".join(index) + "\n"
     return pages
