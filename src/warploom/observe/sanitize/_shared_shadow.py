@@ -292,12 +292,24 @@ def read_rows(
             if record != good:
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
-                else:
+                elif not _is_visible(c.vectors, w, record):
                     found = _check_async(c, s, w, lane, granule, READ_WRITE, i, found)
                 good = record
             if granule & 3 == 0:
                 s.async_reads[slot, granule >> 2] = entry
     return found
+
+
+@njit
+def _is_visible(V: Array, w: int, record: int) -> bool:
+    """Return True if the asynchronous accesses of all lanes of a warp come after a recorded write.
+
+    The test is quick. If the result is False, `_check_async` decides for each lane.
+    """
+    kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
+    if kind == REMOTE_STORE or clock > V[w, KNOWN, agent]:
+        return False
+    return kind not in (GENERIC, STRONG) or clock <= V[w, FENCED, agent]
 
 
 @njit
@@ -336,7 +348,8 @@ def write_rows(
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
             record = records[granule]
             if record and record != good:
-                found = _check_async(c, s, w, lane, granule, WRITE_WRITE, i, found)
+                if not _is_visible(c.vectors, w, record):
+                    found = _check_async(c, s, w, lane, granule, WRITE_WRITE, i, found)
                 good = record
             if _may_conflict(c, s, w, FENCED, granule, cta, granule & 3 == 0):
                 found = _check_readers(c, s, w, lane, 15, False, granule, granule & 3 == 0, True, i, found)
@@ -389,13 +402,13 @@ def read_tiles(
                     told = True
                     written = np.int64(tags[chunk]) << 16  # in place of the time of the record
                     found = note(s.out, found, SWIZZLE, i * 4, -1, granule, written, s.sites[granule])
-                kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
                 # True if all four warps know the write, whichever lane made it.
-                whole = kind not in (ASYNC, REMOTE_STORE)
+                whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
                     w = groups[i, member]
-                    whole = whole and clock <= V[w, KNOWN, agent]
-                    whole = whole and (kind not in (GENERIC, STRONG) or clock <= V[w, FENCED, agent])
+                    if _is_visible(V, w, record):
+                        continue
+                    whole = False
                     before = found
                     found = _check_async(c, s, w, -1, granule, READ_WRITE, i * 4 + member, found)
                     if found > before:
