@@ -28,7 +28,7 @@ class Operand:
 
     @property
     def name(self) -> str:
-        """Name of the matrix: A, B, C, D, metadata, scale A, scale B, R or box."""
+        """Name of the matrix: A, B, C, D, metadata, scale A, scale B, R or box (see `layout`)."""
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
@@ -58,8 +58,8 @@ def layout(
     `selector` chooses the lanes that hold metadata. `byte_id` and `thread_id` choose the bytes and lanes that hold
     scale factors. A tile in shared memory follows its `descriptor`. Without a descriptor it is packed from address 0
     with a `swizzle` of 0, 32, 64 or 128 bytes, and `major`, "K" or "MN", is its contiguous dimension. A box follows the
-    fields of its `tensor_map`. The shape, types and majors of a multiplication in tensor memory are in its instruction
-    descriptor, `idesc`.
+    fields of its `tensor_map`. The shape, types and contiguous dimensions of a multiplication in tensor memory are in
+    its instruction descriptor, `idesc`.
 
     Errors: UsageError for an unknown instruction or operand, and for an input that the layout does not depend on.
     """
@@ -114,7 +114,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return one operand for each name, the operand whose layout uses most of the given inputs.
+    """Return one operand for each name: the operand whose layout depends on most of the given inputs.
 
     Errors: UsageError for an input that no layout depends on.
     """
@@ -132,9 +132,9 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
 
 
 def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """Return the sort key of an operand, by the given inputs that its layout uses.
+    """Return the sort key of an operand, by the number of inputs in `changed` that its layout depends on.
 
-    Among layouts that use equally many, the layout that needs fewer inputs is more relevant.
+    Among layouts with equal numbers, the layout that depends on fewer inputs in total is more relevant.
     """
     needs = operand.layout.needs
     return len(set(changed) & set(needs)), -len(needs)

@@ -33,8 +33,9 @@ class BoundOperand:
 class Problem:
     """Problem of an instruction, with its position.
 
-    `code`, `message`, `hint` and `section` are those of the diagnostic. `where` is ("word", k) for word k of the
-    opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",) or ("all",).
+    `code`, `message`, `hint` and `section` are fields of the resulting diagnostic. `where` is ("word", k) for word k of
+    the opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",), or ("all",) for the
+    opcode and all operands.
     """
 
     code: str
@@ -100,7 +101,10 @@ def no_extensions(operand: str) -> Collection[str]:
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
+    """Return the operands of an instruction, bound by name, or the problems that prevent the binding.
+
+    `extensions` returns the syntax beyond the manual that an operand with a given name may use.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):
@@ -118,7 +122,7 @@ def takes_count(match: Match, count: int) -> bool:
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield each choice of `count` operand patterns in syntax order, with optional operands preferred."""
+    """Yield each selection of `count` patterns from `names`, with selections of optional operands first."""
     if not names:
         if count == 0:
             yield ()

@@ -126,7 +126,7 @@ STORE = Form(
 
 @STORE.copy
 def store(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from shared to global memory, in the bulk group of each lane."""
+    """Copy from shared to global memory. The copy joins the open bulk group of its lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
 
@@ -180,7 +180,7 @@ REDUCE = Form(
 
 @REDUCE.copy
 def reduce(warps: Warps, i: Bound) -> BulkCopy:
-    """Reduce shared memory into global memory, in the bulk group of each lane."""
+    """Reduce shared memory into global memory. The reduction joins the open bulk group of its lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
 

@@ -264,7 +264,7 @@ def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
-    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above it."""
+    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above b."""
     signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))

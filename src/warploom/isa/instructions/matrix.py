@@ -55,7 +55,7 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, stacked vertically to shape (warps, rows, columns)."""
+    """Write the vertically stacked matrices of each warp, of shape (warps, rows, columns), to registers."""
     order = _fragment("ldmatrix", vars(i)).order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
@@ -103,13 +103,13 @@ LDMATRIX_WIDENED.execute(lambda warps, i: _write(warps, i, _WIDEN[i.src_fmt](_lo
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a byte of its own."""
+    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a separate byte."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a byte of its own."""
+    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a separate byte."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63

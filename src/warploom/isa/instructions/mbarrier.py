@@ -71,7 +71,10 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of arrivals in a state space, from the first PTX versions of `arrive` and `drop`."""
+    """Return the table of arrivals in a state space, from the first target on.
+
+    `arrive` and `drop` are the PTX versions that introduced the operations `arrive` and `arrive_drop`.
+    """
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

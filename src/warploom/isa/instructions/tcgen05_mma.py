@@ -97,7 +97,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors for a row of A, by `scale_vectorsize` and by the kind."""
+    """Return the number of scale factors for each row of A, by `scale_vectorsize` and by the kind."""
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])
@@ -114,7 +114,7 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the specifications of the operands of every multiplication, and of those named in `more`.
+    """Return the specifications of the operands of all multiplications and of the operands in `more`.
 
     `tensor` is True if A is in tensor memory.
     """

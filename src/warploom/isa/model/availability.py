@@ -171,7 +171,7 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return why none of several table rows is available, or None if at least one row is.
+    """Return the requirement that no table row meets, or None if at least one row is available.
 
     If some of the rows only need a newer PTX version, the result names the oldest sufficient version. Otherwise it
     lists the targets.

@@ -20,5 +20,8 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum static plus dynamic shared memory of a CTA in bytes, by architecture number."""
+    """Return the maximum shared memory of a CTA in bytes for an architecture number such as 90.
+
+    The maximum applies to the sum of static and dynamic shared memory.
+    """
     return SHARED_KIB[number] * 1024

@@ -54,7 +54,7 @@ class LayoutInputs:
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
-        """Return the decoded descriptor of a `tcgen05.mma` operand, converted from `wgmma`'s, or None."""
+        """Return the descriptor of a `tcgen05.mma` operand, converted from `wgmma`, or None if not given."""
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)

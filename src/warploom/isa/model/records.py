@@ -97,8 +97,8 @@ class TensorCopy:
     A "load" writes the box to the address `shared`. It subtracts the bytes of the whole box, including elements out of
     bounds, from the pending transactions of the mbarrier. The multicast mask has the same meaning as in `BulkCopy`.
 
-    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines them
-    with those in global memory, in the element type of the map.
+    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines these
+    elements with the elements in global memory, in the element type of the map.
 
     `is_im2col` is the mode of the instruction, which must equal the mode of the map. `offsets` are the positions in the
     filter for an im2col load.
