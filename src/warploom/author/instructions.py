@@ -29,7 +29,7 @@ _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
 
 
 class Instruction:
-    """Function that emits the instructions of one Python name."""
+    """Function that emits an instruction of the forms that share one Python name."""
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name

@@ -27,7 +27,7 @@ def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tup
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
-    """Combine a comparison with the predicate operand, if the opcode has a boolean operation."""
+    """Return `truth` combined with `predicate`, or `truth` if the opcode has no boolean operation."""
     return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 

@@ -13,12 +13,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Accept registers that are wider than the type, except in conversions from or to bf16."""
+    """Return "wide" to accept registers wider than the type, or "same" in conversions from or to bf16."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """With the rounding rna, accept floating-point constants only as bit patterns."""
+    """Return "coded" for the rounding rna, to accept floats only as bit patterns, else "same"."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 

@@ -30,24 +30,24 @@ def _registers(slots: Slots) -> int:
 
 
 def _row_lanes(i: Bound) -> Lanes:
-    """Return the mask of the lanes whose operand is the address of a row."""
+    """Return the mask of the lanes that supply the address of a row."""
     return np.arange(32)[None, :] < _matrices(vars(i)) * _MATRIX_ROWS[i.shape]
 
 
 def _fragment(family: str, slots: Slots) -> FragmentMap:
-    """Return the map of the matrices in the registers that are loaded or stored."""
+    """Return the map from registers to matrix elements for the family "ldmatrix" or "stmatrix"."""
     found = maps.store_fragment if family == "stmatrix" else maps.load_fragment
     element = slots.get("dst_fmt", "") or slots["type"]
     return found(family, slots["shape"], element, num=_matrices(slots), trans=bool(slots.get("trans", "")))
 
 
 def _transposed(operand: str, slots: Slots) -> FragmentMap:
-    """Return the map of the matrix before ("A") or after ("D") the transposition."""
+    """Return the map from registers to elements of the matrix before ("A") or after ("D") transposition."""
     return maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """Return the bytes of all rows, with shape (warps, rows, 16)."""
+    """Load all rows of the matrices. Return their bytes, with shape (warps, rows, 16)."""
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]

@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of arrivals in a state space, from the first target on.
+    """Return the table of arrivals in a state space. `target` is the first target.
 
     `arrive` and `drop` are the PTX versions that introduced the operations `arrive` and `arrive_drop`.
     """

@@ -69,7 +69,7 @@ _LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow `_` for elements that a store of 256 bits leaves unchanged."""
+    """Return the syntax of stored elements, with "gap" (`_`: leave unchanged) in stores of 256 bits."""
     is_widest = int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 

@@ -75,7 +75,7 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the descriptor of A or B. Each CTA of a pair holds half of the rows."""
+    """Return the specification of the descriptor of A or B. Each CTA of a CTA pair has half of the rows."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)

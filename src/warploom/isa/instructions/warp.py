@@ -45,7 +45,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source of each lane, and a mask of the lanes whose source obeys segment and clamp of c."""
+    """Return the source of each lane, and a mask of the lanes with a source within segment and clamp of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

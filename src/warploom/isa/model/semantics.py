@@ -68,7 +68,10 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes. Its dtype decides how it is extended to a wider register."""
+        """Write a result to the active lanes of a register.
+
+        If the register is wider than the operand's type, the sign of this type selects sign or zero extension.
+        """
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
