@@ -156,10 +156,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return all words of an instruction as keywords.
-
-    If the opcode has composite words, the first result gives their parts, and a second result gives them as a whole.
-    """
+    """Return all words as keywords: composite words by their parts, and in a second dict as a whole."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():

@@ -37,10 +37,7 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to the label `to` if the condition holds, or always without a condition.
-
-    `uniform` states that the condition is the same in all threads of a warp.
-    """
+    """Branch to the label `to`, on a condition if given. `uniform` states that a warp's threads agree."""
     words = {"uni": True} if uniform else {}
     with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)

@@ -70,10 +70,7 @@ def without_origin(statement: tree.Statement) -> tree.Statement:
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return a text with its slots filled.
-
-    The two lists contain the start and the end in `text` of the origin of each returned character.
-    """
+    """Return the filled text, and for each of its characters the start and end of its origin in `text`."""
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -128,10 +125,7 @@ def declare(text: str) -> Any:
 
 
 def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
-    """Parse and check items at module scope, and add their names to the scope of the checker `walk`.
-
-    Errors: AuthorError with the diagnostics of the parser and the checker.
-    """
+    """Parse, check and declare items at module scope, with the checker `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
     before = len(walk.diagnostics)

@@ -76,10 +76,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter that is declared by PTX text such as `.param .b8 sizes[24]`.
-
-    The Python function receives the location of the parameter.
-    """
+    """Return a parameter from PTX such as `.param .b8 sizes[24]`. Its value is a location in memory."""
     return Parameter("declared", text=text)
 
 

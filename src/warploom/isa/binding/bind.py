@@ -69,7 +69,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 _BOUND: dict[tuple[object, ...], Binding] = {}
-"""First binding of each opcode and outline of operands, for Forms that allow all constants."""
+"""First binding by opcode and `_outline` of each operand, for Forms that allow all constants."""
 
 
 def _outline(operand: Operand) -> object:

@@ -149,7 +149,6 @@ def _rank(fix: Fix) -> tuple[int, int, float]:
 
 @cache
 def _words_by_slot() -> dict[str, frozenset[str]]:
-    """Return the words that any Form allows in a slot, by the name of the slot."""
     found: dict[str, frozenset[str]] = {}
     for form in forms():
         for slot, words in form.vocabulary.items():
@@ -178,8 +177,8 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 _Alignment = tuple[str, Word | None, int, dict[str, str], tuple[int, ...]]
 """Alignment of an opcode with a pattern that needs at most one change.
 
-It has the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the position
-of each word of the pattern. Without a change, the kind is "row".
+The items are the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the
+position of each word of the pattern. Without a change, the kind is "row".
 """
 
 
@@ -252,7 +251,6 @@ def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str,
 
 
 def _spellings(form: Form, slot: str, row: Row) -> Iterator[str]:
-    """Yield the words of a composite slot, such as `shape`, that a row allows."""
     parts = [column for column in form.columns if column in form.parts]
     for cells in product(*(row.cells[part] for part in parts)):
         yield form.composites[slot].format(**dict(zip(parts, cells, strict=True)))

@@ -101,10 +101,7 @@ def no_extensions(operand: str) -> Collection[str]:
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Return the operands of an instruction, bound by name, or the problems that prevent the binding.
-
-    `extensions` returns the syntax beyond the manual that an operand with a given name may use.
-    """
+    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):

@@ -71,10 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of arrivals in a state space. `target` is the first target.
-
-    `arrive` and `drop` are the PTX versions that introduced the operations `arrive` and `arrive_drop`.
-    """
+    """Return the table of arrivals in a space. `arrive` and `drop` are the first PTX versions of both."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

@@ -105,7 +105,6 @@ def _factors(slots: Slots) -> int:
 
 
 def _scale(operand: str) -> OperandSpec:
-    """Return the specification of the operand with the scale factors of A or B in tensor memory."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))

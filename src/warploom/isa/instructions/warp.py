@@ -20,7 +20,6 @@ _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 
 def _gather_members(warps: Warps, i: Bound) -> Array:
-    """Reconverge the lanes of the member mask, and return the mask."""
     members = warps.read(i.membermask)
     warps.gather_members(members)
     return members

@@ -20,8 +20,5 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum shared memory of a CTA in bytes for an architecture number such as 90.
-
-    The maximum applies to the sum of static and dynamic shared memory.
-    """
+    """Return the maximum bytes of static plus dynamic shared memory of a CTA on sm_`number`."""
     return SHARED_KIB[number] * 1024

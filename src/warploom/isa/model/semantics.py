@@ -68,10 +68,7 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes of a register.
-
-        If the register is wider than the operand's type, the sign of this type selects sign or zero extension.
-        """
+        """Write a result to the active lanes. The operand's type selects sign or zero extension."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
@@ -166,10 +163,7 @@ class Warps(Protocol):
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster ranks of the CTAs whose shared memory contains the addresses.
-
-        The addresses are generic if `generic`, else in shared::cluster.
-        """
+        """Return the ranks of the CTAs that own shared::cluster addresses, generic ones if `generic`."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
@@ -211,10 +205,7 @@ class Warps(Protocol):
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce the predicates of its threads to `result`.
-
-        The `mode` is "popc", "and" or "or". The other parameters have the same meaning as in `cta_barrier`.
-        """
+        """Synchronise at a CTA barrier, and reduce its threads' predicates by `mode`: popc, and, or or."""
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
