@@ -129,7 +129,7 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts its bytes.
+        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts the bytes.
 
         A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
         the cluster, the copy goes to the same stage of each of these CTAs.

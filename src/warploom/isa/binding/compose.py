@@ -12,7 +12,7 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of all slots of a Form, given the words of some of them.
+    """Return the words of all slots of a Form, given some of these words.
 
     The other slots have the word "". The words of composite slots such as `m{m}n{n}k{k}` are formed from their parts.
 

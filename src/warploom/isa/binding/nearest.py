@@ -53,7 +53,7 @@ class Fix:
     def similarity(self) -> float:
         """Similarity of the found word to the most similar legal word.
 
-        It is increased if any Form has the found word in a slot of this name.
+        The similarity is higher if any Form has the found word in a slot of this name.
         """
         if not self.found or self.kind != "word":
             return 0.0

@@ -1,4 +1,4 @@
-"""Copies of operands per lane, and operations of single lanes that take effect later."""
+"""Helpers for operations of single lanes: copies of operands, and operations that take effect later."""
 
 from collections.abc import Callable, Mapping
 

@@ -64,7 +64,7 @@ class CommutativeReduction:
         return TYPES[self.type].dtype
 
     def merge(self, current: Array, before: Array, after: Array) -> Array:
-        """Apply the operations that changed `before` into `after` to `current`, and return the result.
+        """Apply to `current` the operations that changed `before` into `after`, and return the result.
 
         Two emulator processes can apply their operations to copies of the same memory and merge the results.
 

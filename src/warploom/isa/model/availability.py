@@ -99,7 +99,7 @@ def read_target(text: str) -> Target | None:
 
 
 def renamed(target: Target, ptx: Version) -> str:
-    """Return the new name of a target that PTX 9.0 renamed, or "" if its name is legal in version `ptx`."""
+    """Return the new name of a target that PTX 9.0 renamed, or "" if the old name is legal in PTX `ptx`."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
 

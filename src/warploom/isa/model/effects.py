@@ -57,7 +57,7 @@ class Access:
     The executing lanes access memory themselves, or the asynchronous operation that they issue does. All fields but
     `kind`, `order`, `scope` and `proxy` are names of operands.
 
-    `value` holds the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
+    `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
     memory. `proxy` is "async" for accesses by asynchronous copies. The address operand determines the state space.
 
     `size` is the number of bytes per lane, for instructions without `value`. `limit` is the number of bytes that are

@@ -91,7 +91,7 @@ class BulkCopy:
 class TensorCopy:
     """Copy of one box of a tensor, or of one im2col column, between global and shared memory.
 
-    `tensor_map` holds the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
+    `tensor_map` contains the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
     decodes the maps when it executes the copy.
 
     A "load" writes the box to the address `shared`. It subtracts the bytes of the whole box, including elements out of

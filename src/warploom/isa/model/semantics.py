@@ -126,7 +126,7 @@ class Warps(Protocol):
         ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements for each active lane, or for those of `lanes`.
+        """Store consecutive elements for each active lane, or only for the active lanes in `lanes`.
 
         Shapes: `values` is (count, warps, 32).
 
@@ -152,7 +152,7 @@ class Warps(Protocol):
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return a mask of the lanes whose generic address lies in a state space."""
+        """Return a mask of the lanes whose generic address points to a state space."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
@@ -163,7 +163,7 @@ class Warps(Protocol):
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the ranks of the CTAs that own shared::cluster addresses, generic ones if `generic`."""
+        """Return the ranks of the CTAs that own shared::cluster (if `generic`, generic) addresses."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Warps(Protocol):
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
         """Reconverge the active lanes with the other lanes of their member mask.
 
-        The lanes must reconverge at this instruction. With `anywhere`, they may wait at different `bar.warp.sync`.
+        The lanes must reconverge at this instruction. With `anywhere`, they may wait at several `bar.warp.sync`.
         """
 
     def gather_warp(self) -> None:
@@ -205,7 +205,7 @@ class Warps(Protocol):
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce its threads' predicates by `mode`: popc, and, or or."""
+        """Synchronise at a CTA barrier, and reduce the predicates by `mode` (popc, and, or) to `result`."""
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
@@ -263,9 +263,10 @@ class Warps(Protocol):
         the captured arrays of these warps. The first axis of the arrays is the warp. The action accesses registers and
         memory when it takes effect.
 
-        `channel` is a queue of actions. The actions of a lane on "copy" belong to the groups of its thread, and those
-        on "multiplication" to the groups of its warpgroup. They take effect in order. The actions on "remote" belong to
-        no group and take effect in any order, at the latest when no warp can continue without them.
+        `channel` is a queue of actions. Actions in "copy" belong to the groups of each thread. Actions in
+        "multiplication" belong to the groups of each warpgroup. Actions in these queues take effect in order. Actions
+        in "remote" belong to no group and take effect in any order, at the latest when no warp can continue without
+        them.
         """
 
     def commit(self, channel: str) -> None:
