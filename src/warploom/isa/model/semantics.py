@@ -156,7 +156,7 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the addresses with the same offsets in the shared memory of the CTAs of rank `rank`.
+        """Return the addresses with the offsets of `addresses` in the shared memory of the CTAs `rank`.
 
         Arguments and results are generic addresses if `generic`, else shared::cluster addresses.
         """
