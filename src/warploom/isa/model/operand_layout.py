@@ -56,7 +56,8 @@ class LayoutInputs:
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
         """Return the decoded descriptor of a `tcgen05.mma` operand, or None if no descriptor was given.
 
-        A descriptor of `wgmma` is converted."""
+        A descriptor of `wgmma` is converted.
+        """
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)
