@@ -1,4 +1,4 @@
-"""State of a kernel while its Python function runs: statements, registers, shared memory, lines."""
+"""Kernel under construction: its statements, registers, shared memory and Python lines."""
 
 import contextlib
 from collections import Counter
@@ -76,12 +76,12 @@ class Builder:
         self.statements.append((tree.Label(label), None))
 
     def append(self, statements: Iterable[tree.Statement]) -> None:
-        """Append statements that were already checked to the kernel."""
+        """Append statements to the kernel without checking them. The caller has checked them."""
         line = self.line or caller_line()
         self.statements += [(statement, line) for statement in statements]
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
-        """Check an instruction and append it to the kernel. Errors: AuthorError of the checker."""
+        """Check an instruction and append it to the kernel. Errors: AuthorError with the checker's code."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
         line = self.line or caller_line()
@@ -99,7 +99,7 @@ class Builder:
 def reaches_end(statements: Sequence[tree.Statement]) -> bool:
     """Return True if control flow may run past the last statement.
 
-    It cannot if the last instruction is an unguarded return or jump, and no jump targets a label after it.
+    The result is False if the last instruction is an unguarded return or jump, and no jump targets a label after it.
     """
     trailing: set[str] = set()
     last: tree.Statement | None = None
@@ -138,7 +138,7 @@ def current() -> Builder:
 
 @contextlib.contextmanager
 def building(builder: Builder) -> Generator[None]:
-    """Make `builder` the result of `current` inside the block."""
+    """Make `current` return `builder` inside the `with` block."""
     token = _CURRENT.set(builder)
     try:
         yield

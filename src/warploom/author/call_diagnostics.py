@@ -19,7 +19,7 @@ _CHOICES = 64  # combinations of words for which the operands are checked
 def explain_mismatch(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return a message and a hint that explain why a call of instruction `name` matches no candidate."""
+    """Return a message and a hint that explain why a call matches none of the candidate forms."""
     keywords = {key for each in candidates for key in each.keywords}
     known = keywords.union(*(each.operands for each in candidates))
     for word, value in words.items():
@@ -58,7 +58,7 @@ def _syntax_line(candidate: Candidate) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return words in alphabetical and numerical order. A long list is shortened."""
+    """Return a list of words as text, in alphabetical and numerical order. Shorten a long list."""
     ordered = sorted(
         words, key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)]
     )
@@ -66,7 +66,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mapping[str, Any]) -> str:
-    """Return a message that names a word of the call, and the words that the others allow in its place."""
+    """Return a message with a wrong keyword of a call, and the values that the other keywords allow."""
     for candidate in candidates:
         form = candidate.form
         given = {s: str(value) for s, value in (*candidate.fixed, *words.items()) if s in form.columns}

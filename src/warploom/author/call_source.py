@@ -156,7 +156,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return all words of an instruction as keywords: composite words by their parts, and also as a whole."""
+    """Return all words as keywords: composite words by their parts, and in a second dict as a whole."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():
@@ -178,7 +178,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 def _least(
     name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """Drop the keywords that a call does not need to emit the instruction. None if it never does."""
+    """Return the keywords that a call needs to emit `statement`, or None if no keywords achieve that."""
     if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):

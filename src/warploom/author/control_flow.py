@@ -27,7 +27,7 @@ def label(name: str) -> str:
 
 
 def put(name: str) -> None:
-    """Place a label here. Declare it if `label` did not. Errors: AuthorError author.label."""
+    """Place the label `name` here, and declare it if necessary. Errors: AuthorError author.label."""
     builder = current()
     if any(isinstance(each, Label) and each.name == name for each, _ in builder.statements):
         raise author_error(f"label '{name}' is placed twice", "author.label")
@@ -37,7 +37,7 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to the label `to` if the condition holds. `uniform` states that all threads of a warp agree."""
+    """Branch to the label `to`, on a condition if given. `uniform` states that a warp's threads agree."""
     words = {"uni": True} if uniform else {}
     with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)
@@ -69,7 +69,7 @@ def _check_predicate(condition: object, what: str) -> None:
 def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
     """Execute the block in the threads for which the condition holds. An `otherwise` block may follow.
 
-    `uniform`: the condition is the same in all threads of a warp.
+    `uniform` states that the condition is the same in all threads of a warp.
 
     Errors: AuthorError author.guard.
     """
@@ -137,11 +137,11 @@ def while_(condition: Callable[[], Register]) -> Generator[Loop]:
 def loop(
     start: Register | int, stop: Register | int | None = None, step: int = 1, *, type: str = "", unroll: int = 1
 ) -> Generator[Register]:
-    """Emit a loop, and yield its counter from `start` to below `stop` once for each emitted body.
+    """Emit a loop whose counter runs from `start` to below `stop`, and yield the counter for each body.
 
-    Write `for i in loop(start, stop)`. With `unroll`, one iteration of the emitted loop contains that many bodies, and
-    a second loop executes the remaining iterations. The counter has the type `type`, or else the type of the bounds, or
-    else u32.
+    Write `for i in loop(start, stop)`, or `loop(stop)` to start at 0. The Python body runs once for each emitted body.
+    With `unroll`, one iteration of the emitted loop contains `unroll` bodies, and a second loop with one body executes
+    the remaining iterations. The counter has the type `type`, or else the type of the bounds, or else u32.
 
     Errors: AuthorError author.loop.
     """

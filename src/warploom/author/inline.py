@@ -70,7 +70,7 @@ def without_origin(statement: tree.Statement) -> tree.Statement:
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return a text with its slots filled, and the start and end in `text` of each character's origin."""
+    """Return the filled text, and for each of its characters the start and end of its origin in `text`."""
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -125,7 +125,7 @@ def declare(text: str) -> Any:
 
 
 def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
-    """Parse items at module scope, check them and declare them in `walk`. Errors: AuthorError."""
+    """Parse, check and declare items at module scope, with the checker `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
     before = len(walk.diagnostics)
@@ -162,7 +162,7 @@ def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None
 def _refuse(
     found: Iterable[Diagnostic], text: str, prefix: int, starts: Sequence[int] = (), ends: Sequence[int] = ()
 ) -> None:
-    """Raise an AuthorError for the errors among diagnostics. Place them in the text of the user.
+    """Raise an AuthorError if diagnostics contain errors. Move the errors to the text of the user.
 
     The source of the diagnostics has `prefix` characters before the text. If slots were filled, `starts` and `ends`
     give the range in the original text for each character of the filled text.

@@ -1,9 +1,9 @@
 """Instructions as Python functions, derived from the forms of `isa`.
 
 `ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in a new register, or in the register
-passed as `out`. The Python name consists of the words of the instruction, joined by underscores. Slots of the form are
-keywords. A literal word is a keyword with the value True (`ftz=True`). A type that is not given is the type of the
-registers, and a state space that is not given is the space of the address, if only one choice fits.
+passed as `out`. The Python name consists of the words of the instruction, joined by underscores. Modifiers of the
+syntax line are keywords. A literal word is a keyword with the value True (`ftz=True`). A type that is not given is the
+type of the registers, and a state space that is not given is the space of the address, if only one choice fits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
 
 
 class Instruction:
-    """Function that emits the instructions of one Python name."""
+    """Function that emits an instruction of the forms that share one Python name."""
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name

@@ -76,7 +76,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter from PTX such as `.param .b8 sizes[24]`. The function receives its location."""
+    """Return a parameter from PTX such as `.param .b8 sizes[24]`. Its value is a location in memory."""
     return Parameter("declared", text=text)
 
 
@@ -119,7 +119,10 @@ def _load(location: Location, type_word: Any) -> Register:
 
 
 def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0) -> None:
-    """Declare the threads of a CTA, its cluster, and the CTAs per SM. Errors: AuthorError author.bounds."""
+    """Declare the maximum threads of a CTA, the extents of a cluster, and the minimum CTAs per SM.
+
+    Errors: AuthorError author.bounds.
+    """
     if not 1 <= threads <= MAX_THREADS:
         raise author_error(f"a CTA of {threads} threads; expected 1 to {MAX_THREADS}", "author.bounds")
     _add_directive(Directive(".maxntid", (Integer(threads),)))
@@ -182,7 +185,7 @@ class Kernel:
 
     @cached_property
     def built(self) -> Builder:
-        """Kernel as its Python function built it. Errors: AuthorError at the wrong Python expression."""
+        """Builder that the Python function has filled. Errors: AuthorError at the wrong expression."""
         try:
             target, version = resolve_target(self.target, self.version)
         except UsageError as error:
@@ -330,7 +333,10 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
-    """Return a target and a PTX version, by default the oldest with the target from 8.6 on."""
+    """Return a target and a PTX version.
+
+    If `version` is empty, return the oldest version that accepts the target, but at least 8.6.
+    """
     found = find_target(target)
     return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
 

@@ -82,10 +82,10 @@ def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], 
 def slot_choices(
     candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield the words for the slots of a candidate that fit a call, and their cost.
+    """Yield each combination of words for the slots of a candidate that fits a call, and its cost.
 
-    The cost counts words that the call does not name. `operands` and `words` are the arguments and keywords of the
-    call.
+    The cost grows with the number of words that the call does not name. `operands` and `words` are the arguments and
+    keywords of the call.
     """
     form, given = candidate.form, _given_slots(candidate, words)
     if given is None:
@@ -120,7 +120,7 @@ def slot_choices(
 
 
 def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the words that the Python name and the keywords of a call give. None for an unknown keyword."""
+    """Return the words that a call's Python name and keywords give, or None for an unknown keyword."""
     form, given = candidate.form, dict(candidate.fixed)
     for name, value in words.items():
         if name in candidate.operands:
@@ -143,7 +143,7 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 def _options(
     form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
 ) -> Sequence[str]:
-    """Return the words for a slot that the call does not name. The arguments determine types and spaces."""
+    """Return possible words for a slot that a call does not name. Arguments limit types and spaces."""
     for word in form.syntax.words:
         if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
             found = word.composite.fullmatch(given[word.slot])
@@ -159,7 +159,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and absent words to `slots`. Return True if a row allows all words."""
+    """Add composite words, their parts and omitted words to `slots`. Return True if a row allows all."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -190,7 +190,7 @@ def is_vector(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def flatten(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield values, and the items of vectors instead of the vectors."""
+    """Yield the values, with each vector replaced by its items."""
     for value in values:
         if is_vector(value):
             yield from flatten(value)
@@ -215,7 +215,7 @@ def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[Opera
 def arrange(
     candidate: Candidate, slots: Mapping[str, str], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the arguments of a call by operand name. None if the call has too few or too many arguments."""
+    """Return the arguments of a call by operand name, or None if the call has too few or too many."""
     named = {candidate.operands[name]: value for name, value in words.items() if name in candidate.operands}
     rest, values = list(operands), dict[str, Any]()
     inputs = input_operands(candidate, slots)

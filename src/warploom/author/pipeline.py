@@ -29,8 +29,8 @@ def arrive(barrier: Location) -> None:
 class Ring:
     """Ring of stages in shared memory.
 
-    A stage is full after one arrival at its full mbarrier and the transaction bytes that this arrival announces. It is
-    empty after `consumers` arrivals from every CTA of a cluster of `cluster` CTAs.
+    A stage is full after one arrival at its full mbarrier and the transaction bytes that this arrival announces. A
+    stage is empty after `consumers` arrivals from each of the `cluster` CTAs of the cluster.
     """
 
     stages: int
@@ -40,14 +40,14 @@ class Ring:
     cluster: int
 
     def start(self) -> None:
-        """Initialise the mbarriers. Call it in one thread, before a CTA or cluster barrier."""
+        """Initialise the mbarriers. Only one thread may execute this code, before a CTA or cluster barrier."""
         for stage in range(self.stages):
             ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
             ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)
         ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
 
     def state(self) -> RingState:
-        """Return the position of a producer or consumer in the ring, at the first stage."""
+        """Return a new position at the first stage of the ring, for a producer or a consumer."""
         return RingState(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
 
 
@@ -74,7 +74,7 @@ class RingState:
         wait(self.barrier(), self.phase)
 
     def release(self, stage: Register, thread: Register) -> None:
-        """Release a stage in all CTAs of the cluster. `thread` is the index of the thread in its consumer."""
+        """Release a stage in all CTAs of the cluster. `thread` is a thread's index within its consumer."""
         barrier = self.empty + stage * _MBARRIER
         if self.ring.cluster == 1:
             with guarded(thread == 0):
@@ -102,7 +102,7 @@ class RingState:
 
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
-    """Allocate a ring of stages in shared memory. Errors: AuthorError author.ring."""
+    """Allocate the mbarriers of a ring of stages in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
         message = f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
         raise author_error(message, "author.ring")

@@ -25,10 +25,10 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
-    """Return author code that builds the same module, or only its kernel `kernel` and the declarations.
+    """Return author code that builds the module `text`, or only its kernel `kernel` and the declarations.
 
-    The module that the code builds differs only in register names, comments and white space. Each call has as few
-    keywords as possible. Statements that no call emits become inline PTX.
+    The module that the code builds differs from `text` only in register names, comments and white space. Each call has
+    as few keywords as possible. Statements that no call emits become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """

@@ -40,7 +40,7 @@ def _uniform(value: Register) -> Register:
 
 
 def elected() -> Register:
-    """Return a predicate that is true in one lane of the warp. All lanes must execute it."""
+    """Return a predicate that is true in one lane of the warp. All lanes must execute the election."""
     return ptx.elect(_ALL_LANES)[1]
 
 
@@ -78,6 +78,6 @@ def cluster_rank() -> Register:
 
 
 def cluster_sync() -> None:
-    """Synchronise all threads of the cluster. Their earlier writes become visible."""
+    """Synchronise all threads of the cluster. Their earlier writes become visible to each other."""
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()

@@ -67,8 +67,8 @@ class Tile:
     """`stages` tiles of `rows` x `columns` elements in shared memory, contiguous along K.
 
     A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
-    rows come first, then the second parts of all rows. Tensor copies of boxes of one part per row write this layout,
-    and warpgroup multiplications read it.
+    rows come first, then the second parts of all rows. Tensor copies write this layout if a box contains one part of
+    each row. Warpgroup multiplications read this layout.
 
     Units: `span` and `bytes` are bytes.
     """
@@ -103,7 +103,7 @@ class Tile:
         return self.memory.address(row * self.span) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
-        """Return the matrix descriptor of the first stage, which begins at a row.
+        """Return the matrix descriptor of the first stage, starting at row `row` instead of the first row.
 
         The row must be the first row of a core matrix.
 
@@ -115,7 +115,7 @@ class Tile:
         return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return a row of a stage, from which the addresses of its elements follow."""
+        """Return row `row` of a stage, which gives access to the elements of the row."""
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -129,7 +129,7 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts its bytes.
+        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts the bytes.
 
         A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
         the cluster, the copy goes to the same stage of each of these CTAs.
@@ -199,7 +199,7 @@ class TileRow:
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of a 16-byte chunk in the first span of the row."""
+        """Return the location of a 16-byte chunk among the first `Tile.span` bytes of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 

@@ -33,8 +33,9 @@ def _operator(
     """Return a Python operator that emits one instruction.
 
     `result` is "common" for an instruction on the common type of the operands, "bits" for an instruction on their bit
-    type, and "pred" for a comparison. `signed`: the operands must agree in sign. `rounded`: floats get an explicit
-    `.rn`, because ptxas may fuse operations without it. `shift`: the type of the right operand does not matter.
+    type, and "pred" for a comparison. With `signed`, the operands must not mix signed and unsigned types. With
+    `rounded`, floats get an explicit `.rn`, because ptxas may fuse operations without it. With `shift`, the type of the
+    right operand does not matter. `reverse` swaps the operands. `in_place` overwrites the left operand.
     """
 
     def apply(self: Register, other: Value) -> Register:
@@ -195,7 +196,7 @@ _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """Return the PTX operand for a value where a type is expected. Errors: AuthorError author.operand."""
+    """Return the PTX operand for a value, given the expected type. Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)

@@ -1,6 +1,7 @@
 """Instruction set of PTX.
 
-`model` describes what a Form is, `instructions` declares the Forms, and `binding` matches instructions to Forms.
+A Form describes one instruction. `model` defines this class, `instructions` declares the Forms, and `binding` matches
+instructions to Forms.
 """
 
 from warploom.isa import instructions as instructions

@@ -1,1 +1,1 @@
-"""Binding of instructions to Forms: matching rows, nearest legal opcodes, and error messages."""
+"""Binding of instructions to Forms, search for the nearest legal opcode, and error messages."""

@@ -45,8 +45,8 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
     The opcode words after the instruction's name may be in any order.
 
-    Errors: isa.unknown for an unknown opcode, <form>/<slot> for an illegal modifier, <form>/<operand> for an illegal
-    operand.
+    `source` replaces the source to which the diagnostic points. The code of the diagnostic is isa.unknown for an
+    unknown opcode, <form>/<slot> for an illegal modifier, and <form>/<operand> for an illegal operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
     if (known := _BOUND.get(outline)) is not None:
@@ -70,11 +70,11 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 _BOUND: dict[tuple[object, ...], Binding] = {}
-"""First binding of each opcode and outline of operands, for Forms that allow all constants."""
+"""First binding by opcode and `_outline` of each operand, for Forms that allow all constants."""
 
 
 def _outline(operand: Operand) -> object:
-    """Return the properties of an operand that decide whether the operand fits a specification."""
+    """Return a key that is equal for operands that fit the same operand specifications."""
     match operand:
         case Name(text):
             return text == "_"
@@ -91,7 +91,7 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """Return the binding of operands that differ from the operands of a binding in names and numbers only."""
+    """Bind operands that differ from the operands of the binding `known` only in names and numbers."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
@@ -123,10 +123,8 @@ def is_unjudged(opcode: str) -> bool:
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
     """Return the problem of an opcode that no Form allows.
 
-    `misfits` counts the operands whose declared types do not fit a match. It decides between Forms that are equally
-    similar to the opcode.
-
-    Errors: isa.unknown, <form>/<slot>.
+    `misfits` counts the operands whose declared types do not fit a match. This number decides between Forms that are
+    equally similar to the opcode. The code of the problem is isa.unknown, isa.unjudged or <form>/<slot>.
     """
     opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
@@ -160,7 +158,7 @@ _MOST_WORDS, _LONGEST_WORD = 32, 64
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes that make an opcode legal and whose results fit the operands best."""
+    """Return the changes after which an opcode is legal and fits the given operands best."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]
@@ -190,7 +188,7 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. A superfluous word has the slot that already has this word, or "extra"."""
+    """Return the slot at fault. For a repeated word, return the slot that has the word, or "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -223,7 +221,7 @@ def _similar_head(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield each legal opcode that differs from a match in one modifier, with a description of the change."""
+    """Yield a description and the match of each legal opcode that differs in one modifier from `match`."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):

@@ -12,9 +12,9 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of all slots of a Form, given the words of some of them.
+    """Return the words of all slots of a Form, given some of these words.
 
-    The other slots have the word "". Composite slots are formed from their parts.
+    The other slots have the word "". The words of composite slots such as `m{m}n{n}k{k}` are formed from their parts.
 
     Errors: FormError for a slot that the Form does not have.
     """
@@ -44,10 +44,10 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the table rows of some Forms that allow the given words, whatever their other columns allow.
+    """Return the table rows that allow each given word in its column, whatever the other columns contain.
 
-    A Form without a column for a given word has no such row. Optional literal words have no column, and every row
-    allows them.
+    If a Form lacks a column for a given word, none of its rows is returned. Optional literal words need no column,
+    because every row allows them.
     """
     found: list[Row] = []
     for form in forms:
@@ -67,8 +67,8 @@ def compose(
     """Return the instruction of a Form with the given words and operands.
 
     `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be
-    absent, and operands that the Form does not have are ignored. The slots in `late` follow the other words of the
-    opcode, in this order, as some compilers write them.
+    absent, and operands that the Form does not have are ignored. The words of the slots in `late` follow all other
+    words of the opcode, in the order of `late`, as some compilers write them.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

@@ -17,7 +17,7 @@ _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 re
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Operand of an instruction whose layout is known.
+    """Operand with a known layout, and the modifiers of its instruction.
 
     `key` is the operand's name in the syntax line. `slots` are the words of the instruction's modifiers.
     """
@@ -29,7 +29,7 @@ class Operand:
 
     @property
     def name(self) -> str:
-        """Name of the matrix: A, B, C, D, metadata, scale A, scale B, R or box."""
+        """Name of the matrix: A, B, C, D, metadata, scale A, scale B, R or box (see `layout`)."""
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
@@ -57,10 +57,10 @@ def layout(
     a major is given.
 
     `selector` chooses the lanes that hold metadata. `byte_id` and `thread_id` choose the bytes and lanes that hold
-    scale factors. A tile in shared memory follows its `descriptor`. Without a descriptor it is packed from address 0
-    with a `swizzle` of 0, 32, 64 or 128 bytes, and `major`, "K" or "MN", is its contiguous dimension. A box follows the
-    fields of its `tensor_map`. The shape, types and majors of a multiplication in tensor memory are in its instruction
-    descriptor, `idesc`.
+    scale factors. A tile in shared memory follows its `descriptor`. Without a descriptor the tile is packed from
+    address 0 with a `swizzle` of 0, 32, 64 or 128 bytes, and `major`, "K" or "MN", is its contiguous dimension. A box
+    follows the fields of its `tensor_map`. The shape, types and contiguous dimensions of a multiplication in tensor
+    memory are in its instruction descriptor, `idesc`.
 
     Errors: UsageError for an unknown instruction or operand, and for an input that the layout does not depend on.
     """
@@ -69,7 +69,7 @@ def layout(
 
 
 def operands_of(instruction: str) -> tuple[Operand, ...]:
-    """Return the operands of an instruction that have known layouts, in the order of the syntax line.
+    """Return the operands with known layouts of an instruction, in the order of the syntax line.
 
     Errors: UsageError for an unknown opcode, and for an opcode without such operands.
     """
@@ -94,7 +94,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand with a name such as "A" or "a-desc" whose layout depends on all given inputs.
+    """Return the operand with this name, such as "A" or "a-desc", and a layout that uses all given inputs.
 
     Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """
@@ -115,7 +115,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return one operand for each name, the operand whose layout uses most of the given inputs.
+    """Return one operand for each name: the operand whose layout depends on most of the given inputs.
 
     Errors: UsageError for an input that no layout depends on.
     """
@@ -133,9 +133,9 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
 
 
 def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """Return the sort key of an operand, by the given inputs that its layout uses.
+    """Return the sort key of an operand, by the number of inputs in `changed` that its layout depends on.
 
-    Among layouts that use equally many, the layout that needs fewer inputs is more relevant.
+    Among layouts with equal numbers, the layout that depends on fewer inputs in total is more relevant.
     """
     needs = operand.layout.needs
     return len(set(changed) & set(needs)), -len(needs)

@@ -53,7 +53,7 @@ class Fix:
     def similarity(self) -> float:
         """Similarity of the found word to the most similar legal word.
 
-        It is increased if any Form has the found word in a slot of this name.
+        The similarity is higher if any Form has the found word in a slot of this name.
         """
         if not self.found or self.kind != "word":
             return 0.0
@@ -67,7 +67,7 @@ class Fix:
 def fixes(opcode: str) -> tuple[Fix, ...]:
     """Return the single changes that make an opcode legal, the most likely change first.
 
-    If no single change is sufficient, the only result leads to the nearest legal opcode.
+    If no single change is sufficient, the only result is the first of the changes to the nearest legal opcode.
     """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
@@ -89,7 +89,7 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 def reordered(
     opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
 ) -> tuple[tuple[str, Match], ...]:
-    """Return the legal opcodes that consist of the same words in another order.
+    """Return the legal opcodes that consist of the same words in another order, each with its match.
 
     Types, layouts, state spaces and bit operations keep their order among themselves. `more_forms` returns further
     forms for the first word of an opcode.
@@ -141,7 +141,7 @@ _ORDERED: tuple[Callable[[str], bool], ...] = (
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Return the sort key of a fix among the fixes of one Form.
 
-    A fix of a known word ranks by its column, the last column first. Other fixes rank by similarity.
+    A fix of a known word (`Fix.is_known`) ranks by its column, the last column first. Other fixes rank by similarity.
     """
     kind = _KINDS.index(fix.kind)
     return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
@@ -149,7 +149,6 @@ def _rank(fix: Fix) -> tuple[int, int, float]:
 
 @cache
 def _words_by_slot() -> dict[str, frozenset[str]]:
-    """Return the words that any Form allows in a slot, by the name of the slot."""
     found: dict[str, frozenset[str]] = {}
     for form in forms():
         for slot, words in form.vocabulary.items():
@@ -158,7 +157,10 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the fixes that change one word of an opcode and lead to a row of a Form's table."""
+    """Yield the fixes that change one of the opcode's `words` and lead to a row of a Form's table.
+
+    `order` is the pattern of the opcode: the words of the syntax line or of another spelling, in their order.
+    """
     for kind, word, position, slots, at in _one_off(form, order, words):
         if kind in ("extra", "doubled"):
             if rows := form.rows_of(slots):
@@ -175,8 +177,8 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 _Alignment = tuple[str, Word | None, int, dict[str, str], tuple[int, ...]]
 """Alignment of an opcode with a pattern that needs at most one change.
 
-It has the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the position
-of each word of the pattern. Without a change, the kind is "row".
+The items are the kind of change, the word of the pattern, the position in the opcode, the words of the slots, and the
+position of each word of the pattern. Without a change, the kind is "row".
 """
 
 
@@ -209,7 +211,10 @@ def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Ite
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
-    """Yield the fixes that change one modifier, for an opcode whose words are legal but not combined."""
+    """Yield the fixes that change one modifier of an opcode whose words are legal, but not together.
+
+    `at` contains the position in the opcode of each word of the pattern `order`.
+    """
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
         if not legal:
@@ -233,7 +238,7 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the words that are legal at a position of the pattern, given the words of the other slots."""
+    """Return the texts that are legal for a word of the pattern, given the words of the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
@@ -246,7 +251,6 @@ def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str,
 
 
 def _spellings(form: Form, slot: str, row: Row) -> Iterator[str]:
-    """Yield the words of a composite slot that a row allows."""
     parts = [column for column in form.columns if column in form.parts]
     for cells in product(*(row.cells[part] for part in parts)):
         yield form.composites[slot].format(**dict(zip(parts, cells, strict=True)))
@@ -267,7 +271,7 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: Sequence[int]) -> int:
     """Return the index of a column's word in an opcode, or the index where the missing word belongs.
 
-    `at` are the positions in the opcode of the words of the pattern.
+    `at` contains the position in the opcode of each word of the pattern `order`.
     """
     for word, position in zip(order, at, strict=True):
         if column == word.slot or (word.composite and column in word.composite.groupindex):
@@ -276,7 +280,7 @@ def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: 
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """Yield the opcode that has the given words in the order of the pattern, if it is legal."""
+    """Arrange words in the order of the pattern `order`. Yield the opcode and its match if it is legal."""
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -298,7 +302,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the cost and the first of the changes that turn an opcode into the nearest legal one."""
+    """Return the cost of turning an opcode into the nearest legal opcode, and the first change."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]

@@ -33,8 +33,9 @@ class BoundOperand:
 class Problem:
     """Problem of an instruction, with its position.
 
-    `code`, `message`, `hint` and `section` are those of the diagnostic. `where` is ("word", k) for word k of the
-    opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",) or ("all",).
+    `code`, `message`, `hint` and `section` are fields of the resulting diagnostic. `where` is ("word", k) for word k of
+    the opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",), or ("all",) for the
+    opcode and all operands.
     """
 
     code: str
@@ -118,7 +119,7 @@ def takes_count(match: Match, count: int) -> bool:
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield each choice of `count` operand patterns in syntax order, with optional operands preferred."""
+    """Yield each selection of `count` patterns from `names`, with selections of optional operands first."""
     if not names:
         if count == 0:
             yield ()

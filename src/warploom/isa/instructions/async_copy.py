@@ -43,7 +43,7 @@ CP_ASYNC = Form(
 
 @CP_ASYNC.copy
 def copy(warps: Warps, i: Bound) -> ThreadCopy:
-    """Copy from global to shared memory, in the copy group of the thread."""
+    """Copy from global to shared memory. The copy joins the open copy group of its thread."""
     amount = np.uint32(i.cp_size)
     if i.src_size is not None:
         amount = warps.read(i.src_size)

@@ -35,7 +35,7 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 
 
 def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
-    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem]."""
+    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem]. `fields` extends the record."""
     return BulkCopy(
         source_space=source_space,
         source=spread(warps, warps.addresses(i.srcMem)),
@@ -126,7 +126,7 @@ STORE = Form(
 
 @STORE.copy
 def store(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from shared to global memory, in the bulk group of each lane."""
+    """Copy from shared to global memory. The copy joins the open bulk group of its lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", byte_mask=mask_of(warps, i.byteMask))
 
 
@@ -180,7 +180,7 @@ REDUCE = Form(
 
 @REDUCE.copy
 def reduce(warps: Warps, i: Bound) -> BulkCopy:
-    """Reduce shared memory into global memory, in the bulk group of each lane."""
+    """Reduce shared memory into global memory. The reduction joins the open bulk group of its lane."""
     return _copy(warps, i, "shared::cta", "global", completion="group", reduction=i.redOp, type=i.type)
 
 

@@ -27,7 +27,7 @@ def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tup
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
-    """Combine a comparison with the predicate operand, if the opcode has a boolean operation."""
+    """Return `truth` combined with `predicate`, or `truth` if the opcode has no boolean operation."""
     return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 
@@ -79,7 +79,8 @@ SETP_PAIR = Form(
 def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
     """Compare a with b.
 
-    The second predicate is the complement of the comparison. Both predicates are combined with c.
+    `q` is True if the instruction has a second destination, which receives the complement of the comparison. Both
+    results are combined with c.
     """
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None

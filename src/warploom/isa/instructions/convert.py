@@ -13,12 +13,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Accept registers that are wider than the type, except in conversions from or to bf16."""
+    """Return "wide" to accept registers wider than the type, or "same" in conversions from or to bf16."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """With the rounding rna, accept floating-point constants only as bit patterns."""
+    """Return "coded" for the rounding rna, to accept floats only as bit patterns, else "same"."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 
@@ -264,7 +264,7 @@ def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
-    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above it."""
+    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above b."""
     signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))

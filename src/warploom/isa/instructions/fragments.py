@@ -32,8 +32,9 @@ _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool = False) -> FragmentMap:
     """Return the map from the registers of a matrix operand to the elements of the matrix.
 
-    The modifier `shape` gives its shape. The modifiers `atype`, `btype`, `ctype` and `dtype` give the element types,
-    and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name is f16.
+    The modifier `shape` gives the shape of the multiplication. The modifiers `atype`, `btype`, `ctype` and `dtype` give
+    the element types, and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name
+    is f16.
     """
     name, shape, element = _INSTRUCTIONS[unit], slots["shape"], element_of(slots, operand)
     if unit == "warp tiles":
@@ -47,8 +48,8 @@ def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool
 def register_type(element: str) -> str:
     """Return the type of the registers that hold elements of a type.
 
-    It is the element type itself for elements of 32 or 64 bits, a pair such as f16x2 for f16 and bf16, and b32
-    otherwise.
+    The register type is the element type for elements of 32 or 64 bits, a pair such as f16x2 for f16 and bf16, and b32
+    for other elements.
     """
     return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
 
@@ -80,7 +81,7 @@ def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool 
 
 
 def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
-    """Return the record of d = sum(a, b, c) for the operands of a bound instruction.
+    """Return the record of the matrix multiplication d = sum(a, b, c) with the operands of an instruction.
 
     `changes` replaces or adds fields of the record. With `metadata` among them, A is sparse.
     """
@@ -101,7 +102,7 @@ def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, 
 
     With `transposed`, the matrices are returned transposed.
 
-    Shapes: (warps * tiles, rows, columns), or (warpgroups, rows, columns) for a map of 128 lanes.
+    Shapes: (warps * matrices per warp, rows, columns), or (warpgroups, rows, columns) for a map of 128 lanes.
     """
     order = fragment_map.order(transposed=transposed)
     rows, cols = fragment_map.matrix_shape
@@ -132,8 +133,8 @@ def selectors(slots: Slots) -> tuple[int, ...]:
     """Return the legal sparsity selectors.
 
     A selector chooses which lanes of each group of four hold the metadata of two rows. Each lane holds 32 bits of
-    metadata. A row of A has four bits of metadata for each chunk. A chunk has 2 elements of tf32, 8 unpadded elements
-    of four bits, or 4 elements of another type.
+    metadata. A row of A has four bits of metadata for each chunk of consecutive elements. A chunk has 2 elements of
+    tf32, 8 unpadded elements of four bits, or 4 elements of another type.
     """
     is_packed = slots.get("kind", "").startswith("kind::mxf4")
     chunk = {32: 2, 4: 8}.get(4 if is_packed else TYPE_BITS[slots["atype"]], 4)
@@ -150,6 +151,6 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata that a bound sparse multiplication has in the operand with this name."""
+    """Return the metadata of a bound sparse multiplication, which are in the operand named `operand`."""
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

@@ -1,4 +1,4 @@
-"""Copies of operands per lane, and operations of single lanes that take effect later."""
+"""Helpers for operations of single lanes: copies of operands, and operations that take effect later."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ def spread(warps: Warps, operand: Array) -> Array:
 
 
 def defer_with_completion(warps: Warps, i: Bound, size: int, effect: Effect, captured: Mapping[str, Array]) -> None:
-    """Defer an operation at the addresses `i.a`, followed by its completion at the mbarrier `i.mbar`.
+    """Defer the operation `effect` at the addresses `i.a` and its completion at the mbarrier `i.mbar`.
 
     The completion subtracts `size` bytes from the pending transactions of the mbarrier, for each active lane.
 

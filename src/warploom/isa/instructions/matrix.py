@@ -30,24 +30,24 @@ def _registers(slots: Slots) -> int:
 
 
 def _row_lanes(i: Bound) -> Lanes:
-    """Return the mask of the lanes whose operand is the address of a row."""
+    """Return the mask of the lanes that supply the address of a row."""
     return np.arange(32)[None, :] < _matrices(vars(i)) * _MATRIX_ROWS[i.shape]
 
 
 def _fragment(family: str, slots: Slots) -> FragmentMap:
-    """Return the map of the matrices in the registers that are loaded or stored."""
+    """Return the map from registers to matrix elements for the family "ldmatrix" or "stmatrix"."""
     found = maps.store_fragment if family == "stmatrix" else maps.load_fragment
     element = slots.get("dst_fmt", "") or slots["type"]
     return found(family, slots["shape"], element, num=_matrices(slots), trans=bool(slots.get("trans", "")))
 
 
 def _transposed(operand: str, slots: Slots) -> FragmentMap:
-    """Return the map of the matrix before ("A") or after ("D") the transposition."""
+    """Return the map from registers to elements of the matrix before ("A") or after ("D") transposition."""
     return maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
-    """Return the bytes of all rows, with shape (warps, rows, 16)."""
+    """Load all rows of the matrices. Return their bytes, with shape (warps, rows, 16)."""
     lanes = _row_lanes(i)
     words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
     rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
@@ -55,7 +55,7 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the matrices of each warp, stacked vertically to shape (warps, rows, columns)."""
+    """Write the vertically stacked matrices of each warp, of shape (warps, rows, columns), to registers."""
     order = _fragment("ldmatrix", vars(i)).order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
@@ -103,13 +103,13 @@ LDMATRIX_WIDENED.execute(lambda warps, i: _write(warps, i, _WIDEN[i.src_fmt](_lo
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a byte of its own."""
+    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a separate byte."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a byte of its own."""
+    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a separate byte."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63

@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of arrivals in a state space, from the first PTX versions of `arrive` and `drop`."""
+    """Return the table of arrivals in a space. `arrive` and `drop` are the operations' first PTX versions."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

@@ -43,7 +43,8 @@ with b128 from PTX 8.3.
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
     """Return the table of a load or store: vectors of up to 128 bits, or 256 bits in global memory.
 
-    Each item of `accesses` has cells for `columns`, and state spaces. With `sem`, the accesses have a scope.
+    Each item of `accesses` contains the cells of the additional `columns`, and the state spaces. With `sem`, the
+    accesses have a scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -68,7 +69,7 @@ _LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow `_` for elements that a store of 256 bits leaves unchanged."""
+    """Return the syntax of stored elements, with "gap" (`_`: leave unchanged) in stores of 256 bits."""
     is_widest = int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 

@@ -34,7 +34,9 @@ def tensor_map_types(op: str) -> tuple[str, ...]:
 
 
 def combine_bulk(op: str, type: str) -> Combine:
-    """Return the function of a reduction by a bulk copy, for PTX types and element types of tensor maps.
+    """Return the function that combines old memory contents with the operands of a bulk reduction.
+
+    `type` is a PTX type or an element type of tensor maps.
 
     Sums of f32 and tf32 keep subnormal numbers, except for f32.ftz and tf32.ftz. Sums of f64 propagate the payload of a
     NaN.
@@ -62,7 +64,7 @@ class CommutativeReduction:
         return TYPES[self.type].dtype
 
     def merge(self, current: Array, before: Array, after: Array) -> Array:
-        """Return `current` after the operations that changed `before` into `after`.
+        """Apply to `current` the operations that changed `before` into `after`, and return the result.
 
         Two emulator processes can apply their operations to copies of the same memory and merge the results.
 
@@ -109,11 +111,12 @@ _HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minim
 
 @cache
 def combine(op: str, type: str, space: str = "global") -> Combine:
-    """Return the function of a reduction operation on elements of a type in a state space.
+    """Return the function that combines old memory contents in a state space with operands of a reduction.
 
     Sums of f32 flush subnormal numbers to zero in global memory and keep them in shared memory.
 
-    Shapes: 1-D, or shapes that broadcast together, in the NumPy dtype of the type.
+    Shapes: the old contents and the operands are 1-D, or their shapes broadcast together. Both have the NumPy dtype of
+    `type`.
 
     Source: PTX ISA 9.7.13.5, 9.7.9.25.5.
     """

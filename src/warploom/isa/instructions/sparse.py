@@ -85,7 +85,7 @@ SCALED = Form(
 )
 """Block-scaled multiplication with a sparse A.
 
-The emulator does not execute it, because the rounding of its scaled sums is not known.
+The emulator does not execute this instruction, because the rounding of its scaled sums is not known.
 """
 
 

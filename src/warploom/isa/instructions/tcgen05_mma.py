@@ -75,7 +75,7 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the descriptor of A or B. Each CTA of a pair holds half of the rows."""
+    """Return the specification of the descriptor of A or B. Each CTA of a CTA pair has half of the rows."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
@@ -97,7 +97,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors for a row of A, by `scale_vectorsize` and by the kind."""
+    """Return the number of scale factors for each row of A, by `scale_vectorsize` and by the kind."""
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])
@@ -105,7 +105,6 @@ def _factors(slots: Slots) -> int:
 
 
 def _scale(operand: str) -> OperandSpec:
-    """Return the specification of the operand with the scale factors of A or B in tensor memory."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
@@ -114,7 +113,7 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the specifications of the operands of every multiplication, and of those named in `more`.
+    """Return the specifications of the operands of all multiplications and of the operands in `more`.
 
     `tensor` is True if A is in tensor memory.
     """

@@ -219,7 +219,7 @@ PREFETCH_ROWS.execute(no_effect)
 
 
 def _wide(slots: Slots) -> str:
-    """Return the reason why the emulator cannot copy in a mode other than im2col."""
+    """Return the reason why the emulator cannot copy in a mode other than im2col, or "" for im2col."""
     mode = slots["load_mode"]
     return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""
 

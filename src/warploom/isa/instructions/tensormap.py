@@ -37,7 +37,7 @@ _PACKED_NAMES: dict[str, LiteralString] = {
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store one entry of a field, with the width that it has in the 128 bytes of the tensor map."""
+    """Store `value` in entry `ordinal` of a field of the tensor map, with the width of the field."""
     assert PACKED.fields is not None
     field: str = i.field
     layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]

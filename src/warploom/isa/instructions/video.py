@@ -26,7 +26,7 @@ def _source(type: str) -> OperandSpec:
 
 
 def _merged(slots: Slots) -> str:
-    """Return the pattern of the selector of d, which is legal only without a second operation."""
+    """Return the pattern of d's selector, or "" with a second operation, which allows no selector."""
     return "" if slots["op2"] else _PART
 
 

@@ -20,7 +20,6 @@ _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
 
 def _gather_members(warps: Warps, i: Bound) -> Array:
-    """Reconverge the lanes of the member mask, and return the mask."""
     members = warps.read(i.membermask)
     warps.gather_members(members)
     return members
@@ -32,7 +31,7 @@ def _ballot(lanes: Lanes) -> Array:
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
-    """Reconverge the member mask. Return the operand a, and for each lane a mask of its active members.
+    """Reconverge the member lanes. Return operand a, and for each lane a mask of its active members.
 
     Shapes: (warps, 32), and (warps, 32, 32) with the member as the last axis.
     """
@@ -45,7 +44,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and a mask of the sources within the segment and clamp of c."""
+    """Return the source of each lane, and a mask of the lanes with a source within segment and clamp of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

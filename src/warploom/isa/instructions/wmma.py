@@ -79,7 +79,7 @@ def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], 
 
     The results are the addresses of each access, the type and the number of units that it moves, and the lanes that
     take part. The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of
-    equal size. A unit is one element, or the elements of 4 bits in a byte, or the single bits in a word.
+    equal size. A unit is one element, a byte of two 4-bit elements, or a word of 32 single bits.
     """
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)

@@ -99,7 +99,7 @@ def read_target(text: str) -> Target | None:
 
 
 def renamed(target: Target, ptx: Version) -> str:
-    """Return the new name of a target that PTX 9.0 renamed, or "" if its name is legal in version `ptx`."""
+    """Return the new name of a target that PTX 9.0 renamed, or "" if the old name is legal in PTX `ptx`."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
 
@@ -171,7 +171,7 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return why none of several table rows is available, or None if at least one row is.
+    """Return the requirement that no table row meets, or None if at least one row is available.
 
     If some of the rows only need a newer PTX version, the result names the oldest sufficient version. Otherwise it
     lists the targets.

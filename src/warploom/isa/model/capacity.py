@@ -20,5 +20,5 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum static plus dynamic shared memory of a CTA in bytes, by architecture number."""
+    """Return the maximum bytes of static plus dynamic shared memory of a CTA on sm_`number`."""
     return SHARED_KIB[number] * 1024

@@ -57,11 +57,11 @@ class Access:
     The executing lanes access memory themselves, or the asynchronous operation that they issue does. All fields but
     `kind`, `order`, `scope` and `proxy` are names of operands.
 
-    `value` holds the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
+    `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
     memory. `proxy` is "async" for accesses by asynchronous copies. The address operand determines the state space.
 
-    `size` is the number of bytes per lane, for instructions without `value`. `limit` reduces the bytes that are read:
-    it is their number, or a predicate that is true if nothing is read.
+    `size` is the number of bytes per lane, for instructions without `value`. `limit` is the number of bytes that are
+    read if it is smaller than `size`, or a predicate that is true if nothing is read.
     """
 
     kind: Literal["read", "write", "update"]
@@ -84,9 +84,9 @@ class Fence:
     """Effect of an instruction that orders accesses before it with accesses after it.
 
     A "memory" fence orders accesses of the thread as other threads observe them. A "proxy" fence orders accesses
-    through the generic proxy with accesses through `proxy` (async, tensormap or alias). It applies to the state space
-    `space`, or to all spaces if that is "". If `address` names an operand, it applies to the range at that address
-    only. A "registers" fence orders register accesses with asynchronous multiplications.
+    through the generic proxy with accesses through `proxy` (async, tensormap or alias). The fence applies to the state
+    space `space`, or to all spaces if `space` is "". If `address` names an operand, the fence applies only to the range
+    at this address. A "registers" fence orders register accesses with asynchronous multiplications.
     """
 
     kind: Literal["memory", "proxy", "registers"]
@@ -102,8 +102,8 @@ class Issue:
     """Effect of an instruction that starts an asynchronous operation.
 
     The emulator's schedule decides when the operation takes effect. `group` is the kind of group that the operation
-    joins. `mbarrier` names the address operand of the mbarrier that counts its completion. Without either, the
-    operation completes at an unspecified time.
+    joins. `mbarrier` names the address operand of the mbarrier that counts its completion. Without `group` and
+    `mbarrier`, the operation completes at an unspecified time.
     """
 
     group: Group | None = None
@@ -139,8 +139,8 @@ class Wait:
 class Arrive:
     """Effect of an instruction that arrives at an mbarrier or changes the mbarrier in another way.
 
-    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` is given, the arrival happens
-    when the thread's earlier operations of this kind of group are complete.
+    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` names a kind of group, the
+    arrival happens when all earlier operations of the thread in groups of this kind are complete.
     """
 
     address: str

@@ -238,7 +238,7 @@ class Form(Displayed):
 
     @cached_property
     def arrives(self) -> bool:
-        """True if the instruction is a barrier of a CTA or cluster, where each warp counts once."""
+        """True if the instruction is a barrier of a CTA or cluster, at which each warp counts once."""
         barrier = self.effect(Barrier)
         return barrier is not None and barrier.level != "warp"
 
@@ -305,7 +305,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Words that people call the instruction by: its name, and later slots that choose an operation."""
+        """Words of the instruction's common name: its name, and later slots that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:

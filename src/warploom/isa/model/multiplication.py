@@ -24,7 +24,7 @@ from warploom.numerics.spec import Rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisterMatrix:
-    """Matrix in the registers of a warp or warpgroup, with containers of 8 bits if `padded`."""
+    """Matrix in the registers of a warp or warpgroup. If `padded`, each element occupies 8 bits."""
 
     registers: Value
     map: FragmentMap
@@ -49,8 +49,8 @@ class SharedMatrix:
     def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
         """Return the offsets of the 8-byte words of the matrix, its swizzle and its base offset.
 
-        `fields` is the descriptor without its start address. The words run along K, or along the rows if the matrix is
-        MN-major.
+        `fields` is the descriptor without its start address. A word contains elements that are adjacent along K, or
+        along the rows if the matrix is MN-major.
 
         Units: bytes from the start address.
         """
@@ -123,9 +123,10 @@ class BlockScales:
 class Multiplication:
     """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
 
-    `unit` and `slots` select the arithmetic of the sum; `model` returns it. If the predicate `keeps` is false, c is
-    taken as zero. `scales` are the scale factors of A and B. `negate_a` and `negate_b` change the signs of the elements
-    of A and B. `satfinite` clamps integer results. `rounding` applies to f64.
+    The sum adds the products of A and B to C. `unit` and `slots` select its arithmetic, which `model` returns. If the
+    predicate `keeps` is false, c is replaced by zero. `scales` are the scale factors of A and B. `negate_a` and
+    `negate_b` change the signs of the elements of A and B. `satfinite` clamps integer results. `rounding` applies to
+    f64.
     """
 
     unit: UnitKind
@@ -187,7 +188,7 @@ class Multiplication:
 
     @cached_property
     def _terms(self) -> tuple[object, ...]:
-        """Return the properties that determine the sum, except the values of the operands."""
+        """Return a key that is equal for multiplications with equal results if their operands are equal."""
         majors = tuple(each.major for each in self.shared)
         operation = self.slots.get("bitOp", "")
         types = tuple(each.element for each in (self.a, self.b, self.d))

@@ -54,7 +54,10 @@ class LayoutInputs:
         return self.descriptor
 
     def descriptor_of_umma(self) -> UmmaDescriptor | None:
-        """Return the decoded descriptor of a `tcgen05.mma` operand, converted from `wgmma`'s, or None."""
+        """Return the decoded descriptor of a `tcgen05.mma` operand, or None if no descriptor was given.
+
+        A descriptor of `wgmma` is converted.
+        """
         found = self.descriptor
         if isinstance(found, int):
             return UmmaDescriptor.decode(found)

@@ -58,7 +58,7 @@ class ConstantConstraint:
     target: str = ""
 
     def examined(self, constant: int, slots: Slots) -> int:
-        """Return the low bits of a constant that are examined, or the constant as a signed 64-bit number."""
+        """Return the examined low bits of a constant. If `bits` is 0, return a signed 64-bit number."""
         bits = _number(self.bits, slots)
         return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 
@@ -113,7 +113,7 @@ class OperandSpec:
 
     @property
     def implied(self) -> bool:
-        """True if the form determines the operand's type and no word of the opcode names it."""
+        """True if the form determines the operand's type and no word of the opcode names the type."""
         return self.constraint.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def type_word(self, slots: Slots) -> str:
@@ -165,7 +165,7 @@ def _number(rule: CountRule, slots: Slots) -> int:
 
 
 def bits_as_unsigned(slots: Slots) -> str:
-    """Return the word of the modifier `type`, with unsigned integers instead of bits, as u32 for b32."""
+    """Return the word of the modifier `type`, but an unsigned type for a type of bits (u32 for b32)."""
     word = slots["type"]
     return f"u{word[1:]}" if word[0] == "b" else word
 
@@ -184,7 +184,8 @@ def inp(
 ) -> OperandSpec:  # fmt: skip
     """Return the specification of a source: a register, a constant, or a vector of `count` registers.
 
-    `values` are the legal constants. None allows every constant, and `()` allows registers only.
+    `values` are the legal constants. None allows every constant, and `()` allows registers only. `OperandSpec` and its
+    constraints explain the other parameters.
     """
     legal, constraint = ConstantConstraint(values, bits), RegisterConstraint(accepts, selector)
     return OperandSpec("register", "read", type, count, when, space, legal, constraint, allows)

@@ -91,14 +91,14 @@ class BulkCopy:
 class TensorCopy:
     """Copy of one box of a tensor, or of one im2col column, between global and shared memory.
 
-    `tensor_map` holds the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
+    `tensor_map` contains the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
     decodes the maps when it executes the copy.
 
     A "load" writes the box to the address `shared`. It subtracts the bytes of the whole box, including elements out of
     bounds, from the pending transactions of the mbarrier. The multicast mask has the same meaning as in `BulkCopy`.
 
-    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines them
-    with those in global memory, in the element type of the map.
+    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines these
+    elements with the elements in global memory, in the element type of the map.
 
     `is_im2col` is the mode of the instruction, which must equal the mode of the map. `offsets` are the positions in the
     filter for an im2col load.

@@ -45,7 +45,7 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a register that is wide enough may hold a value of a type."""
+    """Return True if a register of sufficient width and type `declared` is legal for `type_word`."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
@@ -68,8 +68,8 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     """Return True if a floating-point constant is legal for an operand of a type.
 
     A constant is a number for f32 and f64. `width` is 32 for a constant such as 0f3F800000 and 64 for
-    0d3FF0000000000000, which are also legal for b32 and b64 respectively. It is None for a decimal constant, which has
-    64 bits.
+    0d3FF0000000000000, which are also legal for b32 and b64 respectively. `width` is None for a decimal constant, which
+    has 64 bits.
     """
     return type_word in ("f32", "f64", f"b{width or 64}")
 
@@ -79,8 +79,8 @@ def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
 
     `declared` and `constants` describe the items. One of the two entries of an item is "".
 
-    Integers, floats, `f16x2` and predicates cannot be in one vector with each other, but with bits. Predicates mix only
-    with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
+    A vector cannot mix integers, floats, `f16x2` and predicates, but can mix one of these kinds with bits. Predicates
+    mix only with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_KINDS.get(name, _KINDS.get(name[0], "integer")) for name in items]

@@ -68,15 +68,15 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes of a register, sign- or zero-extended by its type if narrower."""
+        """Write a result to the active lanes. The operand's type selects sign or zero extension."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
 
     def read_fragment(self, value: Value, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup holds in a vector, as unsigned integers.
+        """Return the matrix that each warp or warpgroup has in a vector, as unsigned integers (units).
 
-        `order` determines the order of the integers and their width.
+        `order` determines the order of the units and their width.
 
         Shapes: (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
@@ -88,7 +88,7 @@ class Warps(Protocol):
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Change the matrix that each warpgroup holds in a vector.
+        """Change the matrix that each warpgroup has in a vector.
 
         `change` receives the matrices and writes to them. It returns functions that do the remaining work and are
         independent of each other. They finish before the next access to the registers.
@@ -126,7 +126,7 @@ class Warps(Protocol):
         ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements for each active lane, or for those of `lanes`.
+        """Store consecutive elements for each active lane, or only for the active lanes in `lanes`.
 
         Shapes: `values` is (count, warps, 32).
 
@@ -152,15 +152,18 @@ class Warps(Protocol):
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return a mask of the lanes whose generic address lies in a state space."""
+        """Return a mask of the lanes whose generic address points to a state space."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the shared::cluster, or `generic`, addresses of the same offsets in the CTAs of rank `rank`."""
+        """Return the addresses with the offsets of `addresses` in the shared memory of the CTAs `rank`.
+
+        Arguments and results are generic addresses if `generic`, else shared::cluster addresses.
+        """
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster ranks of the CTAs that own shared::cluster addresses, or `generic` addresses."""
+        """Return the ranks of the CTAs that own shared::cluster (if `generic`, generic) addresses."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
@@ -175,7 +178,7 @@ class Warps(Protocol):
         """Call a device function, by name or through a register."""
 
     def leave(self, whole_kernel: bool) -> None:
-        """Return the active lanes from the function, or end them if `whole_kernel`."""
+        """End the function call of the active lanes, or the active lanes themselves if `whole_kernel`."""
 
     def trap(self, reason: str) -> None:
         """Stop the kernel with an error whose message is `reason`."""
@@ -185,7 +188,7 @@ class Warps(Protocol):
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
         """Reconverge the active lanes with the other lanes of their member mask.
 
-        The lanes must reconverge at this instruction. With `anywhere`, they may wait at different barriers of the warp.
+        The lanes must reconverge at this instruction. With `anywhere`, they may wait at several `bar.warp.sync`.
         """
 
     def gather_warp(self) -> None:
@@ -195,13 +198,14 @@ class Warps(Protocol):
         """
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier. The `mode` "sync" also waits for its completion, and "arrive" does not.
+        """Arrive at a CTA barrier, and with the `mode` "sync" instead of "arrive" wait for its completion.
 
-        `number` is the barrier. `threads` is the number of threads that take part, or None for the whole CTA.
+        `number` is the index of the barrier. `threads` is the number of threads that take part, or None for the whole
+        CTA.
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce its threads' predicates to `result` by popc, and, or or."""
+        """Synchronise at a CTA barrier, and reduce the predicates by `mode` (popc, and, or) to `result`."""
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
@@ -238,9 +242,9 @@ class Warps(Protocol):
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
     ) -> None:
-        """Test whether a phase of an mbarrier is complete, and write the answer to the predicate `result`.
+        """Test whether a phase of an mbarrier is complete, and write the outcome to the predicate `result`.
 
-        `phase` holds state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
+        `phase` contains state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
         succeeds for at least one active lane.
         """
 
@@ -259,22 +263,23 @@ class Warps(Protocol):
         the captured arrays of these warps. The first axis of the arrays is the warp. The action accesses registers and
         memory when it takes effect.
 
-        `channel` is a queue of actions. The actions of a lane on "copy" belong to the groups of its thread, and those
-        on "multiplication" to the groups of its warpgroup. They take effect in order. The actions on "remote" belong to
-        no group and take effect in any order, at the latest when no warp can continue without them.
+        `channel` is a queue of actions. Actions in "copy" belong to the groups of each thread. Actions in
+        "multiplication" belong to the groups of each warpgroup. Actions in these queues take effect in order. Actions
+        in "remote" belong to no group and take effect in any order, at the latest when no warp can continue without
+        them.
         """
 
     def commit(self, channel: str) -> None:
         """Close the open group of asynchronous operations.
 
-        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for those of the
+        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for the groups of the
         warpgroup.
         """
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
         """Complete all groups of asynchronous operations except the `pending` newest groups.
 
-        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for those of the
+        `channel` is "copy" or "bulk" for the groups of each active lane, or "multiplication" for the groups of the
         warpgroup. With `read_only`, only the reads of the operations need to be complete.
         """
 
@@ -307,7 +312,7 @@ class Warps(Protocol):
         ...
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return the results of `work` for all items, in order. The worker pool shares the items."""
+        """Return the results of `work` for all items, in order. Workers process the items in parallel."""
         ...
 
     def pool(self) -> Any:
