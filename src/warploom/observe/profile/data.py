@@ -41,9 +41,8 @@ class Tile:
 class Profile:
     """Profile of a launch: executions and access costs of each instruction, and the launch parameters.
 
-    `rows` is a structured array of dtype `ROW` with one element for each instruction in `program.steps`.
-
-    Units: `dynamic_shared` and `total_shared` are bytes of one CTA.
+    `rows` is a structured array of dtype `ROW` with one element for each instruction in `program.steps`. Units:
+    `dynamic_shared` and `total_shared` are bytes of one CTA.
     """
 
     program: Program

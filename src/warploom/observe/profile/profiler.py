@@ -206,9 +206,8 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
     Return three arrays: the number of wavefronts without bank conflicts, which is one for each phase; the actual number
     of wavefronts; and the largest number of wavefronts in one phase.
 
-    Shapes: index and lanes (warps, 32); the results (warps,).
-
-    Units: `index` and `size`, the bytes that one lane accesses, in bytes; bank 0 is at index 0.
+    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
+    accesses, in bytes; bank 0 is at index 0.
     """
     words = max(1, size // WORD)
     warps, phases = len(index), words
@@ -228,9 +227,8 @@ def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]
     Return three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
     and the number of lines.
 
-    Shapes: index and lanes (warps, 32); the results (warps,).
-
-    Units: `index` and `size`, the bytes that one lane accesses, in bytes; a sector begins at index 0.
+    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
+    accesses, in bytes; a sector begins at index 0.
     """
     bytes_asked = _distinct(index, lanes, size) * size
     touched = _distinct(index, lanes, SECTOR)

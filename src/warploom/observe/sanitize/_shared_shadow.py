@@ -286,9 +286,7 @@ def read_rows(
 
     Copy i reads sizes[i] contiguous bytes at starts[i], as an operation of time clocks[i].
 
-    Shapes: warps to sizes and clocks (copies,).
-
-    Units: `starts` and `sizes` in bytes, multiples of 16.
+    Shapes: warps to sizes and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
     """
     found = 0
     for i in range(len(warps)):
@@ -369,9 +367,8 @@ def read_tiles(
 
     The matrix of warpgroup g has 16-byte chunks at the addresses starts[g] + chunks[k], which are then swizzled. If a
     matrix leaves the shared-memory window [low, high), the result is -1 - g. `origins` are the byte offsets of the
-    windows of the CTAs in shared memory.
-
-    Shapes: groups (warpgroups, 4), the warps; origins, starts and clocks (warpgroups,).
+    windows of the CTAs in shared memory. Shapes: groups (warpgroups, 4), the warps; origins, starts and clocks
+    (warpgroups,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

@@ -138,9 +138,7 @@ class GlobalCopies:
 
         The arguments of the function are the index of the row, and the warp and the program counter of the last write
         there. If that write is a pending copy, the bytes that the pending copy stores are compared instead of memory.
-        `of` is the copy of each row.
-
-        Shapes: of, starts and sizes (rows,).
+        `of` is the copy of each row. Shapes: of, starts and sizes (rows,).
         """
         cta_of = self.context.topology.cta_of
 

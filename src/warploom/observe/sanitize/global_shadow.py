@@ -147,7 +147,7 @@ class GlobalShadow:
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Store a read of an unwritten buffer by a copy. Record the read when the kernel first writes the buffer.
+        """Store a copy's read of an unwritten buffer. Record the read when the kernel writes the buffer.
 
         `head` is the record of the read (see `heads`). `rows` returns the starts and sizes of the byte ranges that the
         copy reads. A later read with the same key replaces the read.

@@ -18,10 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA.
-
-    `agent` and `clock` are the warp and the time of the access, or the mbarrier and the phase that complete the access.
-    """
+    """Last access of a warp to another CTA: the agent and the time, or the completing mbarrier and phase."""
 
     agent: int
     clock: int
@@ -30,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Accesses to the shared memory of each resident CTA from other CTAs, compared with the CTA's lifetime."""
+    """Accesses to the shared memory of each resident CTA by other CTAs, compared with its lifetime."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -56,9 +53,8 @@ class Lifetimes:
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
         """Record operations of lanes on mbarriers of other CTAs, which must not exit before the operations.
 
-        `objects` are the mbarriers of the lanes, and phase[k] is the number of complete phases of mbarrier k.
-
-        Shapes: index, lanes and objects (warps, 32); phase (mbarriers,).
+        `objects` are the mbarriers of the lanes, and phase[k] is the number of complete phases of mbarrier k. Shapes:
+        index, lanes and objects (warps, 32); phase (mbarriers,).
         """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)

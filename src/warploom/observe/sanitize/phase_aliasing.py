@@ -50,9 +50,8 @@ class MbarrierState(NamedTuple):
 
     `complete` is the number of complete phases, `start` the value of `complete` at the initialisation, and `site` the
     program counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp
-    of the cluster: the phase that the test expected, the tick of the warp, and the program counter.
-
-    Shapes: complete, start and site (mbarriers,); seen_phase, seen_tick and seen_site (mbarriers, warps of a cluster).
+    of the cluster: the phase that the test expected, the tick of the warp, and the program counter. Shapes: complete,
+    start and site (mbarriers,); seen_phase, seen_tick and seen_site (mbarriers, warps of a cluster).
     """
 
     complete: Array
@@ -119,15 +118,12 @@ class PhaseAliasing:
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Release the clock of each warp to the CTA barrier at which the warp arrives.
-
-        A key is `cta * BARRIERS + barrier`. Shapes: both (warps,).
-        """
+        """Release the clock of each warp to the CTA barrier `cta * BARRIERS + barrier`, its key."""
         lanes = np.ones((len(warps), 1), np.bool_)
         _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Join the clock of each complete CTA barrier, keys[i], into the clock of warps[i], which waited there."""
+        """Join the clock of the complete CTA barrier keys[i] into the clock of warps[i], which waited there."""
         self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
@@ -252,9 +248,7 @@ def _join(V: Array, target: int, source: int) -> None:
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
     """Release the clock of each warp to the barriers `found` of its lanes (-1: none).
 
-    The rows of the barriers begin at `first`.
-
-    Shapes: found and lanes (warps, lanes).
+    The rows of the barriers begin at `first`. Shapes: found and lanes (warps, lanes).
     """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)

@@ -141,9 +141,8 @@ class SharedShadow:
     ) -> None:
         """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
 
-        Phase phases[i] of the mbarrier objects[i] completes the stores of warps[i].
-
-        Shapes: index and lanes (warps, 32); objects and phases (warps,).
+        Phase phases[i] of the mbarrier objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps,
+        32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
         near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
@@ -199,9 +198,8 @@ class SharedShadow:
         """Record reads of matrices in shared memory by warpgroup multiplications. Report conflicts.
 
         `starts` are the shared addresses of the matrices, and `chunks` the offsets of the 16-byte chunks in a matrix.
-        `clocks` are the numbers of the wgmma groups of the multiplications.
-
-        Shapes: groups (warpgroups, 4), the warps; starts and clocks (warpgroups,).
+        `clocks` are the numbers of the wgmma groups of the multiplications. Shapes: groups (warpgroups, 4), the warps;
+        starts and clocks (warpgroups,).
         """
         shared = self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride

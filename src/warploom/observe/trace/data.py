@@ -73,10 +73,9 @@ class TraceData:
     `events` is a structured array of dtype `EVENT`. `arrows` are pairs of positions in `events`. An arrow leads from an
     arrival or a copy to the wait that the arrival or copy ends, from an issue to the issued operation, or from a copy
     or a multiplication to the wait that covers its group. `total` is the number of events of the run. If `total`
-    exceeds the limit, `events` has only the first events.
-
-    Units: steps of the emulator. In one step, the emulator executes one instruction for all warps that have reached it.
-    An asynchronous operation that takes effect between two instructions is a step as well.
+    exceeds the limit, `events` has only the first events. Units: steps of the emulator. In one step, the emulator
+    executes one instruction for all warps that have reached it. An asynchronous operation that takes effect between two
+    instructions is a step as well.
     """
 
     kernel: str

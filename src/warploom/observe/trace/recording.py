@@ -70,10 +70,10 @@ class Recording:
     """Table of events, recorded CTAs, and the clock of a trace.
 
     `cta_of_cta` and `cta_of_warp` map each resident CTA and warp to the position of its CTA in `Trace.ctas`, -1 if the
-    CTA is not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
-    instructions, and asynchronous operations that take effect between basic blocks. `base` is the first step of the
-    executing basic block, or, between blocks, the next step. `pc` is the executing instruction, and `first` the first
-    instruction of its basic block.
+    CTA is not recorded. `recorded` marks the recorded warps. The clock counts the steps of recorded CTAs. A step
+    is an instruction, or an asynchronous operation that takes effect between basic blocks. `base` is the first step of
+    the executing basic block, or, between blocks, the next step. `pc` is the executing instruction, and `first` the
+    first instruction of its basic block.
     """
 
     launch: Launch

@@ -148,7 +148,7 @@ class Spans:
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add events of warp splits that do not interrupt their runs. Return the events.
+        """Add events that do not interrupt the runs of warp splits. Return the events.
 
         The events last one step, unless the column `end` is given.
         """

@@ -33,8 +33,8 @@ class Track:
 class Tracks:
     """Track, drawn range and name of every event of a trace.
 
-    Events are numbered from 1. `of[k]` is the number of the track of event k, and `kinds[k]` its kind. `columns` maps
-    the names of the columns of `EVENT` to lists.
+    `of[k]` is the number of the track of event k, and `kinds[k]` the kind of the event. Tracks are numbered from 1.
+    `columns` maps the names of the columns of `EVENT` to lists.
     """
 
     def __init__(self, trace: TraceData) -> None:
