@@ -41,9 +41,9 @@ _MOST_GROUPS = 9
 class _State:
     """State before an instruction, merged over all paths that lead there.
 
-    Sets are the bits of integers, because a body may have thousands of multiplications. `in_flight[n]` holds the
-    multiplications that may be in flight, where n is the least number of groups committed since their issue. `written`
-    holds the registers written since the last fence. `fenced` is False if some path has no fence.
+    A set is an integer with a bit for each member, because a body may have thousands of multiplications.
+    `in_flight[n]` has the multiplications that may be in flight, where n is the least number of groups committed since
+    their issue. `written` has the registers written since the last fence. `fenced` is False if some path has no fence.
     """
 
     in_flight: tuple[int, ...]
@@ -51,7 +51,7 @@ class _State:
     fenced: bool
 
     def merged(self, other: _State) -> _State:
-        """Return the state at the place where this path and another one meet."""
+        """Return the state at an instruction that two paths reach, one in this state and one in `other`."""
         younger, in_flight = 0, list[int]()
         for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
             in_flight.append((mine | theirs) & ~younger)
@@ -290,7 +290,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it, and all that use it, as bits."""
+    """Return, for each register, the multiplications that accumulate in it and all users of it, as bits."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):

@@ -19,7 +19,7 @@ _REFUSED_BASES: dict[tuple[Form, str], Widths] = {}
 
 
 def refused_bases(form: Form, operand: str, slots: Slots, target: int) -> Collection[int]:
-    """Return the widths in bits of registers that ptxas refuses as the base of an operand's address."""
+    """Return the widths in bits of registers that ptxas refuses as the base of an address operand."""
     found = _REFUSED_BASES.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
