@@ -57,10 +57,7 @@ class SharedArrays(NamedTuple):
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for each warp whose 32 lanes all take part and have the same index.
-
-    Shapes: index and mask (warps, 32); result (warps,).
-    """
+    """Return True for each warp whose 32 lanes all take part with one index. Shapes: (warps, 32)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):

@@ -166,8 +166,5 @@ class GlobalCopies:
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return the value of an operand array of the request for some of the issued copies.
-
-    Shapes: copies and result (copies,).
-    """
+    """Return an operand of the request, with a value in each lane, for some copies. Shapes: (copies,)."""
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

@@ -100,10 +100,7 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts.
-
-        Shapes: index and lanes (warps, 32); values (elements, warps, 32).
-        """
+        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts."""
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]

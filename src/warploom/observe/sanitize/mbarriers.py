@@ -45,10 +45,7 @@ class Mbarriers:
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add an object for each word at which a lane initialises an mbarrier.
-
-        Shapes: words, warps and lanes (words,).
-        """
+        """Add an object for each word that lanes initialise. Shapes: words, warps and lanes (words,)."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -137,7 +134,7 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests for parities that mistake a phase for another. Shapes: index to parity (warps, 32)."""
+        """Report tests by parity that may mistake a phase for another. Shapes: index to parity (warps, 32)."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
@@ -197,10 +194,7 @@ class Mbarriers:
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals that may count in the previous phase.
-
-        Nothing shows the arriving warp that the previous phase is complete.
-        """
+        """Report arrivals that may count in the previous phase: no wait shows that this phase is complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -220,10 +214,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies whose mbarrier is not initialised.
-
-        `words` are byte offsets, and `found` the objects there. Shapes: words to lanes (copies,).
-        """
+        """Report bulk copies without an initialised mbarrier. `words` are byte offsets. Shapes: (copies,)."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
@@ -245,7 +236,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk writes that overwrite valid mbarriers. Shapes: starts to lanes (writes,). Units: bytes."""
+        """Report bulk writes that overwrite mbarriers. Shapes: starts to lanes (writes,). Units: bytes."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words

@@ -156,10 +156,7 @@ class PhaseAliasing:
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that each warpgroup commits its wgmma group with the given number.
-
-        Shapes: groups (warpgroups, 4), the warps of each warpgroup; number (warpgroups,).
-        """
+        """Record that the four warps groups[i] commit wgmma group number[i]. Shapes: groups (warpgroups, 4)."""
         for warps in groups.T:
             self._ends[warps, number % GROUPS] = self._tick[warps]
             self._tick[warps] += 1
@@ -186,7 +183,7 @@ class PhaseAliasing:
         self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of mbarriers for parities. Return the tests that mistake a phase for another phase.
+        """Record tests of mbarriers by parity. Return the tests that mistake a phase for another phase.
 
         Shapes: found, lanes and parity (warps, 32).
         """
@@ -214,10 +211,10 @@ class PhaseAliasing:
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
-        """Complete the open phases of mbarriers. Return the waits for the phase before that may come too late.
+        """Complete the open phases of mbarriers. Return the waits that may come too late.
 
-        Such a wait may test the mbarrier only after this completion. `objects` lists an mbarrier once for each phase
-        that it completes.
+        Such a wait is for the phase before, and may test the mbarrier only after this completion. `objects` lists an
+        mbarrier once for each phase that it completes.
         """
         topology = self.topology
         wrong = _complete(
@@ -267,7 +264,7 @@ def _look(
     V: Array, tick: Array, place: Array, column: Array, s: MbarrierState, warps: Array, found: Array, lanes: Array,
     asked: Array, pc: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record tests of mbarriers for parities. Return the number of tests that mistake a phase for another.
+    """Record tests of mbarriers by parity. Return the number of tests that mistake a phase for another.
 
     The first of these tests are stored in `out`.
     """

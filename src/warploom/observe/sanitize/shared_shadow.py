@@ -122,10 +122,7 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
-
-        The arguments are those of `read`. `values` are the stored values, None if they are unknown.
-        """
+        """Record writes of lanes, and report conflicts, as `read` does. `values` are None if unknown."""
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)

@@ -118,10 +118,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers by `cp.async.mbarrier.arrive`.
-
-        Such an arrival happens after the earlier thread copies of its lane. Operand `address` has the mbarriers.
-        """
+        """Record `cp.async.mbarrier.arrive`: arrivals that follow the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -224,10 +221,7 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier whose phase completes each copy, -1 for none.
-
-        For a multicast copy, this is the mbarrier of the first destination CTA. `target` has the destination addresses.
-        """
+        """Return the mbarrier that completes each copy (at a multicast, in the first CTA); -1 for none."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
