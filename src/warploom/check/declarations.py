@@ -96,7 +96,7 @@ def _bits(declared: Variable) -> int:
 
 
 def as_declared(declared: Variable) -> Variable:
-    """Return a variable in the form in which instructions are checked against it.
+    """Return the variable that checks of instructions use in place of a declared variable.
 
     A register of an unknown type becomes a register of untyped bits, so that its uses give no further diagnostics.
     """

@@ -96,9 +96,9 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the names of operands that are legal as items of one vector.
+        """Return the names of the operands that are parts of one vector which is legal as a whole.
 
-        The registers of such a vector have one common type, which is legal for each of the operands.
+        The registers of such a vector have one common type, which is legal for each operand in the vector.
         """
         found: set[str] = set()
         for pattern in match.form.syntax.operands:

@@ -79,7 +79,7 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of the metadata of a sparse A."""
+    """Return the legal items in the metadata operand of a sparse multiplication."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
@@ -256,10 +256,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of matrices that are loaded from shared memory."""
+    """Return the legal items in the vector of an instruction that loads matrices from shared memory."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of matrices that are stored to shared memory."""
+    """Return the legal items in the vector of an instruction that stores matrices to shared memory."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})
