@@ -138,7 +138,7 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return the watched registers that an instruction mentions, or None if it mentions none.
+        """Return the watched registers that an instruction mentions, or None if the instruction mentions none.
 
         `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
         earlier version of the text.
@@ -165,7 +165,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the states before all relevant instructions that control flow can reach."""
+        """Return the state before each relevant instruction that control flow can reach, by its index."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -212,7 +212,7 @@ class _Analysis:
     # Findings -------------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield every diagnostic once."""
+        """Yield the diagnostics for the body, each only once."""
         reported = 0
         for index, state in self._states().items():
             if index in self.numbers:
@@ -282,7 +282,7 @@ def _register_names(bound: BoundOperand | None) -> frozenset[str]:
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the uses of all multiplications. Return `earlier` if no multiplication changed."""
+    """Return the `Uses` of all multiplications, or `earlier` itself if no multiplication has changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)

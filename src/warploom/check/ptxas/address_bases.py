@@ -47,7 +47,7 @@ def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
     """Return the refused widths: narrow registers for loads into a cluster.
 
-    From target 120 on, ptxas implements these loads in software.
+    ptxas refuses them from target 120 on, where it implements these loads in software.
     """
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 

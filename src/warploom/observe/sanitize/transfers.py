@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Asynchronous copies and stores, the mbarriers that complete them, and the tensor maps of copies.
 
-Copies read tensor maps through a separate proxy. A kernel that changes a tensor map needs fences of this proxy.
+Copies read tensor maps through a separate proxy. A kernel that writes a tensor map needs fences for this proxy.
 """
 
 from collections.abc import Callable
