@@ -1,25 +1,25 @@
 # pyright: reportUnknownMemberType=false
 """Vector clocks, which hold the accesses that happen before the next access of each warp.
 
-A vector clock has one component for each agent. An agent performs accesses one after another. There are three
-sorts of agents. The first is a warp. The second is one of four classes of asynchronous operations of a warp: thread
-copies, warpgroup multiplications, reads by bulk copies, and complete bulk copies. The third is an mbarrier; its time is
-its number of complete phases. Component a of the clock of warp w is the latest time at which an access of agent a
-happens before the next access of w. To release is to join the clock of a warp into the clock of a
+A vector clock has one component for each agent. An agent performs accesses one after another. There are three sorts of
+agents. The first is a warp. The second is one of four classes of asynchronous operations of a warp: thread copies,
+warpgroup multiplications, reads by bulk copies, and complete bulk copies. The third is an mbarrier; its time is its
+number of complete phases. Component a of the clock of warp w is the latest time at which an access of agent a happens
+before the next access of w. To release is to join the clock of a warp into the clock of a
 barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
 maximum of each component.
 
 `vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
 
-    KNOWN   all accesses of the agent up to this time happen before
-    FENCED  all accesses of the agent up to this time happen before a proxy fence
+    KNOWN   all accesses of the agent up to this time happen before the next access
+    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
     SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
     SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
     MASK    lanes of the agent, as bits
 
 In the clock of warp w, the components of w itself and of its asynchronous operations have another sense. KNOWN of w is
-the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the last time at which an
-operation is complete for the lane that issued it. Row `total + w`, after the rows of all `total` warps, is the clock of
+the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which
+each lane knows that the operations it issued are complete. Row `total + w`, after the rows of all `total` warps, is the clock of
 the lanes `few[w]` (as bits), which have acquired more than the other lanes of warp w.
 
 A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
@@ -145,7 +145,7 @@ class Clocks:
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Join the clock of some lanes of each warp into the clock at a row, the warp's entry of `rows`.
+        """Join the clock of the lanes lanes[i] of warps[i] into the clock at rows[i] for every i.
 
         `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes take part. A warp whose row is
         NOWHERE is skipped. Shapes: all (warps,).
@@ -153,7 +153,7 @@ class Clocks:
         _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Join the clock at a row, each warp's entry of `rows`, into the clock of some lanes of the warp.
+        """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
         The arguments are those of `release`.
         """
