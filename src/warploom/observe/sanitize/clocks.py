@@ -5,9 +5,9 @@ A vector clock has one component for each agent. An agent performs accesses one 
 agents. The first is a warp. The second is one of four classes of asynchronous operations of a warp: thread copies,
 warpgroup multiplications, reads by bulk copies, and complete bulk copies. The third is an mbarrier; its time is its
 number of complete phases. Component a of the clock of warp w is the latest time at which an access of agent a happens
-before the next access of w. To release is to join the clock of a warp into the clock of a
-barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
-maximum of each component.
+before the next access of w. To release is to join the clock of a warp into the clock of a barrier, an mbarrier or a
+memory location. To acquire is to join such a clock into the clock of a warp. A join takes the maximum of each
+component.
 
 `vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
 
@@ -18,9 +18,9 @@ maximum of each component.
     MASK    lanes of the agent, as bits
 
 In the clock of warp w, the components of w itself and of its asynchronous operations have another sense. KNOWN of w is
-the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which
-each lane knows that the operations it issued are complete. Row `total + w`, after the rows of all `total` warps, is the clock of
-the lanes `few[w]` (as bits), which have acquired more than the other lanes of warp w.
+the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which each
+lane knows that the operations it issued are complete. Row `total + w`, after the rows of all `total` warps, is the
+clock of the lanes `few[w]` (as bits), which have acquired more than the other lanes of warp w.
 
 A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
 a 4-byte granule. `kind` is GENERIC or one of the constants beside it. Three lane numbers are special. MANY stands for
