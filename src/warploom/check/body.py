@@ -26,7 +26,7 @@ Mentioned = tuple[dict[Register, int], frozenset[Register]]
 
 @dataclass(slots=True)
 class Step:
-    """Instruction of a body, and the scope of its names."""
+    """Instruction of a body, and the scope in which its names are declared."""
 
     instruction: Instruction
     names: Names
@@ -44,7 +44,7 @@ class Uses(NamedTuple):
     """Registers of all asynchronous multiplications of a body.
 
     `bits` numbers the registers. `users` maps each register to two sets of multiplications, as the bits of integers:
-    those that accumulate in the register, and all that use it.
+    multiplications that accumulate in the register, and all that use it.
     """
 
     used: list[UsedRegisters]
@@ -54,12 +54,12 @@ class Uses(NamedTuple):
 
 @dataclass(slots=True)
 class FlowResults:
-    """Results on single instructions from checks that follow the control flow.
+    """Results for single instructions from checks that follow the control flow.
 
-    The check of the next version of a body can reuse them while all names keep their declarations. The keys are
-    identities of instructions. `used` and `uses` describe asynchronous multiplications. `mentions` describes the other
-    instructions: the registers in `watched` that each of them mentions. `watched_names` are the names of these
-    registers.
+    The check of the next version of a body can reuse the results while all names keep their declarations. `used` has
+    the registers of each asynchronous multiplication by the identity (`id`) of the instruction, and `uses` those of all
+    multiplications. `watched` are the registers whose mentions are stored, and `watched_names` their names. `mentions`
+    has the watched registers that each other instruction mentions, by the identity of the instruction.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
@@ -74,7 +74,7 @@ class Body:
     """Instructions of a function in order.
 
     `labels` maps the identity of a label to the index of the instruction after it. Checks that follow the control flow
-    store their results on instructions in `results`, and reuse those of an earlier version of the body in `earlier`.
+    store their results in `results`, and reuse the results for an earlier version of the body in `earlier`.
     """
 
     function: Function
@@ -102,12 +102,12 @@ class Body:
         return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
 
     def bound(self, index: int) -> tuple[Match, dict[str, BoundOperand]] | None:
-        """Return the first match of an instruction that takes its operands, and the operands by name."""
+        """Return the first match whose syntax fits the operands, and the operands by name; None if none fits."""
         instruction = self.steps[index].instruction
         return _bound(instruction.opcode, instruction.operands)
 
     def written(self, index: int) -> list[Operand]:
-        """Return the operands that an instruction writes, or the written items of pairs and vectors."""
+        """Return the operands that an instruction writes; of a pair or vector, return the written items."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
         # Names and numbers do not decide which operands are written.
@@ -181,7 +181,7 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
-    """Return item `item` of a pair or vector; the whole operand for -1."""
+    """Return item `item` of a pair or vector, or the whole operand if `item` is -1."""
     match operand:
         case Pair(first, second) if item >= 0:
             return second if item else first

@@ -1,4 +1,4 @@
-"""Calls and indirect branches: the names in their operands, and arguments compared with parameters.
+"""Checks of calls and indirect branches: names in operands, and arguments against parameters.
 
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
@@ -92,7 +92,7 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 def _wrong_arguments(
     match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
-    """Yield the problems of the results of a call (access "write") or of its arguments ("read")."""
+    """Yield the problems of the results of a call (`access` "write") or of its arguments ("read")."""
     form = match.form
     name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
@@ -111,7 +111,7 @@ def _wrong_arguments(
 
 
 def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
-    """Describe an illegal argument, and a legal one. Return None if the argument is legal."""
+    """Return the fault of an illegal argument and the expected argument; None for a legal argument."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)
@@ -145,6 +145,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the bytes of an array parameter (0 for a scalar), and its alignment in bytes."""
+    """Return the size of an array parameter (0 for a scalar) and its alignment, both in bytes."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

@@ -21,7 +21,7 @@ _FORMS = _CALLS | frozenset(
 
 @dataclass(slots=True)
 class FunctionUse:
-    """CTA groups that a function uses, each with its first instruction, and the names of the callees."""
+    """CTA groups that a function uses, each with the first instruction that uses it, and callees."""
 
     groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     callees: set[str] = field(default_factory=set[str])

@@ -96,7 +96,7 @@ def _bits(declared: Variable) -> int:
 
 
 def as_declared(declared: Variable) -> Variable:
-    """Return a variable in the form in which instructions are checked against it.
+    """Return the variable that checks of instructions use in place of a declared variable.
 
     A register of an unknown type becomes a register of untyped bits, so that its uses give no further diagnostics.
     """
@@ -198,7 +198,7 @@ def _faults(declared: Variable, names: Names) -> Iterator[str]:
 
 
 def _shape_faults(value: Initializer, extents: Sequence[int]) -> Iterator[str]:
-    """Yield the faults in the nesting of braces, which must follow the dimensions of the variable."""
+    """Yield the faults of braces whose nesting does not match the dimensions of the variable."""
     if not extents:
         if isinstance(value, tuple):
             yield "has an initial value in more braces than it has dimensions"
@@ -237,7 +237,8 @@ def _leaves(value: Initializer | None) -> Iterator[Initializer]:
 class _Rule:
     """Rule of a directive that takes integers.
 
-    It states how many integers are legal, their least value, and the first target and PTX version of the directive.
+    The rule states the legal numbers of arguments, the least value of an argument, and the first target and the first
+    PTX version that support the directive.
     """
 
     counts: range
@@ -351,7 +352,7 @@ def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagn
 
 
 def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a function that is declared before.
+    """Yield the diagnostics for a function that an earlier declaration declares too.
 
     Errors: function/prototype, function/linkage
     """

@@ -1,9 +1,9 @@
 """Incremental check: after an edit, only code that may have other diagnostics is checked again.
 
 The diagnostics for a body depend on its text, the target, the PTX version, and the declarations outside of the body
-that its names refer to. They are stored with these declarations. The diagnostics for one instruction depend on the
-instruction and on what its names refer to. They are reused in a changed body if all declarations in the body are the
-same.
+that its names refer to. The diagnostics are stored with these declarations. The diagnostics for one instruction depend
+on the instruction and on the declarations that its names refer to. They are reused in a changed body if no declaration
+in the body has changed.
 """
 
 import operator
@@ -39,12 +39,12 @@ class _Results:
     """Results for the body of a function.
 
     `found` and `use` are the results for the whole body. They depend on `context` and on `outside`, the objects outside
-    of the body that its `words` refer to. `suggested` holds the similar names that were searched for undeclared names.
+    of the body that `words`, the names in the body, refer to. `suggested` maps undeclared names to similar names.
 
-    The results for instructions are kept by the identity of the instruction. `correct` are the instructions without
-    diagnostics. `instruction_findings` holds the diagnostics for each of the others and its offset in the text. `flow`
-    are the results of checks that follow the control flow. All of these depend on `outside` and on the `declarations`
-    of the body.
+    The keys of results for instructions are the identities (`id`) of instructions. `correct` has the instructions
+    without diagnostics. `instruction_findings` has the offset in the text and the diagnostics of each other
+    instruction. `flow` has the results of checks that follow the control flow. All results for instructions depend on
+    `outside` and on the `declarations` of the body.
     """
 
     function: Function
@@ -63,7 +63,7 @@ class _Results:
 
 
 class IncrementalChecker:
-    """Checker of successive versions of one text. Each report equals that of `check`."""
+    """Checker of successive versions of one text. A report equals the report of `check` on that version."""
 
     def __init__(self, name: str = "<ptx>") -> None:
         self.name = name
@@ -103,7 +103,7 @@ class IncrementalChecker:
 
 
 class _ReusingChecker(ModuleChecker):
-    """Checker of a module that reuses results for an earlier version, and stores its own in `results`."""
+    """Checker of a module that reuses results for an earlier version, and stores new ones in `results`."""
 
     def __init__(
         self, module: Module, instructions: InstructionChecker, before: Mapping[int, _Results],
@@ -118,7 +118,7 @@ class _ReusingChecker(ModuleChecker):
         self._new: list[Instruction] = []
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check a body, or reuse its earlier results if it is the same and its context is the same."""
+        """Check a body, or reuse its earlier results if neither the body nor its context has changed."""
         known = self._before.get(id(function))
         earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
@@ -184,7 +184,7 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _outside(self, words: frozenset[str], parameters: Mapping[str, object]) -> dict[str, object]:
-        """Return the objects outside of a body that some words refer to."""
+        """Return the objects outside of a body that the names `words` in the body refer to."""
         names = self.names
         found: dict[str, object] = {word: names.variables[word] for word in words & names.variables.keys()}
         for word in words & self.functions.keys():
@@ -198,8 +198,8 @@ class _ReusingChecker(ModuleChecker):
     def _context(self, found: Iterable[Diagnostic], function: Function, searched: int) -> dict[str, object]:
         """Return the context on which the diagnostics for a body depend.
 
-        The diagnostic for an undeclared name depends on the visible names, and on the similar names that were
-        `searched` for before. Other messages contain line numbers, which depend on the first line of the function.
+        The diagnostic for an undeclared name depends on the visible names, and on the first `searched` similar names
+        that were found in the module. Some messages contain line numbers, which depend on the function's first line.
         """
         context: dict[str, object] = {}
         for each in found:

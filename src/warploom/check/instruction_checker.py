@@ -26,8 +26,8 @@ _REASONS = 3  # most tolerances that apply to one instruction
 class InstructionChecker:
     """Checker of the instructions of any number of modules, for one target and PTX version.
 
-    The checker remembers a correct instruction by its opcode and the shapes of its operands. Two operands have the same
-    shape if no rule distinguishes them.
+    The shape of an operand has the properties that rules distinguish. The checker stores the opcode and the operand
+    shapes of each correct instruction, and does not check another instruction with the same opcode and shapes.
     """
 
     def __init__(self, target: Target, ptx: Version) -> None:
@@ -38,14 +38,14 @@ class InstructionChecker:
 
     @property
     def known_correct(self) -> int:
-        """Number of remembered correct instructions."""
+        """Number of correct instructions that differ in opcode or operand shapes."""
         return len(self._correct)
 
     def check(self, instruction: ptx.Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
         """Return the problems of an instruction, except for those of its guard.
 
-        `shapes` caches the shapes of operands by identity, for all instructions of one scope. A module holds equal
-        operands only once.
+        `shapes` maps the identity (`id`) of an operand to the number of its shape, for all instructions of one scope.
+        Equal operands of a module are one object.
         """
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
         if None in numbers:
@@ -66,7 +66,7 @@ class InstructionChecker:
         return number
 
     def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
-        """Return the problem of the predicate that guards an instruction, or None for a legal one."""
+        """Return the problem of an illegal guard, or None for a legal guard."""
         found = names.find(guard.name)
         if isinstance(found, ptx.Variable) and found.space == "reg" and found.type == "pred":
             return None
@@ -112,7 +112,7 @@ class InstructionChecker:
         checker = OperandChecker(names, self.target, self.ptx)
 
         def misfits(match: Match) -> int:
-            """Return a number that is larger the worse the operands of the instruction fit a match."""
+            """Return a number that is larger if the operands of the instruction fit a match worse."""
             stage, problems, _ = self._verdict(match, instruction, checker)
             return stage << 16 | len(problems)
 
@@ -121,7 +121,7 @@ class InstructionChecker:
     def with_hint(
         self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Add a hint to problems if the change of one word of the opcode makes the operands legal."""
+        """Return `problems`, with a hint if another word in the opcode makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -148,7 +148,8 @@ class InstructionChecker:
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
         """Return the warnings for an instruction that violates the manual but that ptxas accepts.
 
-        They are the fewest tolerances that together explain the instruction. The list is empty if ptxas refuses it.
+        Each warning names a tolerance. The result has the fewest tolerances that together explain the instruction, and
+        none if ptxas refuses the instruction.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
@@ -166,10 +167,10 @@ class InstructionChecker:
     def _verdict(
         self, match: Match, instruction: ptx.Instruction, checker: OperandChecker
     ) -> tuple[int, list[Problem], Match]:
-        """Return how badly an instruction fits a match (a stage), the problems, and the match.
+        """Return the stage at which an instruction fails to fit a match, the problems, and the match.
 
-        The stage is 0 if the instruction is legal, 1 if the target or PTX version lacks it, 2 if operands are wrong, 3
-        if operands do not fit the syntax, and 4 if their number does not.
+        The stage is 0 if the instruction is legal, 1 if the target or PTX version lacks the instruction, 2 if operands
+        are wrong, 3 if operands do not fit the syntax, and 4 if the number of operands is wrong.
         """
         bound = place_operands(match, instruction.operands, checker.extensions(match))
         lack = self._lack(match, instruction)
@@ -192,7 +193,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
-        """Return the problem of an opcode that PTX removed, if the change of one word makes it available."""
+        """Return the problem of an opcode that a PTX version removed, if changing one word makes it legal."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -211,7 +212,7 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for some operands, or an empty list if an operand is absent or optional."""
+    """Return the requirements for the operands `names`; empty if the Form lacks one or one is optional."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -226,7 +227,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[ptx.Operand, ...]
 ) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the instructions that ptxas may read instead, with the tolerances and the matches."""
+    """Return instructions as which ptxas may read an opcode, each with tolerances and a matching Form."""
     instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
@@ -237,7 +238,7 @@ def _readings(
 
 
 def _combined(instruction: ptx.Instruction) -> Iterator[tuple[ptx.Instruction, tuple[Tolerance, ...]]]:
-    """Yield an instruction unchanged, then as rewritten by one tolerance, by two, and by three."""
+    """Yield an instruction unchanged, then its rewritings by one, two and three tolerances."""
     level: list[tuple[ptx.Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
     for count in range(_REASONS + 1):
         yield from ((reading, reasons) for reading, reasons, _ in level)

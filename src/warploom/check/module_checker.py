@@ -21,7 +21,7 @@ TABLES = (".branchtargets", ".callprototype", ".calltargets")
 class ModuleChecker:
     """Checker of one module. `diagnostics` holds all diagnostics so far.
 
-    `correct` holds the identities of instructions that are known to be correct and need no check.
+    `correct` holds the identities (`id`) of instructions that need no check, because an earlier check found no problem.
     """
 
     def __init__(self, module: Module, target: Target, ptx: Version) -> None:
@@ -178,7 +178,7 @@ class ModuleChecker:
     ) -> Sequence[Diagnostic]:
         """Check an instruction, add it to the body, and return the diagnostics for it.
 
-        `shapes` caches the shapes of operands by identity, for all instructions of one scope.
+        `shapes` is that of `InstructionChecker.check`.
         """
         body.steps.append(Step(instruction, names))
         problems = self.instructions.check(instruction, names, shapes)

@@ -30,8 +30,8 @@ Referent = Variable | Part | Function | Label | SpecialRegister | None
 class Names(Scope[Variable, Variable, Label]):
     """Scope: the names that are declared between two braces, or at module level.
 
-    `functions` holds the functions declared so far. `suggested` maps undeclared names to the similar names that were
-    found. All scopes of a module share both. `roles` holds the roles of parameters.
+    `functions` holds the functions declared so far. `suggested` maps undeclared names to similar names. All scopes of a
+    module share `functions` and `suggested`. `roles` maps the names of parameters to their roles (see `role`).
     """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
@@ -71,7 +71,7 @@ class Names(Scope[Variable, Variable, Label]):
         return digits != name and digits.isdecimal() and len(digits) < 10 and int(digits) < count
 
     def members(self, name: str) -> int:
-        """Return the number of members of a register: 1 for a scalar, 0 for a name that is no register."""
+        """Return the vector length of a register: 1 for a scalar, 0 for a name that is no register."""
         found = self.register(name)
         return found[0].vector if found is not None else 0
 
@@ -96,7 +96,7 @@ class Names(Scope[Variable, Variable, Label]):
         )
 
     def _part(self, name: str) -> Referent:
-        """Return a member of a vector register as a register, or a register with a selector."""
+        """Return the object of a dotted name: a member of a vector register, or a `Part` of a register."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:
@@ -107,7 +107,7 @@ class Names(Scope[Variable, Variable, Label]):
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
-        """Return the problem of an undeclared name. A similar name is its hint."""
+        """Return the problem of an undeclared name, with a hint that names the most similar visible name."""
         stem = name.rstrip("0123456789")
         ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
         count = next(ranges, None) if stem != name else None

@@ -57,8 +57,8 @@ def names_in(operand: ptx.Operand) -> Iterator[str]:
 class OperandChecker:
     """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
 
-    With `with_extensions`, operands that only ptxas accepts are also legal. `used_extensions` names the extensions that
-    were needed.
+    With `with_extensions`, operands that the manual forbids and ptxas accepts are also legal. `used_extensions` has the
+    names of the extensions that such operands needed.
     """
 
     def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
@@ -69,7 +69,7 @@ class OperandChecker:
         self.used_extensions: set[str] = set()
 
     def extensions(self, match: Match) -> Extensions:
-        """Return a function from operand names to the syntax beyond the manual that binding may accept."""
+        """Return a function from an operand name to the ptxas extensions that the operand may use."""
         if not self.with_extensions:
             return no_extensions
 
@@ -96,9 +96,9 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the names of operands that are legal as items of one vector.
+        """Return the names of the operands that are parts of one vector which is legal as a whole.
 
-        The registers of such a vector have one common type, which is legal for each of the operands.
+        The registers of such a vector have one common type, which is legal for each operand in the vector.
         """
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
@@ -152,7 +152,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
-        """Remove a legal selector from an operand. `parts` is the pattern of legal selectors."""
+        """Return an operand without its selector. `parts` is the regular expression of legal selectors."""
         if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
         text = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -163,11 +163,11 @@ class OperandChecker:
         return ptx.Name(register) if isinstance(operand, ptx.Name) else ptx.Negated(register, operand.sign)
 
     def _referent(self, operand: ptx.Operand | None) -> Referent:
-        """Return the object that a name refers to; None for operands of other kinds."""
+        """Return the object that a name refers to; None for an operand that is no name."""
         return self.names.find(operand.text) if isinstance(operand, ptx.Name) else None
 
     def _register(self, operand: ptx.Operand | None) -> ptx.Variable | None:
-        """Return the register that a name refers to; None for other operands."""
+        """Return the register that a name refers to; None for an operand that is no register."""
         referent = self._referent(operand)
         return referent if _is_register(referent) else None
 
@@ -177,7 +177,7 @@ class OperandChecker:
         return needed is None or self.target.has(needed)
 
     def _allows(self, rule: Rule, *kinds: str) -> bool:
-        """Return True if ptxas accepts one of some kinds beyond the manual, and record its use."""
+        """Return True, and record the use, if an operand may use one of the ptxas extensions `kinds`."""
         for kind in kinds if self.with_extensions else ():
             if kind in rule.extensions:
                 self.used_extensions.add(kind)
@@ -218,7 +218,7 @@ class OperandChecker:
             yield "has sinks only", "at least one register", None
 
     def _unavailable(self, operand: ptx.Vector) -> Iterator[_ItemFault]:
-        """Yield the special registers in a vector that the target or the PTX version lacks."""
+        """Yield a fault for each special register in a vector that the target or PTX version lacks."""
         for k, item in enumerate(operand.items):
             referent = self._referent(item)
             lack = self._lack(referent) if isinstance(referent, SpecialRegister) else None
@@ -228,7 +228,7 @@ class OperandChecker:
     def _illegal_items(
         self, operand: ptx.Vector, type_word: str, rule: Rule, fragment: FragmentRegisters
     ) -> Iterator[_ItemFault]:
-        """Yield the illegal items of a vector that holds a fragment."""
+        """Yield a fault for each illegal item of a vector that holds a matrix fragment."""
         expected = _expected_type(rule, type_word)
         legal_types = register_types(type_word, rule.accepts, rule.implied)
         kinds = [self._item_kind(item) for item in operand.items]
@@ -266,7 +266,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: ptx.Operand, rule: Rule) -> str:
-        """Return the declared type of a register in a vector; a type of bits for a special register."""
+        """Return the declared type of a register in a vector, untyped bits for a special register; else ""."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -314,7 +314,7 @@ class OperandChecker:
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
-        """Check the sum of a name and a number."""
+        """Return the fault of a sum of a name and a number, or None for a legal sum."""
         expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
@@ -396,7 +396,7 @@ class OperandChecker:
         return None
 
     def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
-        """Check the address of a variable against the state space and the width of the operand."""
+        """Return the fault of a variable address in the operand's state space and width, or None."""
         if "symbol" not in rule.allows or not isinstance(operand, (ptx.Name, ptx.Symbol)):
             return None
         name = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -497,7 +497,7 @@ class OperandChecker:
         return f"has '{text}' in .{referent.space} as its base", where
 
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
-        """Check a parameter as the base of an address.
+        """Return the fault of a parameter as the base of an address, or None for a legal base.
 
         The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
         """

@@ -16,7 +16,7 @@ from warploom.isa.model.operands import OperandSpec, Slots
 class Rule:
     """Requirements for one operand: the specification of the manual, and the deviations of ptxas.
 
-    `extensions` are kinds of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths in bits of
+    `extensions` are names of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths in bits of
     registers that ptxas refuses as the base of an address. `registers_only` excludes sinks, predicates and addresses of
     variables.
     """
@@ -38,7 +38,7 @@ class Rule:
         cls, spec: OperandSpec, slots: Slots, extensions: Collection[str] = (), refused_bases: Collection[int] = (),
         registers_only: bool = False,
     ) -> Rule:  # fmt: skip
-        """Return the rule of an operand, given its specification and the policy of ptxas."""
+        """Return the rule of an operand from its specification and the deviations of ptxas."""
         return cls(
             spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),
             spec.implied, extensions, refused_bases, registers_only,
@@ -46,7 +46,7 @@ class Rule:
 
     @classmethod
     def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
-        """Return the rule of an operand of a matched Form, for the target with a number such as 90."""
+        """Return the rule of operand `name` of a matched Form for the target number, such as 90 for sm_90."""
         form, slots = match.form, match.slots
         return cls.of(
             spec,
@@ -57,7 +57,7 @@ class Rule:
         )
 
     def for_fragment(self, fragment: FragmentRegisters) -> Rule:
-        """Return the rule of a vector that holds a fragment of a matrix."""
+        """Return this rule as changed for a vector that holds a matrix fragment."""
         accepts = "own" if fragment.type != "u32" else "same"
         implied = accepts == "own" or self.implied
         return replace(self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True)

@@ -60,7 +60,7 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 
 def form_section(form: Form) -> str:
-    """Return the page section of a Form: syntax, table, operands, registers of fragments, and source."""
+    """Return the page section of a Form: syntax, legal modifiers, operands, fragments, and source."""
     opcode, _, operands = form.syntax_line.partition(" ")
     syntax = f"{opcode} {operands.strip()}".strip()
     parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
@@ -155,7 +155,7 @@ def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
 
 
 def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
-    """Return the table of the registers and element positions of fragments, for sample rows of the Form."""
+    """Return a table with the registers and element positions of fragments, for sample opcodes."""
     keyed = [
         word
         for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "dst_fmt", "matrix", "num", "trans")
@@ -180,7 +180,7 @@ _SUMS = """Result: `{}`. The types and the architecture select the sum. `warploo
 
 
 def _sums_table(form: Form) -> str:
-    """Return the table of the sums: element types, architectures, formula, rounding and evidence."""
+    """Return the table of a multiplication's sums: types, architectures, formula, rounding and evidence."""
     found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
     for slots in _samples(form):
         sums: dict[tuple[str, str, str], list[str]] = {}
@@ -206,7 +206,7 @@ def _sums_table(form: Form) -> str:
 
 
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the fragments of a Form for some modifiers.
+    """Return the fragments of a Form with the modifiers `slots`.
 
     Each item is the name of an operand, and a text with its registers and element positions.
     """
@@ -221,9 +221,9 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _samples(form: Form) -> Iterator[dict[str, str]]:
-    """Yield the modifiers of sample opcodes: combinations of the words in every row of the Form.
+    """Yield the modifiers of sample opcodes, from every row in the Form's table of legal modifiers.
 
-    Long cells contribute only a few of their words.
+    A cell with many words contributes only a few of them.
     """
     for row in form.rows:
         names = list(row.cells)
@@ -260,7 +260,7 @@ def rule_page(rule: Rule) -> str:
 
 
 def escaped(code: str) -> str:
-    """Return a rule code for use in Markdown text."""
+    """Return a rule code with its special characters escaped for Markdown."""
     return code.replace("<", "\\<")
 
 

@@ -1,4 +1,4 @@
-"""Checks of changes of the register count: count at entry, limit, and agreement of warps.
+"""Checks of `setmaxnreg`: register count at entry, limit of the count, and agreement of warps.
 
 Source: PTX ISA 9.7.19.5
 """
@@ -48,7 +48,7 @@ def _warning(body: Body, index: int, code: str, message: str, where: Where, hint
 
 
 def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each decrease whose count exceeds every count that the kernel can have."""
+    """Yield a diagnostic for each `setmaxnreg.dec` whose count exceeds the kernel's limit."""
     counts: dict[int, tuple[str, int]] = {}
     for index in changes:
         bound = body.bound(index)

@@ -41,9 +41,9 @@ _MOST_GROUPS = 9
 class _State:
     """State before an instruction, merged over all paths that lead there.
 
-    Sets are the bits of integers, because a body may have thousands of multiplications. `in_flight[n]` holds the
-    multiplications that may be in flight, where n is the least number of groups committed since their issue. `written`
-    holds the registers written since the last fence. `fenced` is False if some path has no fence.
+    A set is an integer with a bit for each member, because a body may have thousands of multiplications.
+    `in_flight[n]` has the multiplications that may be in flight, where n is the least number of groups committed since
+    their issue. `written` has the registers written since the last fence. `fenced` is False if some path has no fence.
     """
 
     in_flight: tuple[int, ...]
@@ -51,7 +51,7 @@ class _State:
     fenced: bool
 
     def merged(self, other: _State) -> _State:
-        """Return the state at the place where this path and another one meet."""
+        """Return the state at an instruction that two paths reach, one in this state and one in `other`."""
         younger, in_flight = 0, list[int]()
         for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
             in_flight.append((mine | theirs) & ~younger)
@@ -138,7 +138,7 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return the watched registers that an instruction mentions, or None if it mentions none.
+        """Return the watched registers that an instruction mentions, or None if the instruction mentions none.
 
         `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
         earlier version of the text.
@@ -165,7 +165,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the states before all relevant instructions that control flow can reach."""
+        """Return the state before each relevant instruction that control flow can reach, by its index."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -212,7 +212,7 @@ class _Analysis:
     # Findings -------------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield every diagnostic once."""
+        """Yield the diagnostics for the body, each only once."""
         reported = 0
         for index, state in self._states().items():
             if index in self.numbers:
@@ -282,7 +282,7 @@ def _register_names(bound: BoundOperand | None) -> frozenset[str]:
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the uses of all multiplications. Return `earlier` if no multiplication changed."""
+    """Return the `Uses` of all multiplications, or `earlier` itself if no multiplication has changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
@@ -290,7 +290,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it, and all that use it, as bits."""
+    """Return, for each register, the multiplications that accumulate in it and all users of it, as bits."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):

@@ -19,7 +19,7 @@ _REFUSED_BASES: dict[tuple[Form, str], Widths] = {}
 
 
 def refused_bases(form: Form, operand: str, slots: Slots, target: int) -> Collection[int]:
-    """Return the widths in bits of registers that ptxas refuses as the base of an operand's address."""
+    """Return the widths in bits of registers that ptxas refuses as the base of an address operand."""
     found = _REFUSED_BASES.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
@@ -34,9 +34,9 @@ _NAMED_PARAMETERS = 75
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
-    """Refuse 32 bits for generic and global addresses.
+    """Return the refused widths: 32 bits for generic and global addresses.
 
-    From target 75 on, refuse all registers for function parameters.
+    From target 75 on, ptxas refuses all registers as the base of an address of a function parameter.
     """
     space = slots.get("ss", slots.get("space", ""))
     if space == "param::func" and target >= _NAMED_PARAMETERS:
@@ -45,15 +45,15 @@ def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
 
 
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for loads into a cluster.
+    """Return the refused widths: narrow registers for loads into a cluster.
 
-    From target 120 on, ptxas implements these loads in software.
+    ptxas refuses them from target 120 on, where it implements these loads in software.
     """
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 
 
 def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
-    """Refuse narrow registers for the mbarrier of a load if the mbarrier is the last operand."""
+    """Return the refused widths: narrow registers for an mbarrier that is the last operand of a load."""
     is_last = not slots["multicast"] and not slots["level::cache_hint"]
     return NARROW if is_last else _loads_into_cluster(slots, target)
 

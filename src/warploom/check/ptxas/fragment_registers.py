@@ -1,8 +1,8 @@
 """Registers and other items that ptxas accepts in the vectors of fragments of matrix instructions.
 
-ptxas judges the registers of a vector together (`registers.inferred_type`), by a class for each element type. Some
-targets have no unit for an instruction. There, software replaces the unit and reads the registers differently, and
-predicates, special registers or constants may be illegal.
+ptxas judges the registers of a vector together (`registers.inferred_type`), by a register type for each element type.
+Some targets have no hardware unit for an instruction. There, ptxas emits a software routine, for which predicates,
+special registers or constants may be illegal.
 
 Source: answers of ptxas 12.9 and 13.1 for each Form, operand and target
 """
@@ -19,8 +19,9 @@ class FragmentRegisters:
 
     The words are "predicate" (one among 32-bit registers), "special" (special registers), "integer", "float" and
     "coded" (constants among registers; coded constants have 32 bits), "constants" (constants only), and "sink" (an
-    unwanted result). `extensions` are kinds of syntax beyond the manual. The registers are judged together, and again
-    in groups of `group` registers (0: no groups), up to the first `judged` registers (0: all).
+    unwanted result). `extensions` are names of syntax beyond the manual. The types of all registers must agree. If
+    `group` is not 0, each group of `group` registers must also have a legal type; only the first `judged` registers
+    are grouped (0: all).
     """
 
     type: str
@@ -48,7 +49,7 @@ _NOTHING = frozenset[str]()
 
 
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
-    """Return the legal items of a fragment, with constants for integer sums and predicates for bits."""
+    """Return the legal items `words` of a fragment, and constants or predicates where its type allows."""
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
     extensions = {"predicate", "bare"} if bare else {"predicate"}
@@ -78,14 +79,14 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of the metadata of a sparse A."""
+    """Return the legal items in the metadata operand of a sparse multiplication."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
-    """Return True if the target has no unit for a multiplication."""
+    """Return True if the target has no hardware unit for a multiplication."""
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
@@ -99,7 +100,7 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
 
 
 def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Return True if software reads or writes each register of the sums separately."""
+    """Return True if the software routine accesses each register of C or D separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
@@ -107,7 +108,7 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 
 
 def _first_without_unit(slots: Slots) -> int:
-    """Return the first target without a unit for elements of few bits. Hopper has a unit for AND only."""
+    """Return the first target without a unit for 1-bit or 4-bit elements (Hopper has 1-bit AND only)."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
@@ -170,7 +171,7 @@ def opaque_multiplication(letter: str) -> FragmentRule:
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """Return the registers in each smaller multiplication that ptxas emits, and the number it uses."""
+    """Return `group` and `judged` of `FragmentRegisters` for a multiplication that ptxas splits."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -228,7 +229,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of an opaque fragment that is loaded."""
+    """Return the legal items in the vector of an opaque fragment that an instruction loads."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _RESULT)
@@ -236,7 +237,7 @@ def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of an opaque fragment that is stored."""
+    """Return the legal items in the vector of an opaque fragment that an instruction stores."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _SOURCE)
@@ -255,10 +256,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of matrices that are loaded from shared memory."""
+    """Return the legal items in the vector of an instruction that loads matrices from shared memory."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items of matrices that are stored to shared memory."""
+    """Return the legal items in the vector of an instruction that stores matrices to shared memory."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

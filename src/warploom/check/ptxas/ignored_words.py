@@ -19,8 +19,8 @@ from warploom.isa.model.types import TYPES
 class IgnoredWords:
     """Class of words that ptxas ignores.
 
-    At most `limit` of them are ignored together (0: any number). They are ignored on the instructions in `names`.
-    Without names, they are ignored on every instruction that has none of the words in any of its Forms.
+    ptxas ignores at most `limit` words of the class in one opcode (0: any number), on the instructions in `names`. If
+    `names` is empty, ptxas ignores the words on every instruction whose Forms have none of the words.
     """
 
     words: frozenset[str]
@@ -28,7 +28,7 @@ class IgnoredWords:
     names: frozenset[str] = frozenset()
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Return True if ptxas ignores the class on the instruction of an opcode, given by its words."""
+        """Return True if ptxas ignores the class in an opcode, which is given as its words."""
         name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 
@@ -107,8 +107,8 @@ def _bits(word: str) -> int:
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the words of a matrix opcode without the narrow types that ptxas does not count.
 
-    ptxas checks only the first types (four of a multiplication, one of a load or store), and only the widths of most
-    types. It counts all types of multiplications of single bits, bf16 or tf32, and of integers with a sparse A.
+    ptxas checks only the first four types of a multiplication and the first type of a load or store. Of most types, it
+    checks only the width. It counts all types if elements are single bits, bf16 or tf32, or integers with a sparse A.
     """
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
     ignored = [k for k in at if words[k] in _NARROW]

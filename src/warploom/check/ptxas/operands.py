@@ -58,7 +58,7 @@ Operands = Mapping[Form, str]
 
 
 def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collection[str]:
-    """Return the kinds of syntax beyond the manual that ptxas accepts for an operand."""
+    """Return the names of the syntax beyond the manual that ptxas accepts for an operand."""
     found = _EXTENSIONS.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
@@ -84,12 +84,12 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
 
 
 def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Extensions:
-    """Return extensions that apply only if a condition on the modifiers and the target number holds."""
+    """Return the function that gives the extensions `words` if a condition holds, and else none."""
     return lambda slots, target: words if condition(slots, target) else ()
 
 
 def _is_routine(slots: Slots) -> bool:
-    """Return True for a division or root that ptxas replaces by a routine: it does not round to nearest."""
+    """Return True for a division or root that is not rounded to nearest; ptxas emits a routine for it."""
     return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
 

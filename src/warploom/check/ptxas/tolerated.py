@@ -1,6 +1,6 @@
 """Tolerances: violations of the manual that ptxas accepts, reported as warnings.
 
-ptxas accepts such an instruction because it ignores or moves a word, or because an extension Form matches.
+ptxas accepts such an instruction because ptxas ignores or moves a word, or because an `ExtensionForm` matches.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules of the checker as records: description, reason, and an example with and without the error.
+"""Rules of the checker as records: description, reason, and examples with and without the error.
 
 The records are in the TOML files of this folder, one table for each rule code. `what` states the rule, and `why` the
 reason. `bad` and `good` are the examples. `scope` tells what the examples are: "body" (statements of a kernel that has
@@ -45,7 +45,7 @@ class Rule:
     emits: str = ""
 
     def text(self, example: str) -> str:
-        """Return the PTX text that an example is part of."""
+        """Return a PTX text with the statements, items or text `example`, which is `bad` or `good`."""
         if self.scope == "text":
             return example + "\n"
         if self.scope == "module":

@@ -28,8 +28,8 @@ ROW = np.dtype([(name, "i8") for name in _COLUMNS.split()])
 class Tile:
     """Tile of shared memory that an asynchronous instruction accesses.
 
-    The tile is the matrix A or B of a multiplication, or the box of a tensor copy. Units: `swizzle` is the span of the
-    swizzle in bytes, 0 without a swizzle.
+    The tile is the matrix A or B of a multiplication, or the box of a tensor copy. Units: `swizzle` is the swizzle
+    mode in bytes (32, 64 or 128), 0 without a swizzle.
     """
 
     step: int  # index of the instruction in `Profile.rows`
@@ -41,9 +41,8 @@ class Tile:
 class Profile:
     """Profile of a launch: executions and access costs of each instruction, and the launch parameters.
 
-    `rows` is a structured array with the columns of `ROW`, one element for each of `program.steps`.
-
-    Units: `dynamic_shared` and `total_shared` are bytes of one CTA.
+    `rows` is a structured array of dtype `ROW` with one element for each instruction in `program.steps`. Units:
+    `dynamic_shared` and `total_shared` are bytes of one CTA.
     """
 
     program: Program

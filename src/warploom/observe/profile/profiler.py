@@ -60,7 +60,7 @@ class Profiler(Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Handler:
-        """Return the handler that counts an instruction, and records the tiles or copies of its operands."""
+        """Return the handler that counts an instruction and records its tiles or copies."""
         form = self.launch.program.steps[pc].binding.form
         issue = form.effect(effects.Issue)
         if issue is None or issue.group not in ("copy", "multiplication"):
@@ -84,14 +84,14 @@ class Profiler(Observer):
         self._executing = -1
 
     def _suspend(self, event: Suspend) -> None:
-        """Subtract the warp splits that will execute their instruction again."""
+        """Subtract the executions of suspended warp splits, which will execute their instruction again."""
         if event.repeats and event.pc == self._executing:
             warps, lanes = _active(event.batch.active()[event.suspended])
             self._executions[event.pc] -= warps
             self._lanes[event.pc] -= lanes
 
     def _access(self, event: Access) -> None:
-        """Count accesses of lanes. Asynchronous accesses are counted when they are issued."""
+        """Count the loads, stores and atomics of lanes. Other handlers count asynchronous accesses."""
         if event.location.asynchronous or not self._counted[event.pc]:
             return
         if event.space == "shared":
@@ -165,18 +165,18 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if the accesses of an instruction's lanes are counted as they happen.
+    """Return True if `Profiler._access` counts the accesses of an instruction.
 
-    Asynchronous accesses and accesses to parameters or constants are not.
+    Asynchronous accesses and accesses to parameters or constants are excluded.
     """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    """Return the active lanes that read.
+    """Return the active lanes whose thread copy reads its source.
 
-    `limit` is a register with the number of bytes, or a predicate that is true if the lane reads nothing.
+    `limit` is a register with the number of bytes to read, or a predicate that is true if the lane reads nothing.
     """
     if limit is None:
         return active
@@ -203,12 +203,11 @@ def _box(fields: TensorMapFields, request: TensorCopy) -> str:
 def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
     """Count the wavefronts of one access by each warp to shared memory.
 
-    Returns three arrays: the least number, one wavefront per phase, which is the cost without bank conflicts; the
-    actual number; and the most wavefronts of one phase.
+    Return three arrays: the number of wavefronts without bank conflicts, which is one for each phase; the actual number
+    of wavefronts; and the largest number of wavefronts in one phase.
 
-    Shapes: index and lanes (warps, 32); the results (warps,).
-
-    Units: `index` and `size`, the bytes that one lane accesses, in bytes; bank 0 is at index 0.
+    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
+    accesses, in bytes; bank 0 is at index 0.
     """
     words = max(1, size // WORD)
     warps, phases = len(index), words
@@ -225,12 +224,11 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
 def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
     """Count the sectors and lines of one access by each warp to global memory.
 
-    Returns three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
+    Return three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
     and the number of lines.
 
-    Shapes: index and lanes (warps, 32); the results (warps,).
-
-    Units: `index` and `size`, the bytes that one lane accesses, in bytes; a sector begins at index 0.
+    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
+    accesses, in bytes; a sector begins at index 0.
     """
     bytes_asked = _distinct(index, lanes, size) * size
     touched = _distinct(index, lanes, SECTOR)
@@ -245,7 +243,7 @@ def _distinct(index: Array, lanes: Array, unit: int) -> Array:
 
 
 def _new(ordered: Array) -> Array:
-    """Return True for the first of equal elements in sorted rows. Elements below 0 give False."""
+    """Return True for the first of equal elements in each sorted row, and False for elements below 0."""
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return new

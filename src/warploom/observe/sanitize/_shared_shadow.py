@@ -1,10 +1,11 @@
 # pyright: reportUnknownMemberType=false
 """Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
 
-A granule is 4 bytes. `records` has its last write (see `clocks`), and `sites` the program counter of that write.
-`reads` has the last read of a granule by each warp of its own CTA, and `async_reads` the last asynchronous read of a
-chunk of 16 bytes. `tags` has the swizzle of the last bulk write to a chunk. `far` has the last read of a granule from
-each other CTA of the cluster, as a record. The entries of `reads` and `async_reads`:
+A granule is 4 bytes, and a chunk is 16 bytes. Arrays with an element for each granule are `records`, the record of the
+last write (see `clocks`); `sites`, the program counter of that write; `reads`, the last read by each warp of the CTA
+that has the granule; and `far`, the record of the last read by each other CTA of the cluster. Arrays with an element
+for each chunk are `async_reads`, the last asynchronous read by each warp, and `tags`, the swizzle of the last bulk
+write. The integers in `reads` and `async_reads` have the fields
 
     reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
     async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
@@ -40,7 +41,7 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Last accesses to shared memory, as compiled functions take them (see the module)."""
+    """Last accesses to shared memory, in the form for compiled functions. The module defines the arrays."""
 
     records: Array
     sites: Array
@@ -56,7 +57,7 @@ class SharedArrays(NamedTuple):
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for the warps whose 32 lanes all have the same index. Shapes: (warps, 32) to (warps,)."""
+    """Return True for each warp whose 32 lanes all take part with one index. Shapes: (warps, 32)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -68,7 +69,7 @@ def together(index: Array, mask: Array) -> Array:
 
 @njit
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Add a conflict to `out` if there is room. Return the number of conflicts, given the number before."""
+    """Add a conflict to `out` if there is room. Return `found` + 1, the number of conflicts so far."""
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
@@ -83,9 +84,9 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
 ) -> bool:  # fmt: skip
-    """Return False if every read of a granule of CTA `cta` happens before a write of warp `w`.
+    """Return False if every read of a granule by warps of `cta` surely happens before a write of warp `w`.
 
-    The test is quick. If the result is True, `_check_readers` finds the conflicts.
+    The test is quick and conservative. If the result is True, `_check_readers` finds the conflicts.
     """
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
@@ -105,9 +106,10 @@ def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
     proxy: bool, position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note the reads of a granule by its own CTA that are not ordered before a write of a lane of `w`.
+    """Note each read of a granule by the granule's CTA that does not happen before a write of warp `w`.
 
-    With `proxy`, a proxy fence must be between the two accesses.
+    `lane` is the writing lane, and `covered` has the written bytes of the granule as bits. With `proxy`, a proxy fence
+    must be between the two accesses.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
@@ -141,7 +143,7 @@ def _check_readers(
 def _check_far(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the read of the CTA of rank `row` if it is not ordered before a write of a lane of a warp.
+    """Note the last read by the CTA of rank `row` if it does not happen before a write by a lane of `w`.
 
     If `fenced` is 1, a proxy fence must be between the two accesses.
     """
@@ -160,7 +162,8 @@ def read_lanes(
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    `whole` is the lane number for a warp whose lanes all read one address. The first conflicts are in `out`.
+    A read of one address by all lanes of a warp is recorded with the lane number `whole`. The first conflicts are
+    stored in `s.out`.
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -224,8 +227,7 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of a warp count as accesses of its agent in `agents` at its time in `clocks`. The first conflicts are in
-    `out`.
+    The writes of warps[i] are recorded for agents[i] at the time clocks[i]. The first conflicts are stored in `s.out`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -277,9 +279,11 @@ def write_lanes(
 def read_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, clocks: Array
 ) -> int:  # fmt: skip
-    """Record reads by bulk copies, each of a row of bytes. Return the number of conflicts.
+    """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Shapes: all (rows,). Units: starts and sizes in bytes, multiples of 16.
+    Copy i reads sizes[i] contiguous bytes at starts[i], as an operation of time clocks[i].
+
+    Shapes: warps to sizes and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
     """
     found = 0
     for i in range(len(warps)):
@@ -316,9 +320,10 @@ def _is_visible(V: Array, w: int, record: int) -> bool:
 def _check_async(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the write of a granule if it is not ordered before an asynchronous access of a lane.
+    """Note the last write of a granule if it does not happen before an asynchronous access of a lane.
 
-    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two.
+    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the write and the
+    access; if only a proxy fence is missing, the kind is UNFENCED.
     """
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):
@@ -333,10 +338,10 @@ def write_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
     clocks: Array, tag: int,
 ) -> int:  # fmt: skip
-    """Record writes by bulk copies, each of a row of bytes. Return the number of conflicts.
+    """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
-    A write counts as an access of its agent in `agents` at its time in `clocks`. The written chunks of 16 bytes get
-    `tag`, which identifies the swizzle. Shapes: all (rows,).
+    Copy i writes sizes[i] contiguous bytes at starts[i]. The write is recorded for agents[i] at the time clocks[i].
+    `tag` identifies the swizzle of the written chunks. Shapes: warps to sizes, agents and clocks (copies,).
     """
     records = s.records
     found = 0
@@ -368,12 +373,12 @@ def read_tiles(
     c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
     phase: int, low: int, high: int, tag: int, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
-    """Record reads of matrices by warpgroups. Return the number of conflicts.
+    """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
-    A matrix has chunks of 16 bytes at starts[g] + chunks[k], swizzled. If it leaves its window [low, high), the result
-    is -1 - g.
-
-    Shapes: groups (warpgroups, 4) are warps; origins (byte offset of the CTA's window) and starts (warpgroups,).
+    The matrix of warpgroup g has 16-byte chunks at the addresses starts[g] + chunks[k], which are then swizzled. If a
+    matrix leaves the shared-memory window [low, high), the result is -1 - g. `origins` are the byte offsets of the
+    windows of the CTAs in shared memory. Shapes: groups (warpgroups, 4), the warps; origins, starts and clocks
+    (warpgroups,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

@@ -1,32 +1,31 @@
 # pyright: reportUnknownMemberType=false
 """Vector clocks, which hold the accesses that happen before the next access of each warp.
 
-A vector clock has one component for each agent. An agent performs accesses in an order of its own. It is a warp; one of
-the four sorts of asynchronous operations of a warp (thread copies, warpgroup multiplications, bulk copies whose sources
-are read, bulk copies that are complete); or an mbarrier, whose clock counts complete phases. Component a of the clock
-of warp w is the latest time at which an access of agent a happens before the next access of w. An agent and a time
-together are an epoch, which identifies an access. To release is to join the clock of a warp into the clock of a
-barrier, an mbarrier or a memory location. To acquire is to join such a clock into the clock of a warp. A join takes the
-maximum of each component.
+A vector clock has one component for each agent. An agent performs accesses one after another. There are three sorts of
+agents. The first is a warp. The second is one of four classes of asynchronous operations of a warp: thread copies,
+warpgroup multiplications, reads by bulk copies, and complete bulk copies. The third is an mbarrier; its time is its
+number of complete phases. Component a of the clock of warp w is the latest time at which an access of agent a happens
+before the next access of w. To release is to join the clock of a warp into the clock of a barrier, an mbarrier or a
+memory location. To acquire is to join such a clock into the clock of a warp. A join takes the maximum of each
+component.
 
 `vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
 
-    KNOWN   accesses of the agent up to this time happen before
-    FENCED  the same accesses, and a proxy fence comes after them
-    SOME    as KNOWN, but only for the lanes of the agent in MASK
-    SOME_F  as FENCED, but only for the lanes of the agent in MASK
+    KNOWN   all accesses of the agent up to this time happen before the next access
+    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
+    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
+    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
     MASK    lanes of the agent, as bits
 
-In the clock of a warp, the components of the warp itself and of its own asynchronous operations differ from this. KNOWN
-of the warp is the last time at which all its lanes were synchronised. SOME of an asynchronous agent is the time up to
-which each lane knows that the operations it issued are complete. Row
-`total + w`, after the rows of all `total` warps, is the clock of those lanes of warp w that have acquired more than the
-others. `few[w]` holds these lanes as bits.
+In the clock of warp w, the components of w itself and of its asynchronous operations have another sense. KNOWN of w is
+the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which each
+lane knows that the operations it issued are complete. Row `total + w`, after the rows of all `total` warps, is the
+clock of the lanes `few[w]` (as bits), which have acquired more than the other lanes of warp w.
 
-A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
-bytes of a granule. Three lane numbers are special. MANY stands for several lanes. TOGETHER stands for all lanes of
-a warp, which read the same address in one instruction. OBJECT stands for all lanes of a warp that tests an mbarrier,
-although only some of them execute the test.
+A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
+a 4-byte granule. `kind` is GENERIC or one of the constants beside it. Three lane numbers are special. MANY stands for
+several lanes. TOGETHER stands for a whole warp that reads one address in one instruction. OBJECT stands for a whole
+warp that tests an mbarrier, even if only some lanes execute the test.
 """
 
 from typing import Any, NamedTuple
@@ -58,7 +57,7 @@ MANY, TOGETHER, OBJECT = 32, 33, 34
 
 
 class ClockArrays(NamedTuple):
-    """Vector clocks and the numbering of agents, as compiled functions take them (see `Clocks`)."""
+    """Arrays and counts of `Clocks`, in the form in which they are passed to compiled functions."""
 
     vectors: Array
     clock: Array
@@ -73,7 +72,7 @@ class ClockArrays(NamedTuple):
 
 
 def scope_level(scope: str) -> int:
-    """Return the number of a scope word such as "cluster"; GPU for "gpu", "sys" and the empty word."""
+    """Return CTA, CLUSTER or GPU for a scope qualifier. "sys" and an empty qualifier give GPU."""
     return _SCOPES.get(scope, GPU)
 
 
@@ -81,9 +80,9 @@ class Clocks:
     """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
     A wave is the set of CTAs that the emulator runs at the same time. Agents are numbered within a cluster, CTA after
-    CTA in the order of ranks. In a CTA, the warps come first, then their asynchronous operations, one sort after the
-    other, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which order
-    accesses of different clusters. Each clock then has further components, one for each resident warp.
+    CTA in the order of ranks. In a CTA, the warps come first, then the four classes of their asynchronous operations,
+    one class after another, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses,
+    which may order accesses of different clusters. Each clock then has another component for each resident warp.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -146,16 +145,17 @@ class Clocks:
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Join the clock of lanes of each warp into the warp's row. Skip rows that are NOWHERE.
+        """Join the clock of the lanes lanes[i] of warps[i] into the clock at rows[i] for every i.
 
-        `lanes` are bits, and `full` is True for a warp with all its live lanes. Shapes: all (warps,).
+        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes take part. A warp whose row is
+        NOWHERE is skipped. Shapes: all (warps,).
         """
         _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Join the row of each warp into the clock of its lanes. Skip rows that are NOWHERE.
+        """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
-        Shapes: as `release`.
+        The arguments are those of `release`.
         """
         _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
@@ -164,17 +164,17 @@ class Clocks:
         _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Execute a fence between the generic and the asynchronous proxy in lanes of warps.
+        """Record a fence between the generic and the asynchronous proxy that lanes of warps execute.
 
-        `full` is True for the warps of which all live lanes execute the fence.
+        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence.
         """
         _proxy_fence(self.arrays, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
-        """Execute a memory fence of a scope in lanes of warps.
+        """Record a memory fence of scope `level` that lanes of warps execute.
 
-        Later relaxed operations release what the lanes did before the fence. The fence acquires what earlier relaxed
-        operations have read.
+        A relaxed write after the fence releases the accesses before the fence. The fence acquires the clocks of
+        locations that relaxed reads before the fence have read. `lanes` and `full` are those of `release`.
         """
         self.fences[warps] += 1
         for each in range(level + 1):
@@ -182,24 +182,24 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows that hold the clocks of warps at their last fence of at least this scope."""
+        """Return the rows with the clocks that warps had at their last fence of scope `level` or wider."""
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the rows that collect what relaxed operations of warps have read, until a fence acquires it."""
+        """Return the rows with the clocks of locations that relaxed reads of warps read, for the next fence."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Prepare the clocks of rows for warps of other clusters.
+        """Remove the components of the agents of a cluster from the clocks at `rows`.
 
-        Agents are numbered within a cluster, so that their components are cleared. The components of resident warps
-        remain.
+        Agents are numbered within a cluster, so that warps of other clusters cannot use these components. The
+        components of resident warps, which are numbered over all clusters, remain.
         """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Record in the clocks of rows that all accesses of earlier waves of CTAs happen before."""
+        """Record in the clocks at `rows` that all accesses of earlier waves of CTAs happen before."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
@@ -222,23 +222,24 @@ class Clocks:
         return found
 
     def copy(self, rows: Array, sources: Array) -> None:
-        """Join the clock of each source into that of the row at the same position. Skip rows that are NOWHERE."""
+        """Join the clock at sources[i] into the clock at rows[i] for every i. Skip rows that are NOWHERE."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
                 join(self.vectors, row, source)
 
     def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
-        """Record in the clock of `row` that asynchronous operations of one lane are complete.
+        """Record in the clock at `row` that asynchronous operations of one lane are complete.
 
-        They are the operations of the agent `column` up to the time `clock`.
+        The operations are those of agent `column` up to the time `clock`.
         """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def release_phases(self, warps: Array, objects: Array) -> None:
-        """Release to mbarriers the phases that warps know to be complete when they issue copies.
+        """Release the phases that warps know to be complete to the mbarriers of copies that they issue.
 
-        The arrival of the bytes shows that the copy was issued, and therefore that those phases are complete.
+        The arrival of the bytes shows that the copy was issued, and therefore that these phases are complete.
+        objects[i] is the mbarrier that completes a copy of warps[i].
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -248,7 +249,7 @@ class Clocks:
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Reset the vector clocks of rows to zero."""
+        """Reset the vector clocks at `rows` to zero."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
@@ -260,17 +261,17 @@ class Clocks:
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of thread copies, for the lane that issued each copy."""
+        """Complete all but the newest `pending` groups of thread copies of each warp, for the issuing lanes."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of multiplications of warpgroups.
+        """Complete all but the newest `pending` wgmma groups of each warpgroup.
 
-        A multiplication is complete only after all four warps have issued it. Their accesses before that issue
-        therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
+        A multiplication is complete only after all four warps have issued it. The accesses of each warp before its
+        issue therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -290,7 +291,7 @@ class Clocks:
                         self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
-        """Close the open group of multiplications of each warpgroup. Shapes: groups (warpgroups, 4) warps."""
+        """Close the open wgmma group of each warpgroup. Shapes: groups (warpgroups, 4), the warps."""
         for warps in groups.T:
             self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
             self.multiplication_groups[warps] += 1
@@ -318,7 +319,7 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers. A key is cta * BARRIERS + the number of the barrier."""
+        """Return the rows of CTA barriers. A key is `cta * BARRIERS + barrier`."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
@@ -326,22 +327,22 @@ class Clocks:
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows that warps acquire when their phase of a cluster barrier is complete."""
+        """Return the rows that warps acquire when the phase of their cluster barrier is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows to which arrivals at mbarriers release. Object -1 gives NOWHERE.
+        """Return the rows into which arrivals at mbarriers release clocks; NOWHERE for object -1.
 
-        An object is cta * mbarriers + the slot of the mbarrier in its CTA. With `local`, the rows are those to which
-        only arrivals from the mbarriers' own CTAs release.
+        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, only arrivals from the CTA of an mbarrier
+        release clocks into its row.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 
     def arrived(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows that waits acquire when a phase of the mbarriers is complete.
+        """Return the rows that successful waits for phases of mbarriers acquire; NOWHERE for object -1.
 
-        With `local`, the rows have only what arrivals from the mbarriers' own CTAs released. Waits of CTA scope acquire
-        these.
+        With `local`, the row has only the clocks that arrivals from the CTA of the mbarrier released. Waits of CTA
+        scope acquire this row.
         """
         return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
@@ -350,14 +351,14 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes to rows. If `relaxed`, release only what their last fence covers."""
+        """Release the clocks of lanes into `rows`. If `relaxed`, release the clocks of their last fence."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the agents of mbarriers. The clock of such an agent counts complete phases."""
+        """Return the components of mbarriers in a vector clock. Such a component counts complete phases."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
@@ -401,7 +402,7 @@ def to_bits(mask: Array) -> Array:
 
 @njit
 def join(V: Array, target: int, source: int) -> None:
-    """Join the vector clock of row `source` into that of row `target`."""
+    """Join the vector clock at row `source` into the vector clock at row `target`."""
     n = V.shape[2]
     for part in range(4):
         for agent in range(n):
@@ -497,7 +498,7 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 
 @njit
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of a warp.
+    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of warp `w`.
 
     If `fenced` is 1, a proxy fence must be between the two accesses.
     """

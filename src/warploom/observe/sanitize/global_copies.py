@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Reads and writes of global memory by bulk copies, row by row. Bytes outside of a tensor are omitted."""
+"""Reads and writes of global memory by bulk copies, as contiguous ranges of bytes inside the tensor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +26,9 @@ Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each r
 class GlobalCopies:
     """Recorder of the accesses of bulk copies to global memory during one wave of CTAs.
 
-    `copies` are indices of the copies of a `CopyIssue`. `objects` are the mbarriers that complete copies out of global
-    memory, -1 for none. Shapes: copies, sizes and objects (copies,).
+    In the methods, `copies` are indices of copies in a `CopyIssue`. `objects` are the numbers of the mbarriers that
+    complete copies out of global memory, -1 for none. A row is a contiguous range of bytes that a copy accesses.
+    Shapes: copies, sizes and objects (copies,).
     """
 
     def __init__(self, context: Context, shadow: GlobalShadow, mbarriers: Mbarriers) -> None:
@@ -99,7 +100,10 @@ class GlobalCopies:
         return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
 
     def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
-        """Return the rows of boxes, clipped to the tensor and extended to whole 4-byte granules."""
+        """Return the rows of the copied boxes, clipped to the tensor and rounded to whole 4-byte granules.
+
+        Shapes: coordinates (dimensions, copies); offsets (im2col offsets, copies).
+        """
         nothing: Array = np.zeros(0, np.int64)
         found: list[Rows] = [(nothing, nothing, nothing)]
         left: list[int] = list(range(coordinates.shape[1]))
@@ -130,10 +134,11 @@ class GlobalCopies:
         return of[good], starts[good], sizes[good]
 
     def _sameness(self, event: CopyIssue, of: Array, starts: Array, sizes: Array) -> Callable[[int, int, int], bool]:
-        """Return a function that tells if a stored row has the bytes that are in memory already.
+        """Return a function that returns True if the copy of a row stores the bytes that memory already has.
 
-        The arguments of the function are the row, and the warp and instruction that last wrote there. Bytes that a
-        pending copy of that instruction will write count as bytes in memory. Shapes: of (rows,), the copy of each row.
+        The arguments of the function are the index of the row, and the warp and the program counter of the last write
+        there. If that write is a pending copy, the bytes that the pending copy stores are compared instead of memory.
+        `of` is the copy of each row. Shapes: of, starts and sizes (rows,).
         """
         cta_of = self.context.topology.cta_of
 
@@ -161,5 +166,5 @@ class GlobalCopies:
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return the elements of a request's array for some of the issued copies. Shapes: (copies,)."""
+    """Return an operand of the request, with a value in each lane, for some copies. Shapes: (copies,)."""
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

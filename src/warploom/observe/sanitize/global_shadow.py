@@ -45,7 +45,7 @@ SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its
 
 
 class GlobalArrays(NamedTuple):
-    """Last accesses to global memory, as compiled functions take them (see the module)."""
+    """Last accesses to global memory, in the form for compiled functions. The module defines the arrays."""
 
     records: Array
     sites: Array
@@ -56,9 +56,9 @@ class GlobalArrays(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Bulk copy that has read global memory: the record of its read, and its program counter.
+    """Read of global memory by a bulk copy: its record `head`, and the program counter of the copy.
 
-    `rows` returns the starts and sizes of the rows of bytes that it read.
+    `rows` returns two arrays, the start and the size in bytes of each contiguous range that the copy read.
     """
 
     head: int
@@ -91,7 +91,7 @@ class GlobalShadow:
         self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
 
     def start(self, context: Context) -> None:
-        """Prepare for the next wave of CTAs, which has vector clocks of its own."""
+        """Prepare for the next wave of CTAs. `context` has new vector clocks for the wave."""
         self.context = context
         self.clocks = context.clocks
         self.wave += 1
@@ -100,7 +100,7 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores of `values`, `size` bytes each. Report conflicts."""
+        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts."""
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
@@ -123,7 +123,7 @@ class GlobalShadow:
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the buffers between two offsets as written. Record the deferred reads of these buffers."""
+        """Mark the buffers from offset `low` to `high` as written. Record their deferred reads."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)
@@ -132,9 +132,9 @@ class GlobalShadow:
                     _remember_rows(self.arrays, starts, sizes, load.head, load.pc)
 
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
-        """Return the records of reads by copies that phases of mbarriers complete; -1 without an mbarrier.
+        """Return a record of kind LOAD for the read by each copy; -1 for a copy without an mbarrier.
 
-        The records have the kind LOAD. Shapes: all (copies,).
+        The read is complete with phase phases[i] of the mbarrier objects[i]. Shapes: all (copies,).
         """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
@@ -144,15 +144,18 @@ class GlobalShadow:
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Keep a copy's read of a buffer that the kernel has not written yet, until the kernel writes it.
+        """Store a copy's read of an unwritten buffer. Record the read when the kernel writes the buffer.
 
-        `rows` returns the starts and sizes of the rows that the copy reads. A later read with the same key replaces the
-        read.
+        `head` is the record of the read (see `heads`). `rows` returns the starts and sizes of the byte ranges that the
+        copy reads. A later read with the same key replaces the read.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
-        """Record reads by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,)."""
+        """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
+
+        `heads` are the records of the reads. Shapes: warps to heads (ranges,).
+        """
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
             self._explain(found, warps, pc, 16, None)
@@ -161,9 +164,10 @@ class GlobalShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, reduction: bool, pc: int,
         same: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
-        """Record writes by bulk copies of lanes, each of a row of bytes. Report conflicts. Shapes: (rows,).
+        """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        `same(row, warp, pc)` returns True if the row has the bytes that the warp last wrote there at `pc`.
+        `same(k, warp, pc)` returns True if range k has the bytes that the instruction `pc` of a warp wrote there last.
+        Such a write is no conflict. Shapes: warps to sizes (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
@@ -224,9 +228,9 @@ class GlobalShadow:
 
 @njit
 def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane of a warp.
+    """Return True if a recorded access happens before a new access of a lane of warp `w`.
 
-    If `fenced` is 1, a proxy fence must be between the two accesses.
+    `wave` is the number of the current wave of CTAs. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     V, few, own, per_cta, base, cluster_of = c.vectors, c.few, c.own, c.per_cta, c.base, c.cluster_of
     other = (record >> 44) & 0x7FF
@@ -285,7 +289,7 @@ def _access(
 ) -> int:  # fmt: skip
     """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
 
-    `one_place` is True for a warp whose lanes all access one address. The first conflicts are in `out`.
+    `one_place` is True for a warp whose lanes all access one address. The first conflicts are stored in `s.out`.
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
@@ -354,10 +358,10 @@ def _rows(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
     strong: bool, clocks: Array, heads: Array, pc: int,
 ) -> int:  # fmt: skip
-    """Record reads or writes by bulk copies, each of a row of bytes. Return the number of conflicts.
+    """Record reads or writes of contiguous ranges by bulk copies. Return the number of conflicts.
 
-    `heads` are the entries of copies that read (see `GlobalShadow.heads`), -1 for none. Shapes: warps to sizes, clocks
-    and heads are (rows,).
+    `strong` is set for reductions. `heads` are the records to store for reads (see `GlobalShadow.heads`), -1 for none.
+    Shapes: warps to sizes, clocks and heads (ranges,).
     """
     records, sites, reads = s.records, s.sites, s.reads
     found = 0

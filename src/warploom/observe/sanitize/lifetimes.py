@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Lifetimes of the CTAs of a cluster.
 
-The check finds accesses to the shared memory of another CTA that may not have started, or may have exited.
+The check finds accesses to the shared memory of another CTA if that CTA may not have started or may have exited.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA: its agent and time, or the mbarrier phase that completes it."""
+    """Last access of a warp to another CTA: the agent and the time, or the completing mbarrier and phase."""
 
     agent: int
     clock: int
@@ -27,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Accesses to the shared memory of each resident CTA from other CTAs, and their order with its exit."""
+    """Accesses to the shared memory of each resident CTA by other CTAs, compared with its lifetime."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -43,7 +43,7 @@ class Lifetimes:
         self._phases: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of lanes at byte offsets of shared memory, which may belong to other CTAs."""
+        """Record accesses of lanes to the shared memory of other CTAs. `index` has byte offsets (warps, 32)."""
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -51,9 +51,10 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record operations of lanes on mbarriers. The CTA of an mbarrier must not exit before an operation.
+        """Record operations of lanes on mbarriers of other CTAs, which must not exit before the operations.
 
-        `objects` are the mbarriers of the lanes, and `phase` the number of complete phases of each mbarrier.
+        `objects` are the mbarriers of the lanes, and phase[k] is the number of complete phases of mbarrier k. Shapes:
+        index, lanes and objects (warps, 32); phase (mbarriers,).
         """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -63,18 +64,18 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of a warp on CTA `owner` that a phase of the mbarrier `found` completes."""
+        """Record an operation of a warp on CTA `owner`. Phase `phase` of mbarrier `found` completes it."""
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
-        """Record bulk copies of warps that read shared memory."""
+        """Record that warps issue bulk copies whose sources are in shared memory."""
         self.bulk[warps] = self.clocks.bulk_clock[warps]
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return the accessed CTA, the warp and one of its lanes, for every warp that accesses another CTA."""
+        """Return (other CTA, warp, one accessing lane) for every pair of a warp and another CTA it accesses."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
@@ -98,7 +99,7 @@ class Lifetimes:
             report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
     def arrive(self, warps: Array) -> None:
-        """Record arrivals of warps at the barriers of their clusters."""
+        """Record that warps arrive at the barriers of their clusters."""
         self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
@@ -106,7 +107,7 @@ class Lifetimes:
         self.passed[warps] = phase
 
     def exit(self, warps: Array) -> None:
-        """Report operations that may still access shared memory after warps and their CTAs have exited."""
+        """Report operations that may access shared memory after the given warps or their CTAs have exited."""
         topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])

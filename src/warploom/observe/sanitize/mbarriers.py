@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: their locations, their phases, and findings on their use."""
+"""Locations and phases of mbarriers, and findings on wrong uses of mbarriers."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ _OVERWRITTEN = "is overwritten while it is valid"
 class Mbarriers:
     """Table of the mbarriers of the resident CTAs.
 
-    An object is the number cta * room + slot of an mbarrier, where `room` is the number of slots of a CTA; -1 is none.
-    A word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
+    An object is the number of an mbarrier, or -1 for none. The objects of a CTA are `cta * clocks.mbarriers + k`. A
+    word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
@@ -45,7 +45,7 @@ class Mbarriers:
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add an object for each initialised word. Shapes: all (words,)."""
+        """Add an object for each word that lanes initialise. Shapes: words, warps and lanes (words,)."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -92,7 +92,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove the objects of invalidated words. Shapes: all (words,)."""
+        """Remove the objects at words that lanes invalidate. Shapes: words, warps and lanes (words,)."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -116,7 +116,7 @@ class Mbarriers:
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete the open phases of the mbarriers at words. Later waits acquire what arrivals released."""
+        """Complete the open phases of the mbarriers at words. Later waits acquire the clocks of arrivals."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -134,7 +134,7 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Check tests of phases by parity for ambiguity. Shapes: (warps, 32)."""
+        """Report tests by parity that may mistake a phase for another. Shapes: index to parity (warps, 32)."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
@@ -156,7 +156,7 @@ class Mbarriers:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations of lanes on words that hold no valid object. `what` names the operation."""
+        """Report operations of lanes at byte offsets without a valid mbarrier. `what` names the operation."""
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
@@ -165,7 +165,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, f"is not initialised: {what}", warp, lane)
 
     def check_counts(self, event: Arrive) -> None:
-        """Report arrivals that exceed the pending count or may hit a wrong phase, and illegal byte counts."""
+        """Report excess arrivals, arrivals that may count in a wrong phase, and illegal byte counts."""
         batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
         known = lanes & (self.of(index) >= 0)
         positions, at = np.nonzero(known)
@@ -194,7 +194,7 @@ class Mbarriers:
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals that may count in the previous phase, which their warp may not know as complete."""
+        """Report arrivals that may count in the previous phase: no wait shows that this phase is complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -214,7 +214,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies whose mbarrier is not initialised. Shapes: all (copies,), `words` in bytes."""
+        """Report bulk copies without an initialised mbarrier. `words` are byte offsets. Shapes: (copies,)."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
@@ -223,7 +223,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of lanes that overwrite valid objects."""
+        """Report stores of lanes, `size` bytes each, that overwrite valid mbarriers."""
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -236,7 +236,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report writes of ranges that overwrite valid objects. Shapes: all (writes,). Units: bytes."""
+        """Report bulk writes that overwrite mbarriers. Shapes: starts to lanes (writes,). Units: bytes."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -250,7 +250,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
     def close(self) -> None:
-        """Report objects that miss bytes, or that got too many, when the CTAs end."""
+        """Report mbarriers that still expect bytes, or that received too many, when their CTAs end."""
         words = np.flatnonzero(self.at >= 0)
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
             count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
@@ -263,7 +263,7 @@ class Mbarriers:
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
     ) -> None:
-        """Report a finding on the object at a word of shared memory."""
+        """Add a finding on the mbarrier at a word to the report. `text` continues "the mbarrier at …"."""
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8

@@ -27,7 +27,7 @@ _NONE: Registers = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication, the registers of its operands, and its matrices."""
+    """Instruction that issues a multiplication: its registers, and its matrices in shared memory."""
 
     pc: int
     accumulators: Registers
@@ -37,9 +37,10 @@ class _Multiplication:
 
 
 class Multiplications:
-    """Every instruction that issues a multiplication, and the state of its last issue by each warp.
+    """Check of the instructions that issue warpgroup multiplications.
 
-    A multiplication is identified by its index in `sites`. Shapes of the state: (multiplications, warps).
+    A multiplication is identified by its index in `sites`. `group`, `dirty` and `user` describe its last issue by each
+    warp. Shapes: group, dirty and user (multiplications, warps).
     """
 
     context: Context
@@ -67,10 +68,10 @@ class Multiplications:
         return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, for each other instruction, the multiplications whose registers it uses, in two arrays.
+        """Return, by program counter, the multiplications whose registers another instruction uses.
 
-        The multiplications in the first array must not be in flight when the instruction executes. Those in the second
-        array need a fence between the instruction and their next issue.
+        A value has two arrays. Multiplications in the first array must not be in flight when the instruction executes.
+        Multiplications in the second array need a fence between the instruction and their next issue.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):
@@ -106,7 +107,7 @@ class Multiplications:
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of a multiplication, or of an instruction that uses its registers; else None."""
+        """Return the handler of a multiplication or of a user of its registers; None for others."""
         if pc in self._index:
             return self._issue
         hazards = self._hazards.get(pc)
@@ -127,7 +128,7 @@ class Multiplications:
         self.user[where] = event.pc
 
     def _complete(self, warps: Array) -> Array:
-        """Return, for each warp, the last group of its warpgroup that the warp knows to be complete."""
+        """Return the number of the last wgmma group that each warp knows to be complete. Shapes: (warps,)."""
         clocks, topology = self.context.clocks, self.topology
         leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
@@ -152,7 +153,7 @@ class Multiplications:
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
-        """Order earlier accesses of warps to registers before later multiplications."""
+        """Record a `wgmma.fence` of warps, which orders earlier register accesses before multiplications."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------
@@ -208,9 +209,10 @@ class Multiplications:
 
 
 class MetadataCheck:
-    """Check of the metadata registers of sparse multiplications, in the lanes that contribute them.
+    """Check for undefined metadata of sparse multiplications.
 
-    The emulator refuses illegal selectors before the run.
+    Only the registers of the lanes that contribute metadata are checked. The emulator refuses illegal sparsity
+    selectors before the run.
     """
 
     context: Context
@@ -242,7 +244,10 @@ class MetadataCheck:
         self._report(event.pc, metadata, words, warps)
 
     def _report(self, pc: int, metadata: Metadata, words: Array, warps: Array) -> None:
-        """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of a matrix)."""
+        """Report undefined metadata in registers. `warps` are the warps that multiply each matrix.
+
+        Shapes: words (matrices, 32 * warps of a matrix); warps (matrices, warps of a matrix).
+        """
         faulty = metadata.map.undefined_lanes(words, ordered=metadata.ordered)
         if not faulty.any():
             return

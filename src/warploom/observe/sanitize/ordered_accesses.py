@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
-"""Order between threads through ordered and volatile accesses to the same memory location.
+"""Order between threads through ordered and volatile accesses to one memory location.
 
-A weak load is optimistic if a compare-and-swap at the same address checks its value later.
+A weak load is optimistic if a compare-and-swap at the same address later checks the loaded value.
 """
 
 from collections.abc import Iterator
@@ -28,8 +28,8 @@ _RELEASES = frozenset({"release", "acq_rel"})
 class OrderedAccesses:
     """Accesses that synchronise threads, and the vector clocks of the memory locations that they access.
 
-    `optimistic` are the program counters of weak loads that cannot race, but order nothing. `orders_clusters` is set if
-    the kernel has fences, or accesses that acquire or release.
+    `optimistic` has the program counters of optimistic loads (see the module), which count as strong but order nothing.
+    `orders_clusters` is set if the kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
@@ -57,11 +57,11 @@ class OrderedAccesses:
         self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
     def is_strong(self, pc: int) -> bool:
-        """Return True if an instruction's access cannot race with other strong accesses."""
+        """Return True if the access of the instruction at `pc` cannot race with other strong accesses."""
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Acquire or release the vector clocks of the locations that a strong access reaches, warp by warp."""
+        """Acquire or release the vector clocks of the locations that each warp accesses by a strong access."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return
@@ -86,7 +86,10 @@ class OrderedAccesses:
                         self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Join the clock of a location into that of lanes, unless it is unchanged since their last acquire."""
+        """Join the clock of a location into the clock of lanes, or for a relaxed read into `Clocks.seen`.
+
+        A clock that is unchanged since the last read of the lanes is not joined again.
+        """
         clocks = self.clocks
         if key not in clocks.locations:
             return
@@ -102,7 +105,7 @@ class OrderedAccesses:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
     def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
-        """Release the clock of lanes to a location. If relaxed, release only what their last fence covers."""
+        """Release the clock of lanes to a location. A relaxed write releases the clock of the last fence."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:
@@ -121,7 +124,7 @@ class OrderedAccesses:
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
-    """Return the acquire flag, the release flag and the scope of an ordered access, None for others."""
+    """Return (acquires, releases, scope) for an ordered access, or None for another instruction."""
     for access in binding.form.effects_of(effects.Access):
         if access.is_ordered(binding.slots):
             order = effects.word(access.order, binding.slots)
@@ -133,8 +136,8 @@ def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
 def _optimistic_loads(launch: Launch) -> frozenset[int]:
     """Return the program counters of weak loads whose value a compare-and-swap at their address checks.
 
-    Such a load races with the atomics of other threads by the letter of the memory model, and the loops in NVIDIA's own
-    headers begin with such a load. The swap fails unless the value is still in memory, so any loaded value is harmless.
+    Strictly, the memory model makes such a load race with atomics of other threads. Loops in NVIDIA's headers begin
+    with such a load. The swap fails unless memory still has the loaded value, so that any loaded value is harmless.
     """
     compared: dict[Registers, set[tuple[int, int]]] = {}
     for pc, access in _accesses(launch):

@@ -1,16 +1,16 @@
 # pyright: reportUnknownMemberType=false
-"""Phase aliasing: waits by parity that another phase with the expected parity may answer.
+"""Phase aliasing: waits that may mistake a phase for another phase with the same parity.
 
 A parity distinguishes two successive phases only. Suppose that a warp knows that k phases of an mbarrier are complete.
 Phases count from 0. If the parity of its wait is that of k, the wait expects phase k. Otherwise it expects phase k - 1,
 which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
 tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
 
-The analysis has vector clocks of its own (see `clocks`), because everything that makes one warp follow another counts
-here, relaxed operations included. The visibility of memory is irrelevant. `_happened[row, column]` holds one clock in
-each row. The component of a warp is a tick, and the component of an mbarrier is its number of complete phases. Each
-warp and each CTA barrier has a row. Each mbarrier has two: the clock that its arrivals release to in the open phase,
-and the clock that a complete phase lets warps acquire.
+The analysis keeps vector clocks separate from those of `clocks`. Its clocks record that one warp follows another in
+time, even through relaxed operations. They do not record that memory accesses are visible. `_happened[row, column]`
+holds one clock in each row. The component of a warp is a tick, a time that each of its releases advances. The component
+of an mbarrier is its number of complete phases. Each warp and each CTA barrier has a row. Each mbarrier has two rows:
+the clock that arrivals of the open phase release, and the clock that waits for a complete phase acquire.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _NEVER = -9  # in place of a phase: the warp has not tested the mbarrier
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Wait at `pc` that a phase other than the expected one may answer.
+    """Wait at `pc` that the completion of a phase other than the expected phase may end or prolong.
 
     `site` is the instruction that completes the other phase, -1 if unknown. `text` describes the wait. "{site}" in it
     stands for the line of `site`.
@@ -46,12 +46,12 @@ class Ambiguity:
 
 
 class MbarrierState(NamedTuple):
-    """State of every mbarrier, in the form in which compiled functions take it.
+    """State of every mbarrier, in the form in which it is passed to compiled functions.
 
-    `complete` is the number of complete phases, `start` that number at the initialisation, and `site` the instruction
-    of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp of the cluster:
-    the phase that the warp looked for, its tick, and the instruction. Shapes: (mbarriers,), and (mbarriers, warps) for
-    the last three.
+    `complete` is the number of complete phases, `start` the value of `complete` at the initialisation, and `site` the
+    program counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp
+    of the cluster: the phase that the test expected, the tick of the warp, and the program counter. Shapes: complete,
+    start and site (mbarriers,); seen_phase, seen_tick and seen_site (mbarriers, warps of a cluster).
     """
 
     complete: Array
@@ -68,7 +68,7 @@ _UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initiali
 class PhaseAliasing:
     """Vector clocks of warps, barriers and mbarriers, and the last test of each mbarrier by each warp.
 
-    Objects are the mbarriers of `Mbarriers`.
+    `found` and `objects` are numbers of mbarriers, as the class `Mbarriers` assigns them, and -1 for no mbarrier.
     """
 
     def __init__(self, topology: Topology, mbarriers: int) -> None:
@@ -110,7 +110,7 @@ class PhaseAliasing:
         self._own = topology.rank[topology.cta_of] * wide + topology.warp_in_cta
 
     def renew(self, found: int) -> None:
-        """Start an mbarrier with phase 0 after its initialisation."""
+        """Start to count the phases of mbarrier `found` from 0, because it is initialised."""
         self._state.start[found] = self._state.complete[found]
         self._state.seen_phase[found] = _NEVER
         self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
@@ -118,12 +118,12 @@ class PhaseAliasing:
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Release the clocks of warps to the CTA barriers at which they arrive."""
+        """Release the clock of each warp to the CTA barrier `cta * BARRIERS + barrier`, its key."""
         lanes = np.ones((len(warps), 1), np.bool_)
         _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Join the clocks of complete CTA barriers into those of the warps that waited there."""
+        """Join the clock of the complete CTA barrier keys[i] into the clock of warps[i], which waited there."""
         self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
@@ -140,9 +140,9 @@ class PhaseAliasing:
         self._happened[warps] = met
 
     def acquire_all(self, warps: Array) -> None:
-        """Order all warps of the same clusters before warps that load a possible message.
+        """Record that warps may follow everything that all warps of their clusters have done so far.
 
-        A message is a location that other warps may have stored to.
+        The reason is a load from a location to which other warps may have stored a message.
         """
         topology = self.topology
         clusters = topology.cluster_of
@@ -156,7 +156,7 @@ class PhaseAliasing:
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Close groups of multiplications. Shapes: groups (warpgroups, 4) warps, number (warpgroups,)."""
+        """Record that the four warps groups[i] commit wgmma group number[i]. Shapes: groups (warpgroups, 4)."""
         for warps in groups.T:
             self._ends[warps, number % GROUPS] = self._tick[warps]
             self._tick[warps] += 1
@@ -183,7 +183,10 @@ class PhaseAliasing:
         self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of mbarriers by parity. Return the ambiguous tests. Shapes: (warps, 32)."""
+        """Record tests of mbarriers by parity. Return the tests that mistake a phase for another phase.
+
+        Shapes: found, lanes and parity (warps, 32).
+        """
         wrong = _look(
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
             self._out,
@@ -199,7 +202,7 @@ class PhaseAliasing:
         return ambiguities
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
-        """Record that lanes found phases of mbarriers complete. Shapes: (warps, 32)."""
+        """Record that waits of lanes for mbarriers ended. Shapes: found and lanes (warps, 32)."""
         first = self._first + len(self._column)
         _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
@@ -208,9 +211,10 @@ class PhaseAliasing:
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
-        """Complete phases. Return the waits for the previous phases that may not have tested the mbarrier yet.
+        """Complete the open phases of mbarriers. Return the waits that may come too late.
 
-        `objects` lists an mbarrier once for each of its completed phases.
+        Such a wait is for the phase before, and may test the mbarrier only after this completion. `objects` lists an
+        mbarrier once for each phase that it completes.
         """
         topology = self.topology
         wrong = _complete(
@@ -239,9 +243,9 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
-    """Release the clocks of warps to barriers (-1: none), whose rows begin at `first`.
+    """Release the clock of each warp to the barriers `found` of its lanes (-1: none).
 
-    Shapes: found and lanes (warps, lanes).
+    The rows of the barriers begin at `first`. Shapes: found and lanes (warps, lanes).
     """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
@@ -260,9 +264,9 @@ def _look(
     V: Array, tick: Array, place: Array, column: Array, s: MbarrierState, warps: Array, found: Array, lanes: Array,
     asked: Array, pc: int, out: Array,
 ) -> int:  # fmt: skip
-    """Record tests of mbarriers by parity. Return the number of ambiguous tests.
+    """Record tests of mbarriers by parity. Return the number of tests that mistake a phase for another.
 
-    A test is ambiguous if a phase other than the expected one may answer it. The first ambiguous tests are in `out`.
+    The first of these tests are stored in `out`.
     """
     found_wrong = 0
     for i in range(len(warps)):
@@ -307,10 +311,10 @@ def _know(V: Array, first: int, column: Array, count: Array, warps: Array, found
 def _complete(
     V: Array, arriving: int, column: Array, s: MbarrierState, objects: Array, per_cta: int, agents: int, out: Array
 ) -> int:  # fmt: skip
-    """Complete phases of mbarriers. Return the number of tests that may come too late.
+    """Complete the open phases of mbarriers. Return the number of tests that may come too late.
 
-    Such a test looks for the previous phase, and nothing orders it before the completion of this one. The first of them
-    are in `out`.
+    Such a test expects the phase before, and nothing orders the test before this completion. The first of these tests
+    are stored in `out`.
     """
     found, arrived = 0, arriving + len(column)
     for k in range(len(objects)):

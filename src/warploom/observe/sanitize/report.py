@@ -37,7 +37,7 @@ class Report:
         return len(self._found)
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Return True if a finding is recorded already or the report is full, and count it then.
+        """Return True, and add `count`, if the finding is already recorded or the report is full.
 
         `pc` is the instruction of the finding, and `other` the instruction that it conflicts with, -1 for none.
         """
@@ -51,7 +51,7 @@ class Report:
         return False
 
     def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
-        """Add a finding, or count it if the report has one of the same rule and instructions.
+        """Add a finding. If the report has a finding with this rule and pair of instructions, only count it.
 
         `pc` and `other` are as in `is_known`.
         """
@@ -59,7 +59,7 @@ class Report:
             self._found[code, pc, other] = _Found(message, hint, pc, count)
 
     def merge(self, later: Report) -> None:
-        """Add the findings of the report on a later part of the grid."""
+        """Add the findings of a report on CTAs that follow in launch order."""
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each

@@ -2,7 +2,7 @@
 
 The records are in `rules.toml`, one table for each rule code. `bad` and `good` are the statements that violate and obey
 the rule. They follow the statements of `setup` in the kernel of `example.ptx`, which has registers, shared memory, a
-buffer and a tensor map. `threads` is the number of threads of a CTA, and `cluster` the number of CTAs of a cluster.
+buffer and a tensor map. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
 """
 
 import tomllib
@@ -27,7 +27,7 @@ class Rule:
     cluster: int = 1
 
     def text(self, example: str) -> str:
-        """Return the PTX module in which the statements of an example run."""
+        """Return a PTX module with the statements `example`, which are `bad` or `good`."""
         lines = (self.setup + example).strip().split("\n")
         indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
         return _read("example.ptx").replace("    // EXAMPLE", indented)

@@ -34,7 +34,7 @@ _MOST_GROUPS = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class _Synchronisation:
-    """Declared synchronisation of an instruction.
+    """Synchronisation that the Form of an instruction declares.
 
     `relaxed` is set for relaxed order, `narrow` for an explicit CTA scope, and `aligned` if whole warps must execute
     it.
@@ -259,7 +259,7 @@ class Sanitizer(events.Observer):
             self._lanes_at[warps] |= bits
 
     def _check_aligned(self, event: events.Barrier) -> None:
-        """Report aligned barriers that only some lanes of a warp execute."""
+        """Report aligned barrier instructions that only some live lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
             return
@@ -305,7 +305,7 @@ class Sanitizer(events.Observer):
             clocks.release(warps, bits, full, rows)
 
     def _wait_for_cluster(self, event: events.Barrier) -> None:
-        """Let warps acquire the clock of a complete phase. Keep the others until their phase is complete."""
+        """Acquire the clocks of complete cluster barriers. Keep warps that wait until theirs is complete."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
@@ -335,7 +335,7 @@ class Sanitizer(events.Observer):
     # mbarriers --------------------------------------------------------------------------------------------
 
     def _arrive(self, event: events.Arrive) -> None:
-        """Check operations on mbarriers. Those of asynchronous operations are checked at their issue."""
+        """Check operations of lanes on mbarriers. Arrivals by copies are checked when copies are issued."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]

@@ -51,7 +51,8 @@ Shapes: byte offsets and active lanes (warps, 32), values (elements, warps, 32).
 def is_unchanged(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
     """Return True if the store of a lane of the warp at `position` leaves memory as it is.
 
-    If the conflicting store has the same instruction (`together`), return True also if all lanes store the same value.
+    `together` is set if one instruction performs both conflicting stores. The result is then also True if all lanes
+    that store at the address store the same value.
     """
     index, lanes, size, values = store
     wide = np.broadcast_to(values, (len(values), *index.shape))
@@ -106,9 +107,9 @@ class SharedShadow:
     # Accesses ---------------------------------------------------------------------------------------------
 
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
-        """Record reads of lanes, `size` bytes each. Report conflicts with earlier accesses.
+        """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `what` is "mbarrier" if the lanes read such an object.
+        `what` is "mbarrier" if the lanes read an mbarrier, and otherwise empty. Shapes: index and lanes (warps, 32).
         """
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
@@ -121,13 +122,13 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses."""
+        """Record writes of lanes, and report conflicts, as `read` does. `values` are None if unknown."""
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record thread copies of lanes that write `size` bytes each."""
+        """Record thread copies (`cp.async`) of lanes, each of which writes `size` bytes. Report conflicts."""
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
         self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
@@ -135,9 +136,10 @@ class SharedShadow:
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
     ) -> None:
-        """Record asynchronous stores of lanes. A phase of an mbarrier completes each store.
+        """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
 
-        Shapes: objects and phases (warps,).
+        Phase phases[i] of the mbarrier objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps,
+        32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
         near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
@@ -159,9 +161,9 @@ class SharedShadow:
             self._explain(found, warps, pc, size, store, what)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
-        """Record reads by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
+        """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        With `group`, a wait for the bulk group of a copy completes its read.
+        With `group`, a wait for the bulk group of a copy completes the read. Shapes: warps to sizes (ranges,).
         """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
@@ -173,10 +175,10 @@ class SharedShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
         swizzle: int,
     ) -> None:  # fmt: skip
-        """Record writes by bulk copies of lanes, each of a row of bytes. Shapes: (rows,).
+        """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        A phase of an mbarrier completes each copy. `swizzle` is the span of a tensor copy's swizzle in bytes, -1 for
-        other copies.
+        Phase phases[i] of the mbarrier objects[i] completes write i. `swizzle` is the swizzle mode of a tensor copy in
+        bytes, and -1 for another copy. Shapes: warps to sizes, objects and phases (ranges,).
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
@@ -190,10 +192,11 @@ class SharedShadow:
     def read_tiles(
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
-        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4) warps, starts (warpgroups,).
+        """Record reads of matrices in shared memory by warpgroup multiplications. Report conflicts.
 
-        `starts` are shared addresses, and `chunks` the offsets of a matrix's 16-byte chunks. `clocks` are the numbers
-        of the groups that the multiplications belong to.
+        `starts` are the shared addresses of the matrices, and `chunks` the offsets of the 16-byte chunks in a matrix.
+        `clocks` are the numbers of the wgmma groups of the multiplications. Shapes: groups (warpgroups, 4), the warps;
+        starts and clocks (warpgroups,).
         """
         shared = self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride
@@ -241,7 +244,7 @@ class SharedShadow:
         )
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return the warp of an agent (-1: an mbarrier), the sort of its operations, and its CTA."""
+        """Return the warp of an agent (-1: an mbarrier), the class of its operations, and its CTA."""
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Asynchronous copies and stores, the mbarriers that complete them, and the tensor maps of copies.
 
-Copies read tensor maps through a proxy of their own. A kernel that changes a map needs fences.
+Copies read tensor maps through a separate proxy. A kernel that writes a tensor map needs fences for this proxy.
 """
 
 from collections.abc import Callable
@@ -111,14 +111,14 @@ class Transfers:
     # Copies and stores of single threads --------------------------------------------------------------------
 
     def thread_copy(self, event: Execute, target: str, size: int) -> None:
-        """Record copies of lanes to shared memory at the address operand `target`, `size` bytes each."""
+        """Record thread copies of lanes, `size` bytes each. Operand `target` has the shared addresses."""
         batch = event.batch
         index = self._index(batch, "shared", batch.addresses(getattr(event.operands, target)), size)
         if index is not None:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers that wait for the earlier thread copies of their lanes."""
+        """Record `cp.async.mbarrier.arrive`: arrivals that follow the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -136,7 +136,7 @@ class Transfers:
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record asynchronous stores of lanes. An mbarrier counts their bytes."""
+        """Record asynchronous stores of lanes. The mbarriers at operand `mbarrier` count the stored bytes."""
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
         elements = len(value.items) if isinstance(value, VectorValue) else 1
@@ -221,7 +221,7 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier whose phase completes each copy (of a multicast, the first one); -1 for none."""
+        """Return the mbarrier that completes each copy (at a multicast, in the first CTA); -1 for none."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
@@ -234,7 +234,7 @@ class Transfers:
         return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
-        """Record that copies will complete phases of mbarriers, some of which belong to other CTAs."""
+        """Record that copy k of warps[k] will complete phase phases[k] of the mbarrier found[k]."""
         self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
         if self.topology.cluster_size == 1:
             return
@@ -244,9 +244,9 @@ class Transfers:
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return byte offsets in shared memory.
+        """Return the byte offsets in shared memory of the addresses `low` in other CTAs of the cluster.
 
-        The bytes have the window address `low` in the CTAs of given ranks in the warps' clusters.
+        rank[k] is the rank of the CTA in the cluster of warps[k].
         """
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
@@ -291,7 +291,7 @@ class Transfers:
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
-        """Record waits of lanes that found their phase of an mbarrier complete.
+        """Record the waits of lanes that have found their phase of an mbarrier complete.
 
         `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
         """
@@ -309,10 +309,10 @@ class Transfers:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Split the lanes of each warp into rounds with one mbarrier each.
+        """Group the lanes of each warp by their mbarriers, in rounds with one mbarrier for each warp.
 
-        A round has three arrays over the warps: the lanes as bits, True if these are all live lanes, and the mbarrier.
-        The mbarrier is -1 for a warp without lanes in the round.
+        A round has three arrays: the lanes as bits, True if these are all live lanes of the warp, and the mbarrier,
+        which is -1 for a warp without lanes in the round. Shapes: found and lanes (warps, 32); results (warps,).
         """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)

@@ -2,9 +2,9 @@
 """Registers that an instruction uses before any instruction has written them.
 
 An analysis of the control flow first finds the registers that may be unwritten at a use. Most programs have none. Only
-the registers that it finds are tracked while the kernel runs, with one bit for each lane. Instructions propagate the
-bits from sources to results as their Form declares (`Flow`). Instructions that merge bits, pack words or exchange
-values between lanes do not propagate them, because compilers leave unused parts of such words unwritten.
+these registers are tracked while the kernel runs, with one bit for each lane. Instructions propagate the bits from
+sources to results as their Form declares (`Flow`). Instructions that merge bits, pack words or exchange values between
+lanes do not propagate the bits, because compilers leave unused parts of such words unwritten.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,10 +31,10 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers that an instruction reads, that it requires to be written, and that it writes, as bits.
+    """Registers of one instruction, as bits: registers that it reads, and registers that it writes.
 
-    `propagates` is set if unwritten sources make the results unwritten. `partial` is set if a guard may leave lanes
-    unchanged.
+    `required` are the registers that must be written before the instruction. `propagates` is set if unwritten sources
+    make the results unwritten. `partial` is set if the instruction is guarded, and thus may leave lanes unchanged.
     """
 
     read: int
@@ -105,7 +105,7 @@ class UnwrittenRegisters:
     def _flow(self, uses: list[_Use]) -> list[int]:
         """Return, for each instruction, the registers that may be unwritten before it, as bits.
 
-        A register that is computed from an unwritten one counts as unwritten.
+        The result of an instruction that propagates is unwritten if one of its sources may be unwritten.
         """
         program = self.launch.program
         every = (1 << len(self._number)) - 1
@@ -135,7 +135,7 @@ class UnwrittenRegisters:
         return found
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
-        """Return the registers that determine whether a checked register is unwritten, as bits."""
+        """Return, as bits, the checked registers and the registers from which their state may propagate."""
         tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
@@ -195,7 +195,7 @@ class UnwrittenRegisters:
         return handle
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
-        """Stop tracking an instruction in warps that have written all its registers."""
+        """Stop the check of an instruction in warps that have written all tracked registers of it."""
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
         live = to_bits(self.context.splits.live[batch.warp_index])
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
@@ -204,7 +204,7 @@ class UnwrittenRegisters:
         return np.array([self._slot[number] for number in _bits_of(bits)], np.intp)
 
     def _accumulators(self, pc: int) -> Array:
-        """Return the rows of accumulators that a multiplication may be told to ignore."""
+        """Return the rows of the accumulators that a multiplication does not read if a predicate is false."""
         form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:

@@ -1,8 +1,8 @@
 """Export of a trace as Chrome trace events, which Perfetto reads: JSON, one event per line.
 
 One microsecond in the file is one step of the emulator. Events that take a single step are drawn shorter than the step,
-so that no arrow points backwards: an issue comes before an arrival, an operation in flight begins after its issue, and
-a wait ends after the operation that ends it (see `tracks.FINEST`).
+so that no arrow points backwards. In one step, an issue is drawn before an arrival, an operation begins after its
+issue, and a wait ends after the operation that ends the wait (see `tracks.FINEST`).
 """
 
 import json
@@ -52,7 +52,7 @@ class Trace(TraceData):
 
 
 def _set_usual_mode(path: str) -> None:
-    """Give a temporary file, which is private, the access rights of a new file."""
+    """Give a temporary file, which only its owner can read, the usual access rights of a new file."""
     mask = os.umask(0)
     os.umask(mask)
     Path(path).chmod(0o666 & ~mask)

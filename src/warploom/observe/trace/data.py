@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class Kind(IntEnum):
-    """Kind of a trace event. Runs, waits, arrivals and issues belong to warps."""
+    """Kind of a trace event. Events of runs, waits, arrivals and issues belong to warps."""
 
     RUN = 0  # execution from one wait to the next
     WAIT_WARP = 1  # for the other lanes of its warp, or warps of its warpgroup
@@ -70,13 +70,12 @@ class Cta:
 class TraceData:
     """Events of some CTAs of a run.
 
-    `events` is a structured array with the columns of `EVENT`. `arrows` are pairs of positions in `events`. An arrow
-    leads from an arrival or a copy to the wait that it ends, from an issue to its operation, or from a copy or a
-    multiplication to the wait that covers it. If there were more events than the limit, `events` has the first of
-    `total`.
-
-    Units: steps of the emulator. In one step, the emulator executes one instruction for all warps that have reached it.
-    An asynchronous operation that takes effect between two instructions is a step as well.
+    `events` is a structured array of dtype `EVENT`. `arrows` are pairs of positions in `events`. An arrow leads from an
+    arrival or a copy to the wait that the arrival or copy ends, from an issue to the issued operation, or from a copy
+    or a multiplication to the wait that covers its group. `total` is the number of events of the run. If `total`
+    exceeds the limit, `events` has only the first events. Units: steps of the emulator. In one step, the emulator
+    executes one instruction for all warps that have reached it. An asynchronous operation that takes effect between two
+    instructions is a step as well.
     """
 
     kernel: str

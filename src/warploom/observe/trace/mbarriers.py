@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""mbarriers of a trace: their phases, the arrivals at them, and the waits for them."""
+"""Phases of the mbarriers of a trace, arrivals at the mbarriers, and waits for phases."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +19,9 @@ Rows = NDArray[np.intp]
 
 @dataclass(slots=True)
 class _Object:
-    """State of an mbarrier: its phase, the copies that will signal it, and what completed its last phase.
+    """State of an mbarrier: its phase, and the events of the copies in flight that will signal it.
 
-    `sources` are the events that completed the last phase: copies, and the last arrival.
+    `sources` are the events that completed the last phase, which are copies and the last arrival.
     """
 
     cta: int
@@ -34,7 +34,7 @@ class _Object:
 
 
 class Mbarriers:
-    """mbarriers of the recorded CTAs, by word: byte offset in shared memory / 8."""
+    """mbarriers of the recorded CTAs. A word is the byte offset of an mbarrier in shared memory / 8."""
 
     def __init__(self, recording: Recording, spans: Spans, operations: Operations) -> None:
         self.recording = recording
@@ -81,13 +81,13 @@ class Mbarriers:
             self._open(found, when)
 
     def expect_copies(self, words: Array, ids: Ids) -> None:
-        """Record copies in flight that will signal the mbarriers at words. Shapes: both (copies,)."""
+        """Record that the copy with event ids[k] will signal the mbarrier at words[k]. Shapes: (copies,)."""
         for word, copy in zip(words.tolist(), ids.tolist(), strict=True):
             if word in self._objects and copy != NOWHERE:
                 self._objects[word].copies.append(copy)
 
     def start_completion(self) -> None:
-        """Forget the last arrivals, because an asynchronous operation takes effect now."""
+        """Clear the record of the last arrivals, before an asynchronous operation takes effect."""
         self._arriving = {}
 
     def act(self, event: Arrive) -> None:
@@ -146,7 +146,7 @@ class Mbarriers:
             self._open(found, now + 1)
 
     def wait(self, rows: Rows, positions: Rows) -> None:
-        """Add open waits for warp splits that have tested mbarriers in vain."""
+        """Add open waits for warp splits (slots `rows`) whose last `test`, at `positions`, failed."""
         assert self._tested is not None
         index, lanes = self._tested
         words = index[positions, lanes[positions].argmax(axis=1)] >> 3

@@ -22,9 +22,10 @@ _WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Ki
 
 
 class Operations:
-    """Trace events of the copies and multiplications in flight, and of those that no wait has covered yet.
+    """Trace events of copies and multiplications in flight, and of those that no wait has covered.
 
-    The emulator numbers operations. Bulk copies are kept by number, other operations by number and warp.
+    The emulator numbers operations. The key of a bulk copy is its number. The key of another operation is its number
+    and its warp. `positions` are positions of warp splits in the batch of an event.
     """
 
     def __init__(self, recording: Recording, spans: Spans) -> None:
@@ -41,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return the mbarrier words that complete copies, and the copies' events."""
+        """Add events for bulk copies. Return two arrays: mbarrier words, and the event of the copy of each."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -62,9 +63,9 @@ class Operations:
         return words, ids[copy]
 
     def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
-        """Return the copies that mbarriers complete, the mbarrier words, and an address for each copy.
+        """Return copies with mbarriers, the mbarrier word of each, and the mbarrier address of every copy.
 
-        A multicast copy is listed once for each of its mbarriers.
+        A multicast copy is listed once for each of its mbarriers. A copy without an mbarrier has address -1.
         """
         nothing = np.zeros(0, np.int64)
         if request.mbarrier is None:
@@ -91,7 +92,7 @@ class Operations:
         return sizes
 
     def issue(self, event: Issue, positions: Rows) -> None:
-        """Add events for an operation of the warps at some positions of the batch."""
+        """Add events for an asynchronous operation that the warps at some positions issue."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
@@ -154,11 +155,11 @@ class Operations:
             self.table.end(np.array([*self._completing.values()], np.int64), self._completing_at + 1)
 
     def completing(self) -> dict[int, int]:
-        """Return the events of the operation that takes effect in this step, by warp; empty for no operation."""
+        """Return the event, by warp, of the operation that takes effect in this step; empty if there is none."""
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits for all but the newest `event.pending` groups, and arrows from the operations they cover."""
+        """Add the waits of warps for groups of operations, and arrows from the operations that they cover."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)

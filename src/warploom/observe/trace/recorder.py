@@ -82,7 +82,7 @@ class Recorder(events.Observer):
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a handler that notes the executing instruction, and ignores events without recorded CTAs."""
+        """Return `handler` wrapped: it updates the clock, and skips events without recorded CTAs."""
         recording = self.recording
 
         def handle(event: Any) -> None:
@@ -218,7 +218,7 @@ class Recorder(events.Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits. Add arrows from the last arrival if it happens in this step."""
+        """End the waits of warp splits. Add arrows from the last arrival `last` if it is in this step."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]

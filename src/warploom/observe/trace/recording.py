@@ -1,4 +1,4 @@
-"""State that the parts of the recorder share: the table of events, the recorded CTAs, and the clock."""
+"""State of the recorder that its modules share: table of events, recorded CTAs, and clock."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ OPEN = -1  # end of an event that has not ended
 
 
 class Table:
-    """Events by number. Row 0 stands for every event beyond the limit, so that callers need no test."""
+    """Table of events, and arrows between rows. Row 0 stands for every event beyond the limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -27,7 +27,7 @@ class Table:
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add `many` events, and return their rows. Columns that are not given are 0."""
+        """Add `many` events, and return their row numbers. Columns of `EVENT` that are not given are 0."""
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
@@ -43,16 +43,16 @@ class Table:
         return ids
 
     def end(self, ids: Ids, when: int) -> None:
-        """Set the end of the events in some rows."""
+        """Set the end of the events at the rows `ids` to step `when`."""
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """Add an arrow from one event to another, unless there are as many arrows as the limit of events."""
+        """Add an arrow between two rows, unless the number of arrows has reached the limit of events."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
     def close(self, when: int) -> None:
-        """Set the end of all open events."""
+        """Set the end of all open events to step `when`."""
         ends = self.rows["end"][: self.used]
         ends[ends == OPEN] = when
 
@@ -69,11 +69,11 @@ class Table:
 class Recording:
     """Table of events, recorded CTAs, and the clock of a trace.
 
-    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for CTAs that are
-    not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
-    instructions, and asynchronous operations that take effect between basic blocks. `base` is the step at which the
-    executing block began, or, between blocks, the next step. `pc` is the executing instruction, and `first` the first
-    instruction of its block.
+    `cta_of_cta` and `cta_of_warp` map each resident CTA and warp to the position of its CTA in `Trace.ctas`, -1 if the
+    CTA is not recorded. `recorded` marks the recorded warps. The clock counts the steps of recorded CTAs. A step
+    is an instruction, or an asynchronous operation that takes effect between basic blocks. `base` is the first step of
+    the executing basic block, or, between blocks, the next step. `pc` is the executing instruction, and `first` the
+    first instruction of its basic block.
     """
 
     launch: Launch
@@ -107,6 +107,6 @@ class Recording:
         return self.base + self.pc - self.first if self.in_block else max(self.base - 1, 0)
 
     def tick(self) -> None:
-        """Advance the clock for an asynchronous operation that takes effect between blocks."""
+        """Advance the clock for an asynchronous operation that takes effect between basic blocks."""
         if not self.in_block:
             self.base += 1

@@ -18,7 +18,8 @@ _NONE = -1
 class Spans:
     """Open run or wait of every warp split.
 
-    Arrays have one element for each slot of `WarpSplits`; `rows` are indices of slots.
+    A slot is an index of a warp split in the arrays of `WarpSplits`. The arrays here have one element for each slot.
+    The argument `rows` has slots, and `ids` has rows of `Table`.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -39,7 +40,7 @@ class Spans:
         self._least = 0  # least program counter of the block
 
     def begin(self, rows: Rows) -> None:
-        """Start a basic block for the warp splits in some slots."""
+        """Start a basic block that the warp splits in some slots execute."""
         self._rows = rows
         if not len(rows):
             return
@@ -56,7 +57,7 @@ class Spans:
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """End the basic block. Extend the runs of the warp splits that do not wait."""
+        """End the basic block, and extend the runs of those of its warp splits that do not wait."""
         rows = self._rows
         if not len(rows):
             return
@@ -116,9 +117,9 @@ class Spans:
         }
 
     def add_waits(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add waits of warp splits at the executing instruction, one step long. `hold` extends them.
+        """Add waits of warp splits at the executing instruction, and return the events.
 
-        `columns` are further columns of `EVENT`. Returns the events.
+        A wait is one step long unless `hold` keeps it open. `columns` are further columns of `EVENT`.
         """
         now, pc = self.recording.now(), self.recording.pc
         runs = self.run[rows]
@@ -134,7 +135,7 @@ class Spans:
         return self.mark(kind, rows, **columns)
 
     def hold(self, rows: Rows, ids: Ids, until_resumed: bool = False) -> None:
-        """Keep waits open until `end_waits`, or, with `until_resumed`, until their warp splits run again."""
+        """Keep waits open until `end_waits` or, with `until_resumed`, until the warp splits run again."""
         self.table.end(ids, OPEN)
         self.wait[rows] = ids
         self.until_resumed[rows] = until_resumed
@@ -147,7 +148,7 @@ class Spans:
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add events that do not interrupt the runs of their warp splits. Return the events.
+        """Add events that do not interrupt the runs of warp splits. Return the events.
 
         The events last one step, unless the column `end` is given.
         """

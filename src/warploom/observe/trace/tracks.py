@@ -33,8 +33,8 @@ class Track:
 class Tracks:
     """Track, drawn range and name of every event of a trace.
 
-    `of[k]` is the track of event k, counted from 1. `kinds[k]` is the kind of event k. `columns` maps the names of
-    `EVENT` to lists.
+    `of[k]` is the number of the track of event k, and `kinds[k]` the kind of the event. Tracks are numbered from 1.
+    `columns` maps the names of the columns of `EVENT` to lists.
     """
 
     def __init__(self, trace: TraceData) -> None:
@@ -73,7 +73,7 @@ class Tracks:
             self.of[k] = self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def ordered(self) -> list[tuple[int, Track]]:
-        """Return the tracks in drawing order, from the top, with their numbers."""
+        """Return the numbers and tracks in drawing order, from the top."""
         order = sorted(self._numbers, key=lambda key: (key[0], _ORDER.index(key[1]), *key[2:]))
         return [(self._numbers[key], Track(key[0], key[1], _track_name(*key[1:]))) for key in order]
 
