@@ -244,7 +244,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the barrier that a warp split (a slot of `WarpSplits`) waits at, or None."""
+        """Return the barrier that the warp split in a slot of `WarpSplits` waits at, or None if it does not wait."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])
