@@ -51,10 +51,9 @@ class RegisterPools:
     def change(self, batch: Batch, count: int, take: bool) -> None:
         """Change the registers of each warp in a batch to `count` per thread, by `setmaxnreg`.
 
-        If `take` is set, missing registers are taken from the pool of the CTA, and warp splits are suspended while their
-        pool has too few registers. Otherwise, registers above `count` are released to the pool.
-
-        Errors: Fault emulator.registers if a warp that releases registers has fewer than `count`.
+        If `take` is set, missing registers are taken from the pool of the CTA, and warp splits are suspended if the pool
+        has too few. Otherwise, registers above `count` are released to the pool. Errors: Fault emulator.registers if a
+        releasing warp has fewer than `count`.
         """
         if not self.entry:
             return

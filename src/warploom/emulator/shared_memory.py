@@ -54,7 +54,7 @@ class SharedMemory:
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
         """Check accesses of `size` bytes and return their indices in `bytes`. Shapes: (warps, 32).
 
-        `space` is the state space of the instruction. Only ".shared::cluster" accesses can reach other CTAs.
+        `space` is the state space of the instruction. Only accesses to "shared::cluster" can reach other CTAs.
 
         Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
