@@ -45,7 +45,7 @@ class _Matrices:
 
 
 class Accumulators:
-    """Cache of warpgroup accumulators as matrices, until `flush` writes the matrices back to the registers.
+    """Cache of warpgroup accumulators as matrices, which `flush` writes back to the registers.
 
     `members[g]` contains the four warps of warpgroup g. Shapes: members (warpgroups, 4).
     """

@@ -32,7 +32,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued action of some warps. `group` has the number of each warp's commit group that contains the action."""
+    """Queued action of some warps. `group` has the number of the commit group, for each warp."""
 
     channel: str
     action: Action
@@ -156,7 +156,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run the first `most` queued actions (None: all) for each warp whose group number is below `limit[warp]`."""
+        """Run the first `most` actions (None: all) for the warps whose group is below `limit[warp]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -243,9 +243,9 @@ class AsyncOperations:
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return what each queued copy of `warp` from the instruction at `pc` would write to a range of the arena.
+        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
 
-        The range is [start, start + size). Copies that do not store the whole range unchanged are left out.
+        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)

@@ -107,9 +107,9 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record the arrival of some lanes of a diverged warp, and return how many exited lanes arrive with them.
+        """Record arrived lanes of a diverged warp, and return the number of exited lanes to count with them.
 
-        All exited lanes of a warp arrive with the last of its live lanes. Before that, the result is 0.
+        All exited lanes of a warp are counted with the last of its live lanes. Before that, the result is 0.
         """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
@@ -244,7 +244,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the barrier that the warp split in a slot of `WarpSplits` waits at, or None if it does not wait."""
+        """Return the barrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])

@@ -142,12 +142,12 @@ class Batch:
         return value.fetch_all(self)
 
     def write(self, value: Any, result: Array) -> None:
-        """Write a result to the active lanes of a destination operand. Nothing is written to None, the sink `_`."""
+        """Write a result to the active lanes of a destination operand, which may be None (the sink `_`)."""
         if value is not None:
             value.put(self, result)
 
     def write_vector(self, value: Any, results: Array) -> None:
-        """Write results to the active lanes of every register of a vector. Shapes: results (registers, warps, 32)."""
+        """Write the active lanes of every register of a vector. Shapes: results (registers, warps, 32)."""
         value.put_all(self, results)
 
     def read_fragment(self, value: Any, order: Order) -> Array:
@@ -161,7 +161,7 @@ class Batch:
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
-        """Distribute one matrix per warp or warpgroup over a vector of registers: the inverse of `read_fragment`."""
+        """Distribute one matrix per warp or warpgroup over a vector of registers (see `read_fragment`)."""
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:

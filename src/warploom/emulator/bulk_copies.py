@@ -175,10 +175,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and the window address of each copy in shared memory: one, or several for a multicast.
-
-        `cta` is the issuing CTA, and `ranks` the mask of destination ranks of a multicast, else None.
-        """
+        """Return the CTA and the window address of each destination. `ranks` is the mask of a multicast."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -411,11 +408,7 @@ def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round the f32 rows of a box to tf32. Return their bytes, and the offset of each row in these bytes.
-
-    Row r has `inside` bytes from arena[sources[r]]. The offset is -1 for a row outside the tensor, where `reached` is
-    False.
-    """
+    """Round the f32 rows of a box to tf32. Return their bytes and each row's offset, -1 if not `reached`."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
@@ -426,7 +419,7 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 @dataclass(slots=True, eq=False)
 class _Pick:
-    """Reader of one lane's elements in the arrays of a request. `position` is the index of the lane's warp."""
+    """Reader of one lane's elements in a request's arrays. `position` is the index of the lane's warp."""
 
     position: int
     lane: int

@@ -172,7 +172,7 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Suspend the warp splits in which live lanes of the member mask are missing, until these lanes arrive.
+        """Suspend the warp splits without all live lanes of their member mask, until these lanes arrive.
 
         If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
         """

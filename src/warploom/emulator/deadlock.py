@@ -139,10 +139,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the indices of the clusters, CTAs, warpgroups or warps in which a wait of a group takes place.
-
-        `kind` is that of `Awaited`. Only groups with a common index can release each other.
-        """
+        """Return the clusters, CTAs, warpgroups or warps that a wait of type `Awaited.kind` concerns."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -265,7 +262,7 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may equal `offset` in shared memory, as an address in a register may."""
+    """Return True if an address operand may refer to `offset` in shared memory. Any register may."""
     match address.base:
         case Constant(array=held) | PerWarp(table=held):
             return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())

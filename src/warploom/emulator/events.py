@@ -270,9 +270,9 @@ class PendingCopies(Protocol):
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return what each queued copy of `warp` from the instruction at `pc` would write to a range of the arena.
+        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
 
-        The range is [start, start + size). Copies whose `preview` is None are left out.
+        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
         """
         ...
 

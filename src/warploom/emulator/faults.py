@@ -54,7 +54,7 @@ class Awaited:
 
 
 class Fault(Exception):
-    """Internal exception for a violated rule, without the executing instruction, which the emulator adds (see `Trap`).
+    """Internal exception for a violated rule. The emulator adds the executing instruction (see `Trap`).
 
     `lane` is the flat index warp * 32 + lane in the executing batch, or -1 if no single lane is at fault.
     """

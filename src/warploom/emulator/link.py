@@ -385,7 +385,7 @@ class Linker:
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
-    """Return the registers in the operands `names` of an instruction, as pairs of width in bytes and index."""
+    """Return the registers in the operands `names`, as pairs of width in bytes and index."""
     return set[tuple[int, int]]().union(*(registers_of(getattr(each.operands, name)) for name in names))
 
 

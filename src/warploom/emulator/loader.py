@@ -111,7 +111,7 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Map the kernel and each function that it may call to the names of functions and variables used there.
+        """Map the kernel and each function that it may call to the functions and variables used there.
 
         The names of a function include those in the initialisers of the variables that its body uses.
         """

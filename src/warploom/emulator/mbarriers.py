@@ -143,7 +143,7 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to the mbarrier objects at `addresses`, and return the state tokens before the action.
+        """Apply an action to mbarrier objects, and return the state tokens before the action.
 
         `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
 
@@ -164,7 +164,7 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` bytes, which a copy has transferred, from the pending bytes of mbarrier objects.
+        """Subtract `transactions` bytes, which a copy has transferred, from mbarrier objects.
 
         `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
         """
@@ -240,7 +240,7 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Return a mask of the warp splits to suspend: the test fails, and no early return of False is chosen."""
+        """Return a mask of the warp splits to suspend: their test fails and does not return False early."""
         stuck = ~succeeds
         if not stuck.any() and not self._retries:
             return stuck
@@ -253,9 +253,9 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Wake warp splits that wait for a phase, so that their tests return False, because nothing else can run.
+        """Wake warp splits that wait for a phase and let their tests fail, because nothing else can run.
 
-        Return False if none is woken because all tests have already returned False `RETRIES` times.
+        Return False if every such test has already failed `RETRIES` times.
         """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
@@ -282,7 +282,7 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the mbarrier that the warp split in a slot of `WarpSplits` waits at, or None if it does not wait."""
+        """Return the mbarrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
         for where in sorted(self._awaited.get(slot, ())):
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
@@ -295,7 +295,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarrier objects for which some warp splits wait."""
+        """Return the program counters of past arrivals at the mbarriers for which warp splits wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -26,7 +26,7 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent independent multiplications of matrices in registers, divided among the worker threads."""
+    """Execute adjacent independent multiplications of register matrices on the worker threads."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -114,10 +114,7 @@ def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Consecutive multiplications with one accumulator are computed together.
-
-    `captured` contains the descriptors by the name of their matrix, and the predicates `keeps` (see `_accumulate`).
-    """
+    """Execute issued multiplications. Consecutive additions to one accumulator are computed together."""
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -134,7 +131,7 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the product A B to the accumulators. Accumulators for which `keeps` is False are first set to zero.
+    """Add A B to the accumulators, of which those with `keeps` False are first set to zero.
 
     `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 
@@ -174,9 +171,7 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return a shared-memory matrix for each warpgroup, whose descriptors refer to consecutive tiles along K.
-
-    `part` selects warpgroups of the batch.
+    """Return a matrix for each warpgroup in `part`, joined along K from the tiles of its descriptors.
 
     Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K of a tile).
     """
@@ -192,7 +187,7 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Return the words of the tiles for descriptors that also differ in fields other than the start address."""
+    """Return the tiles of descriptors that differ in more fields than the start address."""
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

@@ -73,7 +73,7 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope(Names[RegisterLocation, Storage, int]):
-    """Names that are declared in one `{}` block of PTX. `found` caches the register locations found so far."""
+    """Names declared in one `{}` block of PTX. `found` caches the register locations found so far."""
 
     found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])
 
@@ -101,7 +101,7 @@ class Scope(Names[RegisterLocation, Storage, int]):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instruction of the program, with its binding to a Form and the name of the function that contains it."""
+    """Instruction of the program, its binding to a Form, and the name of the containing function."""
 
     instruction: Instruction
     binding: Binding

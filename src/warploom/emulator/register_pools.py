@@ -1,4 +1,4 @@
-"""Register pools of CTAs: setmaxnreg releases registers of a warp to the pool or allocates them from the pool."""
+"""Register pools of CTAs, to which setmaxnreg releases registers and from which it allocates them."""
 
 from itertools import groupby
 
@@ -51,9 +51,10 @@ class RegisterPools:
     def change(self, batch: Batch, count: int, take: bool) -> None:
         """Change the registers of each warp in a batch to `count` per thread, by `setmaxnreg`.
 
-        If `take` is set, missing registers are taken from the pool of the CTA, and warp splits are suspended if the pool
-        has too few. Otherwise, registers above `count` are released to the pool. Errors: Fault emulator.registers if a
-        releasing warp has fewer than `count`.
+        If `take` is set, missing registers are taken from the pool of the CTA. Warp splits are suspended if the pool
+        has too few registers. Otherwise, registers above `count` are released to the pool.
+
+        Errors: Fault emulator.registers if a releasing warp has fewer registers than `count`.
         """
         if not self.entry:
             return
@@ -92,7 +93,7 @@ class RegisterPools:
             splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the registers that the warp split in a slot of `WarpSplits` waits for, or None if it does not wait."""
+        """Return the registers that a warp split waits for, or None. `slot` is its index in `WarpSplits`."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None

@@ -55,6 +55,7 @@ def move_boxes(
 
     Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same row offsets:
     `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used as in `tile_in`.
+    """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
     for b in range(len(bases)):

@@ -167,7 +167,7 @@ class VectorValue:
                 item.put(batch, result)
 
     def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
-        """Return, for each warp at `positions` in the batch, the matrix distributed over the vector's registers.
+        """Return the matrix distributed over the registers, for each of the batch's warps at `positions`.
 
         `order` maps registers and lanes to matrix elements. Shapes: (warps, elements of a matrix).
         """
@@ -216,7 +216,7 @@ class AddressValue:
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate as a constant: its value if `type` is floating-point, else its low bits."""
+    """Return an integer immediate: its value if `type` is a floating-point type, else its low bits."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
@@ -228,7 +228,7 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """Return a floating-point immediate as a constant: its pattern `bits` if `type` is a bit type, else its value."""
+    """Return a floating-point immediate: its pattern `bits` if `type` is a bit type, else its value."""
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)

@@ -107,10 +107,10 @@ class WarpSplits:
             self._arrive(rows)
 
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
-        """Divide the warp split in slot `row` so that each lane continues at its program counter `targets[lane]`.
+        """Divide the warp split in slot `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only at the
-        right call depth: its call stack must be `outer` (for a divergent return), or the present one if `outer` is None.
+        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only with the
+        call stack `outer` (after a divergent return), or with its present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -122,7 +122,7 @@ class WarpSplits:
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
-        """Call a function with `lanes` of the warp split in slot `row`, and continue its other lanes at `rest`.
+        """Call a function with some lanes of the warp split in slot `row`; the others continue at `rest`.
 
         `entry` is the first program counter of the function, and `site` that of the call instruction. All lanes
         reconverge after the call instruction.
@@ -157,7 +157,7 @@ class WarpSplits:
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Let the lanes at one reconvergence point continue without the missing lanes, because no lane can run.
+        """Let the lanes at one reconvergence point continue, because no other lane can run.
 
         Lanes of the warps in `excluded` stay. Return False if no other lanes wait at a reconvergence point.
         """
@@ -207,7 +207,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the reconvergence point at `meet` of a diverging warp split, reused by all iterations of a loop."""
+        """Return the reconvergence point at `meet`, which all iterations of a loop share."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -233,7 +233,7 @@ class WarpSplits:
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
     def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
-        """Stop expecting `lanes` at the reconvergence point `point` and its parents, up to but excluding `until`."""
+        """Stop expecting `lanes` at the reconvergence point `point` and at its parents below `until`."""
         while point is not None and point is not until:
             outer = point.parent
             point.expected &= ~lanes

@@ -1,4 +1,4 @@
-"""Batch of warps with the interface that the semantics of instructions use (`isa.model.semantics.Warps`)."""
+"""Batch of warps with the interface of instruction semantics (`isa.model.semantics.Warps`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ class Warps(Batch):
         return addresses.astype(np.uint64) + _window_of(space)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
-        """Extend 32-bit addresses to 64 bits in the kernel's parameter block; compilers may drop the high bits."""
+        """Extend 32-bit parameter addresses to 64 bits, because compilers may drop the high bits."""
         wide = addresses.astype(np.uint64)
         start = np.uint64(self.components.parameters)
         near = start + (wide - start & np.uint64(0xFFFF_FFFF))
@@ -159,7 +159,7 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the address at the same offset in the shared memory of the CTA with cluster rank `rank` (mapa)."""
+        """Return the address of the same offset in the shared memory of the CTA with this rank (mapa)."""
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
@@ -258,7 +258,7 @@ class Warps(Batch):
         self.components.asynchronous.commit(self, channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        """Complete the committed groups of a channel, except the `pending` newest (see `AsyncOperations.wait`)."""
+        """Complete committed groups except the `pending` newest groups (see `AsyncOperations.wait`)."""
         self.components.asynchronous.wait(self, channel, pending, read_only)
 
     def issue(self, record: CopyRecord) -> None:
@@ -292,7 +292,7 @@ class Warps(Batch):
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Execute cp.async: copy `size` bytes in each active lane. `captured` contains the fields of `ThreadCopy`."""
+    """Execute cp.async: copy `size` bytes per active lane. `captured` has the fields of `ThreadCopy`."""
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]
