@@ -34,7 +34,7 @@ class Segment:
 
 
 class Arena:
-    """Global, constant and parameter memory in one array, which `seal` allocates after all `reserve` calls."""
+    """Global, constant and parameter memory in one array, allocated by `seal` after all `reserve` calls."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []

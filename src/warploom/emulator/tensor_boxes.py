@@ -75,9 +75,9 @@ def move_boxes(
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
-    """Return array[positions[i], lanes[i]] for each copy i, where either axis of the array may be broadcast.
+    """Return array[positions[i], lanes[i]] for each copy i.
 
-    Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
+    Shapes: array (warps or 1, 32 or 1), where 1 stands for a broadcast axis; positions, lanes, result (copies,).
     """
     rows, columns = array.shape
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]

@@ -1,4 +1,4 @@
-"""Compilation with Numba: decorators for compiled functions, and loops that apply a function to arrays."""
+"""Compilation with Numba: decorators for compiled functions, and loops that apply them to arrays."""
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
@@ -34,7 +34,7 @@ def inlined(function: Function) -> Function:
 def specialized(
     template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
 ) -> Callable[..., None]:
-    """Return a compiled copy of the loop `template`, in which the global name `scalar` refers to `function`.
+    """Return a compiled copy of the loop `template`, whose global name `scalar` refers to `function`.
 
     The copy has the file and the name of `function`. Numba caches machine code by file and name, and discards the cache
     when the file changes. If `inline` is "always", `function` is inlined before type inference.

@@ -1,7 +1,7 @@
 """Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
 
-The array `words` is the memory, with elements of the accessed width. `index` contains, for each lane in `mask`, the byte
-offset of the element that the lane updates with its operand in `values`. `out` receives the old contents.
+The array `words` is the memory, with elements of the accessed width. `index` contains, for each lane in `mask`, the
+byte offset of the element that the lane updates with its operand in `values`. `out` receives the old contents.
 
 Shapes: index, mask, values, compares and out (warps, 32).
 """

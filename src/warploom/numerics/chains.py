@@ -1,4 +1,4 @@
-"""Matrix arithmetic without fused steps (`spec.fused_step`): multiply-add chains, integer sums, bit counts."""
+"""Matrix arithmetic without the steps of `spec.fused_step`: multiply-add chains and integer sums."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from typing import Any, Literal

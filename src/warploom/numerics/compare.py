@@ -73,7 +73,7 @@ def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) 
 
 
 def pairs(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> tuple[Array, Array]:
-    """Compare f16x2 or bf16x2 patterns (uint32). Return one array for the lower and one for the upper halves."""
+    """Compare f16x2 or bf16x2 patterns (uint32). Return two arrays, for the lower and the upper halves."""
     shift = np.uint32(16)
     low = halves(comparison, a.astype(np.uint16), b.astype(np.uint16), fmt, ftz)
     high = halves(comparison, (a >> shift).astype(np.uint16), (b >> shift).astype(np.uint16), fmt, ftz)

@@ -1,7 +1,7 @@
 """Conversions among integers, f64, f32, f16, bf16, tf32 and the narrow formats.
 
 Types have their PTX names. Integers, f32 and f64 numbers are arrays of the corresponding NumPy type. f16 and bf16
-numbers are uint16 patterns. tf32 numbers, f16x2 and bf16x2 pairs are uint32 patterns. Narrow formats have at most 8 bits.
+numbers are uint16 patterns. tf32 numbers and f16x2 and bf16x2 pairs are uint32 patterns. Narrow means at most 8 bits.
 
 Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
@@ -74,7 +74,7 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two tables that convert every f16 or bf16 pattern to the narrow format `fmt`, with saturation.
+    """Return two tables that convert every f16 or bf16 pattern to the format `fmt`, with saturation.
 
     The first table has the results shifted to the upper element of a narrow pair, the second in the lower element.
     """

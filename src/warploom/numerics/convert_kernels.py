@@ -45,10 +45,7 @@ def unsigned_integer(x, mode):
 
 @inlined
 def _directed(code, back, x, mode):
-    """Return the pattern of x rounded in a directed mode, from the nearest pattern `code`.
-
-    `back` is the value of `code`.
-    """
+    """Return the pattern of x rounded by `mode`, from the nearest pattern `code` with the value `back`."""
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)
