@@ -55,10 +55,7 @@ def misaligned(size: int, what: str, lane: int) -> Fault:
 
 
 def window_size(name: str, low: int, high: int) -> str:
-    """Return a phrase for messages: the size and the address range [low, high) of shared or local memory.
-
-    `name` is "shared" or "local".
-    """
+    """Return a phrase with the size and the address range [low, high) of shared or local memory."""
     if high > low:
         return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
     return f"no {name} memory"

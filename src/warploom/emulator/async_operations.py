@@ -183,7 +183,6 @@ class AsyncOperations:
 
     @staticmethod
     def _part(item: _Deferred, which: Array) -> _Deferred:
-        """Return a copy of a queued action, restricted to some of its warps."""
         return replace(
             item,
             warps=item.warps[which],
@@ -236,10 +235,7 @@ class AsyncOperations:
         return copy.data is not None
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
-
-        The arguments are those of `CopyExecutor.preview`, which describes when the result is None.
-        """
+        """Return the result of `CopyExecutor.preview` for the copy of one lane."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:

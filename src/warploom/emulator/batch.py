@@ -165,7 +165,6 @@ class Batch:
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:
-        """Return indices that order the batch's warps so that the four warps of a warpgroup are adjacent."""
         return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
 
     def read_carry(self) -> Array:

@@ -123,7 +123,6 @@ def _is_pure(step: Step) -> bool:
 
 
 def _registers(step: Step) -> set[tuple[int, int]]:
-    """Return the registers of an instruction's operands and guard, as pairs of width in bits and index."""
     names = list(names_in(*step.instruction.operands))
     if step.instruction.guard is not None:
         names.append(step.instruction.guard.name)

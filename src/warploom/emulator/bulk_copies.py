@@ -53,10 +53,7 @@ class CopyExecutor:
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check the cluster, the alignment and the ignored bytes of a bulk copy when it is issued.
-
-        Errors: Fault emulator.no-cluster, emulator.misaligned.
-        """
+        """Check a bulk copy when it is issued. Errors: Fault emulator.no-cluster, emulator.misaligned."""
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -113,7 +110,6 @@ class CopyExecutor:
         return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group copies by tensor map as `CopyExecutor.tensor_maps` does, given the address of each copy's map."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
                 return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
@@ -425,10 +421,8 @@ class _Pick:
     lane: int
 
     def number(self, array: Array) -> int:
-        """Return the lane's element of an array, which may be broadcast along either axis."""
         rows, columns = array.shape
         return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
-        """Return the lane's element, or None if the array is None."""
         return None if array is None else self.number(array)

@@ -157,7 +157,6 @@ class Control:
         splits.goto(np.array([slot], np.intp), site + 1)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:
-        """Copy an argument or a result from operand `source` to operand `target`, for the one warp of a batch."""
         if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
             local = self.memory.local
             lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])

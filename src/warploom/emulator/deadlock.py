@@ -125,7 +125,7 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the program counter of the first instruction by which `other` could release `group`, or -1."""
+        """Return the program counter of an instruction by which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
@@ -231,7 +231,6 @@ class DeadlockReport:
         return [start] if any(other is start for other, _ in start.releases) else []
 
     def _data(self, group: _Group, cycle: Iterable[_Group]) -> dict[str, Any]:
-        """Return a dictionary of a group's warps, wait and possible releases for JSON output."""
         return {
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
@@ -262,7 +261,6 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may refer to `offset` in shared memory. Any register may."""
     match address.base:
         case Constant(array=held) | PerWarp(table=held):
             return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())

@@ -122,7 +122,6 @@ class Emulator:
         self._attach_observers()
 
     def _attach_observers(self) -> None:
-        """Attach the observers, and store the handlers of the events that this class itself creates."""
         state, events = self.state, self.events
         launch = Launch(
             self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
@@ -146,9 +145,7 @@ class Emulator:
         """Make the CTAs of a wave resident.
 
         Only global memory keeps its contents from earlier waves. Clocks start at a value above those of all earlier
-        waves.
-
-        Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
+        waves. Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS
@@ -209,7 +206,6 @@ class Emulator:
                 raise self._runaway()
 
     def _select(self, ready: Rows) -> Rows:
-        """Return the warp splits to execute next, all at one program counter."""
         splits = self.state.splits
         if self.schedule.kind == "random":
             random = self.state.random
@@ -291,7 +287,6 @@ class Emulator:
             splits.goto(batch.rows, end)
 
     def _on_exit(self, warps: Rows) -> None:
-        """Complete barriers and asynchronous operations after some lanes of these warps have exited."""
         state, splits = self.state, self.state.splits
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]

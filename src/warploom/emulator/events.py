@@ -78,10 +78,7 @@ class BlockStart(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd(Event):
-    """End of a batch's execution of a basic block.
-
-    Until the next BlockStart, only asynchronous operations take effect.
-    """
+    """End of a basic block. Until the next BlockStart, only asynchronous operations take effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +164,7 @@ class Barrier(Event):
 
     `keys` identifies the barriers: cta * 16 + number for a CTA barrier, the index of the cluster for a cluster barrier,
     and the index of the warp for a warp barrier. `waits` marks the warps that wait if the phase is incomplete. At a
-    cluster barrier, `waits` marks only warps whose phase is incomplete.
-
-    Shapes: keys and waits (warps,).
+    cluster barrier, `waits` marks only warps whose phase is incomplete. Shapes: keys and waits (warps,).
     """
 
     batch: Batch
@@ -199,9 +194,7 @@ class Arrive(Event):
     """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
 
     `index` has the byte offsets of the objects in shared memory. `asynchronous` is True if an asynchronous operation
-    performs the action.
-
-    Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    performs the action. Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch

@@ -75,7 +75,6 @@ def inter_cta_communication(program: Program) -> list[bool]:
 
 
 def _communicates(step: Step) -> Access | None:
-    """Return the access through which an instruction may load another CTA's value, or None."""
     form, slots = step.binding.form, step.binding.slots
     for access in form.effects_of(Access):
         loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"

@@ -131,10 +131,7 @@ class Placement:
         return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names kernel, CTA, warp and lane.
-
-        Without the CTA and the warp if `warp` is negative, and without the lane if `lane` is negative.
-        """
+        """Return a phrase that names the kernel, the CTA and warp if warp >= 0, and the lane if lane >= 0."""
         kernel = f"kernel {self.kernel}"
         if warp < 0:
             return kernel

@@ -170,7 +170,6 @@ class Linker:
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
-        """Set `Linked.flushes` of the instructions that use wgmma accumulators other than by accumulation."""
         accumulators: set[tuple[int, int]] = set()
         others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
@@ -385,7 +384,6 @@ class Linker:
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
-    """Return the registers in the operands `names`, as pairs of width in bytes and index."""
     return set[tuple[int, int]]().union(*(registers_of(getattr(each.operands, name)) for name in names))
 
 

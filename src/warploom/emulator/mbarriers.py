@@ -240,7 +240,6 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Return a mask of the warp splits to suspend: their test fails and does not return False early."""
         stuck = ~succeeds
         if not stuck.any() and not self._retries:
             return stuck

@@ -121,7 +121,6 @@ class Memory:
     def _reach(
         self, space: str, location: Location, addresses: Array, mask: Lanes, size: int, storing: bool, verb: str = ""
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the array that contains the accessed memory, and the checked byte offsets of the lanes in it."""
         if space == "local":
             return self.local, self.local_index(location, addresses, mask, size)
         if space not in ("global", "const"):
@@ -206,10 +205,7 @@ class Memory:
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split a generic access by the state space of each address.
-
-        Return the mask of lanes, the state space and the addresses in it, for each state space that occurs.
-        """
+        """Split an access by state space. Return the lanes, state space and addresses of each part."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

@@ -109,7 +109,6 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 
 
 def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    """Return a copy of the operands' values, because registers may change. Shapes: (warps, 32, operands)."""
     return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
 
 
@@ -187,7 +186,6 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Return the tiles of descriptors that differ in more fields than the start address."""
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

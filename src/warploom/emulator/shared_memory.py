@@ -16,9 +16,7 @@ from warploom.isa.model.semantics import Array, Lanes
 class Location:
     """Resident warps that access memory, and the CTA of each.
 
-    `asynchronous` is True for an access by an asynchronous operation of these warps.
-
-    Shapes: warp and cta (warps,).
+    `asynchronous` is True for an access by an asynchronous operation of these warps. Shapes: warp and cta (warps,).
     """
 
     warp: Array

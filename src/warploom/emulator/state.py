@@ -32,9 +32,7 @@ class State:
     that execute together, else 1. `moved` is set if the instruction changed the program counters of its warps. While an
     asynchronous operation takes effect, `origin` contains the program counter, warp and lane that issued the operation;
     otherwise `origin` is None. `on_suspend` is called when warp splits leave a batch. `random` is the generator of
-    random schedules.
-
-    Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
+    random schedules. Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
     """
 
     def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:

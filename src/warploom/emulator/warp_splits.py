@@ -245,7 +245,6 @@ class WarpSplits:
     def _add(
         self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
     ) -> None:
-        """Add a warp split, in slot `warp` if that is free. The warp split may reconverge at once."""
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
         self.warp[slot] = warp
         self.pc[slot] = pc

@@ -112,7 +112,6 @@ class Warps(Batch):
         return old.view(dtype)
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
-        """Return operands as unsigned bit patterns. Shapes: (warps, 32)."""
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
@@ -304,10 +303,8 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
 
 
 def _window_of(space: str) -> np.uint64:
-    """Return the generic address at which the window of a state space starts, or 0 without a window."""
     return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
 
 
 def _memory_of(space: str) -> str:
-    """Return the state space by which memory is accessed: "" (generic) for parameters, else `space`."""
     return "" if space.startswith("param") else space

@@ -25,12 +25,10 @@ def _small(x: Array) -> Array:
 
 
 def _scaled_up(x: Array, small: Array) -> Array:
-    """Return f32 numbers, multiplied by 2**24 where `small` is True."""
     return floats.mul(x, np.where(small, _SCALE, np.float32(1)))
 
 
 def _needs_scaling(magnitude: Array) -> Array:
-    """Return a mask of the divisors that must be scaled."""
     return ~((magnitude >= _TINY) & (magnitude <= _HUGE))
 
 

@@ -61,7 +61,6 @@ def brev(a: Array) -> Array:
 
 
 def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
-    """Return masks with ones in the low `count` bits. A count above the width gives all ones."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
     masks: Array = (dtype.type(1) << kept) - dtype.type(1)

@@ -52,13 +52,11 @@ def nan64(a, b, c):
 
 @inlined
 def _or_nan64(result, a, b, c):
-    """Return an f64 result that is not a NaN, else the NaN of the operands in the given order."""
     return result if result == result else nan64(a, b, c)
 
 
 @inlined
 def _number(a, b, chosen):
-    """Return `chosen` if a and b are numbers, else the operand that may be one."""
     return b if a != a else (a if b != b else chosen)
 
 

@@ -26,8 +26,8 @@ class Format:
     """Binary floating-point format with sign, exponent and mantissa fields, from the most significant bit.
 
     A *code* is the integer formed by the three fields. A *pattern* is the stored word: the code, shifted left by
-    `padding` unused bits. For example, the 19 bits of tf32 are stored in the upper bits of 32. `nan_code` is the pattern
-    of the NaN that PTX instructions return, or -1 if the format has no NaN.
+    `padding` unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code` is the pattern of the NaN that
+    PTX instructions return, or -1 if the format has no NaN.
     """
 
     name: str

@@ -146,7 +146,6 @@ def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
-    """Return the ranges of groups and rows that each thread computes."""
     groups, rows, depth = operands.a.shape
     products = groups * rows * operands.b.shape[1] * depth
     count = 1 if workers is None else min(workers.count, products // _PRODUCTS_PER_THREAD)
@@ -189,7 +188,6 @@ def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
-    """Return A and B after the sign flips of `negate_a` and `negate_b`."""
     a, b = operands.a, operands.b
     if options.negate_a:
         a = a ^ a.dtype.type(_sign(model.a_type))

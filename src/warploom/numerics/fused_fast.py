@@ -64,7 +64,6 @@ class _Lanes:
         return ir.Constant(kind, [value] * self.count)
 
     def splat(self, value: Value, count: int | None = None) -> Value:
-        """Return a vector with `value` in every lane."""
         count = count or self.count
         vector = ir.VectorType(value.type, count)
         first = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_I32, 0))
@@ -97,7 +96,6 @@ class _Lanes:
         return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
     def call(self, name: str, *operands: Value) -> Value:
-        """Call an LLVM intrinsic whose result has the type of its operands."""
         kind = operands[0].type
         suffix = f"v{kind.count}{_letter(kind.element)}"
         function = cgutils.get_or_insert_function(
@@ -285,7 +283,6 @@ def _emit(
 
 @intrinsic
 def _as_float(context, bits):
-    """Return the f32 number that has the given 32 bits."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _F32)
@@ -295,7 +292,6 @@ def _as_float(context, bits):
 
 @intrinsic
 def _as_bits(context, value):
-    """Return the 32 bits of an f32 number."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _I32)

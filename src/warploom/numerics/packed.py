@@ -38,7 +38,6 @@ def pair(low: Array, high: Array) -> Array:
 
 
 def _half_mask(mask: Array) -> Array:
-    """Return masks with all ones in each half whose lowest bit is set."""
     return (mask & _BOTH) * np.uint32(0xFFFF)
 
 
@@ -83,7 +82,6 @@ def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
 def _apply(
     kernel: Callable[..., Array], operands: tuple[Array, ...], fmt: Format, ftz: bool, sat: bool, relu: bool = False
 ) -> Array:
-    """Apply a compiled function of pairs, and the modifiers of the instruction."""
 
     def modified(*pairs: Array) -> Array:
         result = flush(kernel(*(flush(x, fmt) for x in pairs)), fmt) if ftz else kernel(*pairs)

@@ -31,7 +31,7 @@ def _table(name: str) -> Array:
 
 @cache
 def _squares() -> Array:
-    """Return the truncated square of every offset, in units of 2**19."""
+    """Return the truncated square of every offset into an interval, in units of 2**19."""
     x = np.arange(1 << _BITS, dtype=np.uint64)
     total = np.zeros_like(x)
     one = np.uint64(1)

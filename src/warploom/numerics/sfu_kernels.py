@@ -80,7 +80,6 @@ def _root_sum(table, squares, fraction, odd):
 
 @inlined
 def _reciprocal(bits, table, squares, mantissa, bias):
-    """Return the reciprocal of a number with these mantissa bits and exponent bias."""
     infinity = np.int64((2 * bias + 1) << mantissa)
     sign = bits & _MINUS
     magnitude = np.int64(bits & ~_MINUS)
@@ -98,7 +97,6 @@ def _reciprocal(bits, table, squares, mantissa, bias):
 
 @inlined
 def _reciprocal_root(bits, table, squares, mantissa, bias):
-    """Return the reciprocal square root of a number with these mantissa bits and exponent bias."""
     infinity = np.int64((2 * bias + 1) << mantissa)
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> mantissa
