@@ -58,7 +58,7 @@ def to_f16(x):
 
 @inlined
 def _to_normal_f16(x):
-    """Return the nearest f16 pattern, or a zero if the number is below the normal range of f16."""
+    """Return the nearest f16 pattern, or a zero if the number is subnormal after rounding to 11 bits."""
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 
@@ -90,7 +90,7 @@ def _odd_f32(x):
 
 @inlined
 def _odd_sum32(p, c):
-    """Return the f32 sum p + c, rounded to odd, for operands whose sum does not overflow."""
+    """Return the f32 sum p + c, rounded to odd, if no intermediate result overflows."""
     s = p + c
     p_part = s - c
     error = (p - p_part) + (c - (s - p_part))
@@ -129,8 +129,8 @@ def _ordered(h):
 def extreme(a, b, infinity, larger):
     """Return the pattern of the larger of two numbers if `larger` is set, else of the smaller.
 
-    `infinity` is the pattern of infinity. If one operand is a NaN, the result is the other operand. If both are NaN, the
-    result is 0x7FFF.
+    `infinity` is the pattern of infinity. If one operand is a NaN, the result is the other operand. If both operands
+    are NaN, the result is 0x7FFF.
     """
     a_nan = (a & np.uint32(0x7FFF)) > infinity
     b_nan = (b & np.uint32(0x7FFF)) > infinity

@@ -96,7 +96,7 @@ class Model:
 
     @property
     def rounding(self) -> str:
-        """Description of the rounding of the sum, for documentation."""
+        """Phrase that describes when and how the sum is rounded."""
         if self.sum in _ROUNDING:
             return _ROUNDING[self.sum]
         step = "to nearest even" if self.d_type == "f16" else "toward zero"
