@@ -1,6 +1,6 @@
 """Arithmetic on bit patterns of f16 and bf16 numbers and of f16x2, bf16x2 and f32x2 pairs.
 
-f16 and bf16 numbers are uint16 patterns, f16x2 and bf16x2 pairs are uint32 patterns, and f32x2 pairs are uint64 patterns.
+f16 and bf16 numbers are uint16 patterns, f16x2 and bf16x2 pairs uint32 patterns, and f32x2 pairs uint64 patterns.
 
 Shapes: any, broadcast together. The dtype of the first operand decides between numbers and pairs.
 

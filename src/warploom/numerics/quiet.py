@@ -1,4 +1,4 @@
-"""Calls of array functions without NumPy's floating-point warnings and without the cost of `np.errstate`.
+"""Calls of array functions without floating-point warnings and without the cost of `np.errstate`.
 
 PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary result. Entering `np.errstate` takes
 longer than an addition over a batch of warps. Calls therefore run in a `contextvars` context that holds this setting.
