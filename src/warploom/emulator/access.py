@@ -28,7 +28,7 @@ CLEAN, DIRTY, LOCKED = 0, 1, 2  # states of an arena segment: not written, writt
 
 
 def uniform(array: Array) -> Array:
-    """Return the array itself if it is C-contiguous and writeable, else a copy that is."""
+    """Return `array` unchanged if it is C-contiguous and writeable, else a C-contiguous writeable copy."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
@@ -38,18 +38,24 @@ def signed(addresses: Array) -> NDArray[np.int64]:
 
 
 def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
-    """Return the address of the lane with a flat index, after broadcasting `addresses` to `shape`."""
+    """Return the address of one lane, after broadcasting `addresses` to `shape`.
+
+    `lane` is the flat index warp * 32 + lane.
+    """
     return np.broadcast_to(addresses, shape).reshape(-1)[lane]
 
 
 def misaligned(size: int, what: str, lane: int) -> Fault:
-    """Return the fault of an access that is not aligned to its size; `what` names the access."""
+    """Return the fault of an access that is not aligned to `size` bytes.
+
+    `what` names the access in the message. `lane` is the flat index of the lane.
+    """
     message = f"{size}-byte {what} is misaligned; expected a multiple of {size}"
     return Fault("emulator.misaligned", message, lane)
 
 
 def window_size(name: str, low: int, high: int) -> str:
-    """Return a phrase for the size and the address range [low, high) of shared or local memory."""
+    """Return a phrase with the size and the address range [low, high) of shared or local memory."""
     if high > low:
         return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
     return f"no {name} memory"
@@ -62,8 +68,8 @@ def arena_index(
 ) -> int:  # fmt: skip
     """Compute the byte offset of each active lane's address in the arena.
 
-    The arena starts at the address `base`. If `storing` is set, `state[segment]` becomes DIRTY for each accessed
-    segment.
+    The arena covers `size` bytes from the address `base`. Segment s covers the addresses [starts[s], ends[s]). If
+    `storing` is set, `state[s]` becomes DIRTY for each accessed segment s.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -164,9 +170,11 @@ def gather_tiles(
 ) -> int:  # fmt: skip
     """Copy swizzled tiles of 8-byte words from shared memory to `out`, for each group of warps.
 
-    Word (r, k) of tile t of group g is at address starts[g, t] + offsets[r, k], before the swizzle. The tiles of a
-    group are stacked vertically if `down` is set, else side by side. Returns -1, or g * tiles + t for the first tile
-    that exceeds the window [low, high) of shared addresses.
+    Word (r, k) of tile t of group g is at address starts[g, t] + offsets[r, k], before the swizzle. The swizzle XORs
+    address bits 4-6 with `(address // 128 - phase) & chunk_mask`. `origins[g]` is the byte offset of the CTA's window.
+    The tiles of a group are stacked vertically if `down` is set, else side by side.
+
+    Returns -1, or g * tiles + t for the first tile that exceeds the window [low, high) of shared addresses.
     """
     groups, tiles = starts.shape
     rows, columns = offsets.shape

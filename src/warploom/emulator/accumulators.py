@@ -26,7 +26,7 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 class _Matrices:
     """Accumulator matrices of all warpgroups for the registers of one vector operand.
 
-    `current[g]` is True if the matrix of warpgroup g holds the values and the registers are out of date.
+    `current[g]` is True if the accumulator of warpgroup g is in its matrix and its registers are out of date.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -45,9 +45,9 @@ class _Matrices:
 
 
 class Accumulators:
-    """Matrices that hold the accumulators of warpgroups until `flush` writes them back to the registers.
+    """Cache of warpgroup accumulators as matrices, which `flush` writes back to the registers.
 
-    `members[g]` has the four warps of warpgroup g, whose matrix has index g. Shapes: (warpgroups, 4).
+    `members[g]` contains the four warps of warpgroup g. Shapes: members (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
@@ -56,12 +56,13 @@ class Accumulators:
         self.cached: list[_Matrices] = []
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
-        """Apply `change` to the matrices that some warpgroups hold in the registers of a vector.
+        """Update the accumulator matrices of some warpgroups by `change`, which modifies them in place.
 
-        `change` starts the update and returns the remaining work as independent functions, which the workers call while
-        the emulator continues.
+        `value` is the vector of accumulator registers. `groups` has the indices of the warpgroups. `change` receives
+        their matrices and returns functions that do the remaining work. The workers call these functions in parallel
+        while the emulator continues.
 
-        Shapes: groups (groups,), indices of warpgroups; `change` receives (groups, units).
+        Shapes: groups (groups,); the argument of `change` (groups, elements of a matrix).
         """
         assert value.file is not None
         cached = self._matrices(value.file, value.numbers, order)

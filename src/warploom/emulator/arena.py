@@ -34,7 +34,7 @@ class Segment:
 
 
 class Arena:
-    """Global, constant and parameter memory in one array; segments are reserved before `seal`."""
+    """Global, constant and parameter memory in one array, allocated by `seal` after all `reserve` calls."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -91,7 +91,7 @@ class Arena:
         return np.searchsorted(self.starts, addresses.astype(np.int64), side="right") - 1
 
     def in_segments(self, kind: str, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a mask of the addresses that are inside a segment of the given kind."""
+        """Return a mask of the addresses that are inside a segment of `kind`: "global", "const" or "param"."""
         position = self.locate(addresses)
         inside = (position >= 0) & (addresses.astype(np.int64) < self.ends[np.maximum(position, 0)])
         kinds = np.array([segment.kind == kind for segment in self.segments], np.bool_)
@@ -115,7 +115,10 @@ class Arena:
         return f"{where} begins {near.start - address} bytes after it"
 
     def mark_written(self, address: int) -> None:
-        """Mark the segment that contains an address as written. Errors: Fault emulator.read-only."""
+        """Mark the segment that contains an address as written.
+
+        Errors: Fault emulator.read-only if the segment is not writable.
+        """
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if self.state[position] == access.LOCKED:
             message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
@@ -127,7 +130,7 @@ class Arena:
 
         `what` names the access in the message.
 
-        Errors: Fault emulator.out-of-bounds.
+        Errors: Fault emulator.out-of-bounds if no segment contains the whole range.
         """
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:

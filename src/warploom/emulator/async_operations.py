@@ -1,8 +1,8 @@
 """Asynchronous operations: queues of issued operations, which the schedule lets take effect.
 
-A deferred action belongs to a channel: "copy" (copies of single threads), "remote" (stores and reductions to the shared
-memory of other CTAs) or "multiplication" (of warpgroups). Each channel has a queue of its own; bulk copies have
-another.
+A deferred action is a function that performs an issued operation later. Each deferred action is in one of three queues,
+which are called channels: "copy" (cp.async of threads), "remote" (stores and reductions to the shared memory of other
+CTAs) and "multiplication" (wgmma of warpgroups). Bulk copies have a fourth queue, with the channel name "bulk".
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued action of some warps. `group` has the number of the group in which each warp issued it."""
+    """Queued action of some warps. `group` has the number of the commit group, for each warp."""
 
     channel: str
     action: Action
@@ -49,10 +49,9 @@ class _Deferred:
 class _Copy:
     """Queued bulk copy of one lane.
 
-    `position` is the index of the lane's warp in the arrays of the request.
-
-    `group` is the number of the lane's bulk group, or -1 if the copy completes on an mbarrier. `data` has the source
-    bytes if a wait with `.read` has already read them, else None.
+    `position` is the index of the lane's warp in the arrays of the request. `group` is the number of the lane's bulk
+    group, or -1 if the copy completes on an mbarrier. `data` contains the source bytes if a wait with `.read` has
+    already read the source, else None.
     """
 
     request: Any
@@ -70,9 +69,9 @@ class _Copy:
 class AsyncOperations:
     """Queues of deferred actions and of bulk copies.
 
-    `make_batch(warps, mask)` returns the batch on which an action runs. Actions and bulk copies are numbered
-    separately, in the order in which they are issued. `committed[channel]` counts the closed groups of each warp,
-    `bulk_groups` those of each lane.
+    `make_batch(warps, mask)` returns the batch that is passed to an action. Actions and bulk copies are numbered
+    separately, in the order in which they are issued. `committed[channel]` counts the committed groups of each warp,
+    and `bulk_groups` the committed bulk groups of each lane.
 
     Shapes: committed[channel] (warps,), bulk_groups (warps, 32).
     """
@@ -101,9 +100,10 @@ class AsyncOperations:
     # Deferred actions -------------------------------------------------------------------------------------
 
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
-        """Queue an action of a batch's active lanes on a channel, or run it at once under the eager schedule.
+        """Queue an action for the active lanes of a batch, or run the action at once under the eager schedule.
 
-        `captured` has arrays whose first axis is the warps of the batch.
+        The action is later called with a batch and with copies of the `captured` arrays. The first axis of each
+        captured array corresponds to the warps of the batch.
         """
         number = self.deferred
         self.deferred += 1
@@ -123,7 +123,7 @@ class AsyncOperations:
         self.queues[channel].append(item)
 
     def commit(self, batch: Batch, channel: str) -> None:
-        """Close the open group of a channel ("bulk" for bulk copies) for the active lanes of a batch."""
+        """Commit the open group of a channel ("bulk" for bulk copies) for the active lanes of a batch."""
         if self._on_commit is not None:
             self._on_commit(Commit(self.state.pc, batch, _GROUPS[channel]))
         if channel == "bulk":
@@ -132,9 +132,9 @@ class AsyncOperations:
             self.committed[channel][batch.warp_index] += 1
 
     def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Complete all groups of a channel except the `pending` newest closed ones, for the lanes of a batch.
+        """Complete the committed groups of a batch's lanes on a channel, except the `pending` newest groups.
 
-        If `read_only` is set, the sources of bulk copies are read, and their destinations are written later.
+        If `read_only` is set, only the sources of bulk copies are read now. The destinations are written later.
         """
         if self._on_wait is not None:
             groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
@@ -156,7 +156,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run at most `most` queued actions in order, for the warps with a group below `limit[warp]`."""
+        """Run the first `most` actions (None: all) for the warps whose group is below `limit[warp]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -183,7 +183,6 @@ class AsyncOperations:
 
     @staticmethod
     def _part(item: _Deferred, which: Array) -> _Deferred:
-        """Return a copy of a queued action, restricted to some of its warps."""
         return replace(
             item,
             warps=item.warps[which],
@@ -236,13 +235,13 @@ class AsyncOperations:
         return copy.data is not None
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now."""
+        """Return the result of `CopyExecutor.preview` for the copy of one lane."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that queued copies would write to [start, start + size) of the arena.
+        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
 
-        Only copies that `warp` has issued at the program counter `pc` count; each gives one entry.
+        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)
@@ -275,9 +274,9 @@ class AsyncOperations:
                     self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
 
     def unblock(self) -> bool:
-        """Run one queued operation because no warp can continue. Return False if no operation may run.
+        """Run one queued operation, except multiplications, because no warp can continue.
 
-        Multiplications stay in their queue.
+        Return False if there is none.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0
@@ -292,7 +291,7 @@ class AsyncOperations:
     def on_exit(self, warps: Array) -> None:
         """Run the queued operations of warps that have left the kernel.
 
-        A queued multiplication runs for the whole warpgroup of such a warp.
+        A queued multiplication of such a warp runs for its whole warpgroup.
         """
         groups = self.state.topology.warpgroup_of
         for channel, queue in self.queues.items():

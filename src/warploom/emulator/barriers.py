@@ -17,9 +17,9 @@ BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 class Barriers:
     """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    CTA barriers are identified by keys cta * 16 + number. By the manual's per-warp rule, a converged warp arrives with
-    32 threads even if some of its lanes are inactive. A warp split that lacks lanes of its warp counts its own lanes
-    only.
+    CTA barriers are identified by keys cta * 16 + number. By the per-warp rule of the PTX manual, a converged warp
+    arrives with 32 threads even if some of its lanes are inactive. A split of a diverged warp arrives only with the
+    lanes of the split.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -44,11 +44,11 @@ class Barriers:
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive at a CTA barrier, for an expected number of `threads` or for all threads of the CTA.
+        """Arrive at CTA barrier `number`, which expects `threads` threads (None: all threads of the CTA).
 
         If `suspend` is set, warp splits whose barrier is still incomplete are suspended and leave the batch.
 
-        Errors: Fault emulator.barrier.
+        Errors: Fault emulator.barrier if the number or the thread count is illegal.
         """
         keys = self._arrive(batch, number, threads)
         if self._on_barrier is not None:
@@ -66,7 +66,10 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Synchronise at a CTA barrier, and write the "popc", "and" or "or" of a predicate to `result`."""
+        """Synchronise at a CTA barrier and reduce a predicate over its threads.
+
+        `mode` is "popc", "and" or "or". The reduction is written to the destination operand `result`.
+        """
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
         keys = self._keys(batch, number)
@@ -104,9 +107,9 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record the arrival of some lanes of a diverged warp, and return the number of its exited lanes.
+        """Record arrived lanes of a diverged warp, and return the number of exited lanes to count with them.
 
-        Exited lanes count as arrived once all live lanes of the warp have arrived. Before that, the result is 0.
+        All exited lanes of a warp are counted with the last of its live lanes. Before that, the result is 0.
         """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
@@ -131,7 +134,7 @@ class Barriers:
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Return the number of threads that each barrier waits for. Shapes: that of `keys`."""
+        """Return the number of threads that each CTA barrier expects, in the shape of `keys`."""
         return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
@@ -187,7 +190,7 @@ class Barriers:
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
-        """Suspend the warp splits of a batch until the phase that their lanes arrived in is complete.
+        """Suspend warp splits until the cluster barrier completes the phase in which their lanes arrived.
 
         Errors: Fault emulator.cluster-barrier if a thread has not arrived.
         """
@@ -208,7 +211,7 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Return two counts of each cluster: the live threads that have not arrived, and all live threads."""
+        """Return two arrays over clusters: live threads that have not arrived, and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -241,7 +244,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the barrier that a warp split (a slot of `WarpSplits`) waits at, or None."""
+        """Return the barrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])

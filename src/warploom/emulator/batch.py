@@ -23,9 +23,9 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warp splits that execute one instruction together, with access to their registers.
 
-    `rows` are their slots in `WarpSplits`; it is empty in the batch of an asynchronous operation. `base` is a mask of
-    the lanes of the warp splits, and `mask` of those lanes for which the guard is true. None stands for all 32 lanes of
-    every warp.
+    `rows` contains the indices of the warp splits in the arrays of `WarpSplits`. It is empty in the batch of an
+    asynchronous operation. `base` is a mask of the lanes of the warp splits. `mask` is restricted to the lanes whose
+    guard predicate is true. A mask of None stands for all 32 lanes of every warp.
 
     Shapes: rows and warp_index (warps,), base and mask (warps, 32).
     """
@@ -64,7 +64,7 @@ class Batch:
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the positions in the batch of the four warps of each warpgroup. Shapes: (warpgroups, 4)."""
+        """Return the indices in `warp_index` of each warpgroup's four warps. Shapes: (warpgroups, 4)."""
         if self._groups is None:
             self._groups = self.state.topology.warpgroups(self.warp_index)
         return self._groups
@@ -90,9 +90,11 @@ class Batch:
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:
-        """Remove the warp splits selected by `which` from the batch and return their slots.
+        """Remove the warp splits selected by the mask `which` from the batch, and return their slots.
 
-        They get `status`, and continue at `pc` once they are ready again.
+        The removed warp splits get the status `status`. They continue at `pc` when they become ready again.
+
+        Shapes: which (warps,).
         """
         splits = self.state.splits
         if self.state.on_suspend is not None:
@@ -120,7 +122,7 @@ class Batch:
                 self.suspend(idle, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch with one warp of this batch and some of its lanes, for access to registers."""
+        """Return a batch of one warp, with index `position` in this batch, and the active lanes `lanes`."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )
@@ -136,32 +138,33 @@ class Batch:
         return value.fetch(self)
 
     def read_vector(self, value: Any) -> Array:
-        """Return all registers of a vector. Shapes: (registers, warps, 32)."""
+        """Return the values of all registers of a vector operand. Shapes: (registers, warps, 32)."""
         return value.fetch_all(self)
 
     def write(self, value: Any, result: Array) -> None:
-        """Write the active lanes of a destination operand; None is the sink `_`."""
+        """Write a result to the active lanes of a destination operand, which may be None (the sink `_`)."""
         if value is not None:
             value.put(self, result)
 
     def write_vector(self, value: Any, results: Array) -> None:
-        """Write the active lanes of every register of a vector."""
+        """Write the active lanes of every register of a vector. Shapes: results (registers, warps, 32)."""
         value.put_all(self, results)
 
     def read_fragment(self, value: Any, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup holds in the registers of a vector.
+        """Return the matrices whose elements are distributed over a vector of registers.
 
-        Shapes: (warps or warpgroups, units of the order).
+        `order` maps registers and lanes to matrix elements, for one warp or for the four warps of a warpgroup.
+
+        Shapes: (warps or warpgroups, elements of a matrix).
         """
         units = value.read_matrix(self, order, self._matrix_order(order))
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup to the registers of a vector."""
+        """Distribute one matrix per warp or warpgroup over a vector of registers (see `read_fragment`)."""
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:
-        """Return the positions of the batch's warps, with the four warps of a warpgroup adjacent."""
         return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
 
     def read_carry(self) -> Array:

@@ -13,9 +13,9 @@ from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Order the steps inside their blocks and set `block_end`, `meet` and `following` of the program.
+    """Order the instructions in basic blocks, and set `block_end`, `meet` and `following` of the program.
 
-    `bodies` has the first program counter of each function and the program counter after its end.
+    `bodies` maps each function name to its first program counter and the program counter after its end.
     """
     steps = program.steps
     count = len(steps)
@@ -50,7 +50,7 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
 
 
 def names_in(*operands: Operand) -> Iterator[str]:
-    """Yield the names that operands contain."""
+    """Yield the names of registers, variables and functions that the operands contain."""
     pending = list(operands)
     while pending:
         operand = pending.pop()
@@ -81,7 +81,10 @@ def _targets(step: Step) -> list[int]:
 
 
 def _join_multiplications(steps: list[Step], leaders: set[int]) -> None:
-    """Move pure computations that are between warpgroup multiplications before the first of them."""
+    """Move the pure computations between warpgroup multiplications before the first multiplication.
+
+    `leaders` contains the first program counter of each basic block.
+    """
     pc = 0
     while pc < len(steps):
         if not _multiplies(steps[pc]):
@@ -112,7 +115,7 @@ def _multiplies(step: Step) -> bool:
 
 
 def _is_pure(step: Step) -> bool:
-    """Return True if an instruction only reads and writes registers and gives the same result at any time."""
+    """Return True if the only effect of an instruction is to compute registers from its register operands."""
     operands = step.binding.operands.values()
     kinds = {bound.spec.kind for bound in operands}
     written = any(bound.spec.access in ("write", "both") for bound in operands)
@@ -120,7 +123,6 @@ def _is_pure(step: Step) -> bool:
 
 
 def _registers(step: Step) -> set[tuple[int, int]]:
-    """Return the registers of an instruction's operands and guard, as pairs of width in bits and index."""
     names = list(names_in(*step.instruction.operands))
     if step.instruction.guard is not None:
         names.append(step.instruction.guard.name)

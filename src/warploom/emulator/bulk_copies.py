@@ -43,8 +43,9 @@ _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 class CopyExecutor:
     """Executor of bulk copies and tensor copies.
 
-    A request (`BulkCopy` or `TensorCopy`) has arrays over warps and lanes and describes one copy for each active lane.
-    `complete(offsets, bytes)` counts transferred bytes on the mbarriers at byte offsets of shared memory.
+    A request (`BulkCopy` or `TensorCopy`) describes one copy for each active lane, by arrays over warps and lanes.
+    One copy is identified by its request, the `position` of its warp in these arrays, its `lane`, and the `cta` of
+    the warp. `complete(offsets, bytes)` reports transferred bytes to the mbarriers at byte offsets of shared memory.
     """
 
     memory: Memory
@@ -52,7 +53,7 @@ class CopyExecutor:
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check cluster, alignment and ignored bytes of a bulk copy when it is issued. Errors: Fault."""
+        """Check a bulk copy when it is issued. Errors: Fault emulator.no-cluster, emulator.misaligned."""
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -68,9 +69,11 @@ class CopyExecutor:
                 refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Execute the copies of a request that one compiled call can move, and return a mask of these copies.
+        """Execute those copies of a request that a compiled call can move together.
 
-        Shapes: positions (indices of the warps in the request's arrays), lanes and ctas (copies,); result (copies,).
+        Return a mask of the executed copies. The caller must execute the other copies one by one.
+
+        Shapes: positions, lanes, ctas and result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
@@ -99,14 +102,14 @@ class CopyExecutor:
     ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Group the tensor copies of a request by the contents of their tensor maps.
 
-        Returns pairs of a tensor map and the indices of its copies. Copies with an unreadable tensor map are left out.
+        Returns pairs of a decoded tensor map and the indices of its copies in `positions`. Copies with an unreadable
+        tensor map are left out.
         """
         if not isinstance(request, TensorCopy):
             return []
         return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Group copies by the contents of the tensor maps at these addresses (see `tensor_maps`)."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
                 return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
@@ -121,7 +124,10 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane. `data` has its source bytes if they are known. Errors: Fault."""
+        """Execute the copy of one lane. `data` contains the source bytes if they were read earlier.
+
+        Errors: Fault if an address, the tensor map or the rank mask is illegal.
+        """
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
@@ -133,9 +139,9 @@ class CopyExecutor:
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now.
+        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
 
-        Returns None if the copy does not store the whole range unchanged from contiguous source bytes.
+        Returns None if the copy does not write the whole range, or not as an unchanged copy of contiguous bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -165,7 +171,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and the window address of each destination; a multicast has several."""
+        """Return the CTA and the window address of each destination. `ranks` is the mask of a multicast."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -314,7 +320,7 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Return the arena index of the tensor's first byte, after a check of `size` bytes of each row."""
+        """Check `size` bytes of each row of a box, and return the arena index of the tensor's first byte."""
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -392,13 +398,13 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return a mask of the bytes of a copy that its 16-bit byte mask selects. Shapes: (size,)."""
+    """Return which bytes of a copy its 16-bit byte mask (`.cp_mask`) selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Return the rows of a box as tf32 bytes, and the start of each row: -1 if it is out of bounds."""
+    """Round the f32 rows of a box to tf32. Return their bytes and each row's offset, -1 if not `reached`."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
@@ -409,16 +415,14 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 @dataclass(slots=True, eq=False)
 class _Pick:
-    """Reader of one lane's elements in the arrays of a request."""
+    """Reader of one lane's elements in a request's arrays. `position` is the index of the lane's warp."""
 
     position: int
     lane: int
 
     def number(self, array: Array) -> int:
-        """Return the lane's element of an array, which may be broadcast along either axis."""
         rows, columns = array.shape
         return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
-        """Return the lane's element, or None if the array is None."""
         return None if array is None else self.number(array)

@@ -29,8 +29,8 @@ class Control:
     """Control flow of warp splits.
 
     A method that changes the program counters of warp splits sets `state.moved`, which ends the execution of the batch.
-    `formal` returns the operand for a parameter of a device function. `on_exit` is called with the warps of which lanes
-    have left the kernel.
+    `formal` returns the operand for a parameter of a device function. `on_exit` is called with the indices of warps
+    after some of their lanes have left the kernel.
     """
 
     state: State
@@ -66,7 +66,10 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Continue each active lane at its entry of the table, the others after the branch. Errors: Fault."""
+        """Continue each active lane at `table[index]`, and the other lanes after the branch.
+
+        Errors: Fault emulator.branch-table if an index is beyond the table.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         taken = batch.active()
@@ -86,7 +89,9 @@ class Control:
     def call(self, batch: Batch, function: Any, arguments: Any) -> None:
         """Copy the arguments to a device function's parameters, and continue the active lanes at its entry.
 
-        Errors: Fault emulator.indirect-call, emulator.call.
+        The operand `function` has the address of the function for each lane.
+
+        Errors: Fault emulator.indirect-call if no function is at an address; emulator.call for illegal arguments.
         """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
@@ -111,7 +116,10 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return the active lanes to the caller; end them if there is none or if `whole_kernel` is set."""
+        """Return the active lanes from their function to its caller.
+
+        The lanes exit if they are not in a device function or if `whole_kernel` is set.
+        """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
@@ -149,7 +157,6 @@ class Control:
         splits.goto(np.array([slot], np.intp), site + 1)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:
-        """Copy an argument or a result, for the lanes of one warp."""
         if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
             local = self.memory.local
             lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])
@@ -164,7 +171,7 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Suspend the warp splits of a batch that lack live lanes of their member mask.
+        """Suspend the warp splits without all live lanes of their member mask, until these lanes arrive.
 
         If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
         """
@@ -198,7 +205,7 @@ class Control:
                     splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
-        """Suspend the warp splits at an `.aligned` instruction that lack live lanes of their warp."""
+        """Suspend the warp splits that lack live lanes of their warp, at an `.aligned` instruction."""
         splits = self.splits
         if splits.diverged:
             missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
@@ -206,7 +213,7 @@ class Control:
                 self._aligned.add(int(row))
 
     def reconverge_warpgroups(self, batch: Batch) -> None:
-        """Suspend the warp splits whose warpgroup is incomplete, at a warpgroup instruction."""
+        """Suspend the warp splits at a warpgroup instruction that not all four warps have reached."""
         if batch.has_warpgroups:
             return
         state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
@@ -224,7 +231,10 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits in `missing`, wake those that are now complete, and return the slots."""
+        """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
+
+        A suspended warp split merges with waiting splits of its warp at the same instruction and becomes ready again.
+        """
         if not missing.any():
             return batch.rows[:0]
         splits = self.splits
@@ -239,7 +249,10 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction selects whole warps. Errors: Fault."""
+        """Check that the guard of an `.aligned` instruction selects all lanes of a warp split or none.
+
+        Errors: Fault emulator.aligned.
+        """
         if batch.mask is None or batch.mask is batch.base:
             return
         out = self.splits.mask[batch.rows] & ~batch.mask
@@ -251,7 +264,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return the warps with only some lanes at an `.aligned` instruction, and the slots that wait there."""
+        """Map each warp with only some of its lanes at an `.aligned` instruction to the slot that waits there."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

@@ -1,7 +1,7 @@
 """Deadlock report: the waits-for graph of a run in which no warp can continue.
 
-A node is a group of warps that wait at one instruction for the same thing. An edge leads to a group that could release
-the node: an instruction that would release it is reachable from that group's program counter.
+A node of the graph is a group of warps that wait at one instruction for the same barrier, mbarrier, registers or other
+warps. An edge from group A to group B says that B could release A: B can reach an instruction that would end A's wait.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster 
 
 @dataclass(eq=False, slots=True)
 class _Group:
-    """Warp splits that wait at one program counter for the same thing.
+    """Warp splits that wait at one program counter for the same `Awaited` event.
 
-    `slots` are their slots in `WarpSplits`. `releases` pairs each group that could release this one with the program
-    counter of the instruction that would do so.
+    `slots` contains their indices in the arrays of `WarpSplits`. `releases` contains the edges of the graph: each group
+    that could release this group, with the program counter of the releasing instruction.
     """
 
     pc: int
@@ -70,7 +70,7 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the error with a diagnostic for each group. Each cycle is named in only one diagnostic."""
+        """Return the exception, with one diagnostic per waiting group. A cycle is described only once."""
         reported: set[int] = set()
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
@@ -125,7 +125,7 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the program counter at which `other` could release `group`, or -1."""
+        """Return the program counter of an instruction by which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
@@ -139,7 +139,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps of a group, whichever a wait of this kind concerns."""
+        """Return the clusters, CTAs, warpgroups or warps that a wait of type `Awaited.kind` concerns."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -231,7 +231,6 @@ class DeadlockReport:
         return [start] if any(other is start for other, _ in start.releases) else []
 
     def _data(self, group: _Group, cycle: Iterable[_Group]) -> dict[str, Any]:
-        """Return a dictionary of a group's warps, wait and possible releases for JSON output."""
         return {
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
@@ -262,7 +261,6 @@ class DeadlockReport:
 
 
 def _may_reach(address: Any, offset: int) -> bool:
-    """Return True if an address operand may have this offset in shared memory, as any register may."""
     match address.base:
         case Constant(array=held) | PerWarp(table=held):
             return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())

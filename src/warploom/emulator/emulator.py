@@ -42,9 +42,9 @@ SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some wa
 class Waves:
     """Division of a launch into waves of `resident` CTAs each; the last wave has the remaining CTAs.
 
-    `numbers` are the numbers of the waves to run.
+    `clusters` has the coordinates of all CTAs in launch order. `numbers` selects the waves to run.
 
-    Shapes: clusters (clusters, CTAs of a cluster, 3), coordinates in launch order.
+    Shapes: clusters (clusters, CTAs of a cluster, 3).
     """
 
     resident: int
@@ -66,8 +66,8 @@ class Waves:
 class Request:
     """Request to run a grid, with everything that the run needs except memory.
 
-    `parameters` is the content of the kernel's parameter block, `pool` the workers for matrix arithmetic. `waves`
-    selects some waves of the grid; None runs all of them.
+    `parameters` contains the bytes of the kernel's parameter block. `pool` contains the threads for matrix arithmetic
+    (`numerics.fused.Workers`). `waves` selects some waves of the grid; None runs all waves.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -122,7 +122,6 @@ class Emulator:
         self._attach_observers()
 
     def _attach_observers(self) -> None:
-        """Attach the observers, and store the handlers of the events that this class itself creates."""
         state, events = self.state, self.events
         launch = Launch(
             self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
@@ -146,9 +145,7 @@ class Emulator:
         """Make the CTAs of a wave resident.
 
         Only global memory keeps its contents from earlier waves. Clocks start at a value above those of all earlier
-        waves.
-
-        Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
+        waves. Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS
@@ -177,7 +174,10 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs until all have exited, and report the progress. Errors: Trap, Deadlock."""
+        """Run the resident CTAs until all have exited. `report` is called from time to time to show progress.
+
+        Errors: Trap, Deadlock.
+        """
         splits = self.state.splits
         while True:
             ready = splits.ready()
@@ -206,7 +206,6 @@ class Emulator:
                 raise self._runaway()
 
     def _select(self, ready: Rows) -> Rows:
-        """Return the warp splits to execute next, all at one program counter."""
         splits = self.state.splits
         if self.schedule.kind == "random":
             random = self.state.random
@@ -219,7 +218,10 @@ class Emulator:
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute a batch to the end of its basic block; a random schedule may stop it at any instruction."""
+        """Execute a batch of warp splits, given by their slots, to the end of their basic block.
+
+        Under a random schedule, the execution may stop earlier, at any instruction.
+        """
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
@@ -285,7 +287,6 @@ class Emulator:
             splits.goto(batch.rows, end)
 
     def _on_exit(self, warps: Rows) -> None:
-        """Update the state after lanes of these warps have exited, and complete what waited only for them."""
         state, splits = self.state, self.state.splits
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]

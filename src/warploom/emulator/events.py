@@ -1,8 +1,8 @@
 """Typed events of a run, the observers that handle them, and the dispatcher that connects both.
 
 The emulator creates an event only if an observer handles events of its type. Observers never change the state of the
-run, so its results do not depend on them. Each event has the program counter `pc` of the instruction that is executing.
-Warps, CTAs and slots of warp splits are identified by their indices among the resident CTAs.
+run, so the results do not depend on observers. Each event has the program counter `pc` of the executing instruction.
+Warps and CTAs are identified by their indices in the resident wave, and warp splits by their slots in `WarpSplits`.
 """
 
 from abc import ABC, abstractmethod
@@ -62,7 +62,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs with new registers, barriers and shared memory, which change later."""
+    """Start of a wave of CTAs. Its `splits` and `shared` are live state, which changes during the wave."""
 
     placement: Placement
     splits: WarpSplits
@@ -71,14 +71,14 @@ class Resident(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockStart(Event):
-    """Start of a batch's execution of a basic block, from `pc` on."""
+    """Start of the execution of a basic block by a batch. `pc` is the first instruction."""
 
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd(Event):
-    """End of a basic block. Only asynchronous operations take effect before the next BlockStart."""
+    """End of a basic block. Until the next BlockStart, only asynchronous operations take effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Evaluation of an instruction's guard predicate for all lanes of a batch."""
+    """Event before the guard predicate of an instruction restricts the lanes of a batch."""
 
     batch: Batch
 
@@ -117,8 +117,8 @@ class Guard(Event):
 class Execute(Event):
     """Execution of an instruction by a batch, before the instruction has any effect.
 
-    Adjacent multiplications execute together as a run. `first` is the program counter of the first instruction of the
-    run, and `length` the number of its instructions.
+    Adjacent multiplications can execute together. Each of them then has an event, in which `first` is the program
+    counter of the first multiplication and `length` is their number. For other instructions, `length` is 1.
     """
 
     batch: Batch
@@ -132,8 +132,8 @@ class Access(Event):
     """Load, store or atomic update by lanes, before it takes place.
 
     `space` is "shared", "local" or "global". `index` has byte offsets in the array of this memory, and `size` is the
-    number of bytes that each lane accesses. `values` are the stored elements; an update applies `operation` to elements
-    of PTX type `type`.
+    number of bytes that each lane accesses. `values` are the stored elements. An atomic update has its `operation`,
+    such as "add", and the PTX type `type` of its elements.
 
     Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.
     """
@@ -151,7 +151,7 @@ class Access(Event):
 
 @dataclass(frozen=True, slots=True)
 class Fence(Event):
-    """Execution of a fence by the active lanes. `effect` is declared on the Form of the instruction."""
+    """Execution of a fence by the active lanes. `effect` describes the fence (`isa.model.effects`)."""
 
     batch: Batch
     operands: SimpleNamespace
@@ -162,10 +162,9 @@ class Fence(Event):
 class Barrier(Event):
     """Arrival of warps at a barrier (if `arrives` is True), their wait at the barrier, or both.
 
-    `keys` identify the barriers: cta * 16 + number, the index of the cluster, or the index of the warp. `waits` marks
-    the warps that wait if the phase is incomplete. At a cluster barrier it marks only warps whose phase is incomplete.
-
-    Shapes: keys and waits (warps,).
+    `keys` identifies the barriers: cta * 16 + number for a CTA barrier, the index of the cluster for a cluster barrier,
+    and the index of the warp for a warp barrier. `waits` marks the warps that wait if the phase is incomplete. At a
+    cluster barrier, `waits` marks only warps whose phase is incomplete. Shapes: keys and waits (warps,).
     """
 
     batch: Batch
@@ -177,9 +176,9 @@ class Barrier(Event):
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Event):
-    """Request of warps for `count` registers per thread from the pool of their CTA.
+    """Request of warps (`setmaxnreg.inc`) to increase their registers to `count` per thread.
 
-    `waits` marks the warps that must wait. Shapes: waits (warps,).
+    `waits` marks the warps that must wait for registers of their CTA. Shapes: waits (warps,).
     """
 
     batch: Batch
@@ -192,12 +191,10 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarrier objects, before it takes place.
+    """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
 
-    `index` has the byte offsets of the objects in shared memory. `asynchronous` is True for the action of an
-    asynchronous operation.
-
-    Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    `index` has the byte offsets of the objects in shared memory. `asynchronous` is True if an asynchronous operation
+    performs the action. Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch
@@ -213,7 +210,7 @@ class Arrive(Event):
 class PhaseWait(Event):
     """Test of mbarrier objects by lanes for the completion of a phase.
 
-    `complete` marks the lanes that find their phase complete. `phase` has the parity of the phase that each lane tests.
+    `phase` has the parity of the phase that each lane tests, and `complete` marks the lanes whose phase is complete.
 
     Shapes: index, lanes and complete (warps, 32).
     """
@@ -244,8 +241,8 @@ class PhaseComplete(Event):
 class Issue(Event):
     """Issue of an asynchronous operation by the active lanes of a batch.
 
-    `number` numbers the operations in order of issue. `groups` has the number of each warp's open group. `length` is
-    the number of instructions that form the operation.
+    `number` is the index of the operation in order of issue. `groups` has the number of each warp's open commit group,
+    to which the operation belongs. `length` is the number of instructions that form the operation.
     """
 
     batch: Batch
@@ -259,13 +256,16 @@ class PendingCopies(Protocol):
     """Bulk copies that are queued and have not taken effect."""
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write to [start, start + size) of the arena if it ran now."""
+        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+
+        The result is None if the copy does not write the whole range as an unchanged copy of contiguous bytes.
+        """
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that queued copies would write to [start, start + size) of the arena.
+        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
 
-        Only copies that `warp` has issued at the program counter `pc` count; each gives one entry.
+        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
         """
         ...
 
@@ -274,9 +274,9 @@ class PendingCopies(Protocol):
 class CopyIssue(Event):
     """Issue of bulk copies, one for each active lane, numbered consecutively from `first`.
 
-    `positions` are the indices of the copies' warps in the arrays of the request. `groups` has the number of each
-    lane's open bulk group, or -1 for a copy that completes on an mbarrier. `tensor_maps` pairs each readable tensor map
-    with the indices of its copies.
+    Copy i belongs to lane `lanes[i]` of warp `warps[i]`, whose index in the arrays of the request is `positions[i]`.
+    `groups` has the number of the lane's open bulk group, or -1 for a copy that completes on an mbarrier. `tensor_maps`
+    pairs each readable tensor map with the indices i of its copies.
 
     Shapes: positions, lanes, warps and groups (copies,).
     """
@@ -296,7 +296,7 @@ class CopyIssue(Event):
 class CopyAccess(Event):
     """Access of a bulk copy to byte ranges of global memory.
 
-    An update applies `operation` to elements of PTX type `type`.
+    A reduction has its `operation` and the PTX type `type` of its elements; both are empty for other accesses.
 
     Shapes: starts (byte offsets in the arena) and sizes (ranges,).
     """
@@ -310,7 +310,7 @@ class CopyAccess(Event):
 
 @dataclass(frozen=True, slots=True)
 class Commit(Event):
-    """Closing of the open group of asynchronous operations of the active lanes."""
+    """Commit of the active lanes' open group of asynchronous operations."""
 
     batch: Batch
     group: Group
@@ -318,11 +318,11 @@ class Commit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Wait(Event):
-    """Wait of the active lanes for their closed groups, except for the `pending` newest ones.
+    """Wait of the active lanes for their committed groups, except for the `pending` newest groups.
 
-    If `reads_only` is True, the wait ends once the sources have been read. `committed` counts the closed groups.
+    If `reads_only` is True, the wait ends once the sources have been read. `committed` counts the committed groups.
 
-    Shapes: committed (warps,), for bulk groups (warps, 32).
+    Shapes: committed (warps,), or (warps, 32) if `group` is "bulk".
     """
 
     batch: Batch
@@ -334,10 +334,10 @@ class Wait(Event):
 
 @dataclass(frozen=True, slots=True)
 class Complete(Event):
-    """Moment at which asynchronous operations take effect, for some of the warps that issued them.
+    """Asynchronous operations that take effect at this moment, for some of the warps that issued them.
 
-    `numbers` are numbers of `Issue` events. If `group` is "bulk", they are numbers of copies of `CopyIssue`, and
-    `warps` is None.
+    `numbers` contains the numbers of `Issue` events, and `warps` the indices of warps. If `group` is "bulk", `numbers`
+    contains the numbers of bulk copies (see `CopyIssue`), and `warps` is None.
     """
 
     group: Group
@@ -356,8 +356,8 @@ InstructionHandler = Callable[[int, Batch, int, int], None]
 class Observer(ABC):
     """Observer of one launch.
 
-    `attach` fills three dictionaries of functions: `handlers` by type of event, and `instructions` (for `Execute`) and
-    `guards` (for `Guard`) by program counter.
+    `attach` fills three dictionaries of functions that handle events. `handlers` is indexed by the type of event.
+    `instructions`, for `Execute` events, and `guards`, for `Guard` events, are indexed by program counter.
     """
 
     handlers: Mapping[type[Event], Handler]
@@ -376,7 +376,7 @@ class Observer(ABC):
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
         """Return True if this observer reports the trap or deadlock that ended the run at `pc` as a finding.
 
-        A run that ends with a finding raises no error.
+        The run then returns normally. It raises an error if no observer returns True.
         """
         return False
 
@@ -397,13 +397,13 @@ class Dispatcher:
             each.attach(launch)
 
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
-        """Return a function that passes an event of a type to its handlers, or None if there are none."""
+        """Return a function that passes an event of type `kind` to its handlers, or None without handlers."""
         return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return, by program counter, functions that create the events of single instructions.
 
-        These are `Execute` events, and the effects that no component reports: `Fence`, and `Barrier` of a warp.
+        The events are `Execute`, `Fence`, and `Barrier` of a warp. Components of the emulator create all other events.
         """
         executes = _by_pc([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)

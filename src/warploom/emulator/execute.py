@@ -34,8 +34,8 @@ _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"
 def waves(program: Program, grid: Grid) -> Waves:
     """Divide a launch into waves of whole clusters, within limits for resident warps and bytes.
 
-    If CTAs may wait for each other, as many as fit are resident together. Otherwise the launch is divided into an even
-    number of equal waves, so that two workers can share them.
+    If CTAs may wait for each other, each wave has as many CTAs as fit. Otherwise the launch is divided into an even
+    number of waves of equal size, which two workers can share.
     """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
@@ -57,7 +57,7 @@ def waves(program: Program, grid: Grid) -> Waves:
 def inter_cta_communication(program: Program) -> list[bool]:
     """Return, for each instruction, True if it may load a value that a CTA of another cluster wrote.
 
-    These are ordered and volatile loads, and atomics whose result is used.
+    Such instructions are ordered and volatile loads, and atomics whose result another instruction uses.
     """
     found = [_communicates(step) for step in program.steps]
     if not any(access is not None for access in found):
@@ -75,7 +75,6 @@ def inter_cta_communication(program: Program) -> list[bool]:
 
 
 def _communicates(step: Step) -> Access | None:
-    """Return the access through which an instruction may load another CTA's value, or None."""
     form, slots = step.binding.form, step.binding.slots
     for access in form.effects_of(Access):
         loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"
@@ -89,9 +88,9 @@ def _communicates(step: Step) -> Access | None:
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve segments for the parameters and the module's variables, and return their addresses by name.
+    """Reserve arena segments for the kernel's parameter block and the module's variables.
 
-    The address of the parameter block has the name "".
+    Return the address of each variable by its name, and the address of the parameter block under the name "".
     """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
@@ -104,6 +103,8 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
 
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
     """Write the parameter block and the initial values of the module's variables to the arena.
+
+    `segments` is the result of `reserve`, and `parameters` contains the bytes of the parameter block.
 
     Errors: Unsupported for an initialiser that is not implemented.
     """
@@ -171,8 +172,8 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
 
-    The arena holds the arguments before the run and the results after it. A trap or a deadlock ends the run; it is
-    raised unless an observer reports it as a finding.
+    Global memory of the arena contains the arguments before the run and the results after it. `segments` is the result
+    of `reserve`. A trap or a deadlock is raised unless an observer reports it as a finding.
 
     Errors: Unsupported before anything runs; Trap and Deadlock during the run.
     """

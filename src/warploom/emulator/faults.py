@@ -42,9 +42,9 @@ def diagnostic(
 class Awaited:
     """Event that a warp split waits for.
 
-    `name` and `rest` together form a phrase for messages. `state` has named numbers that show the progress. `kind` is
-    "mbarrier", "barrier", "cluster barrier", "registers", "warps" (others of the warpgroup) or "lanes" (others of the
-    warp).
+    `kind` is "mbarrier", "barrier", "cluster barrier", "registers", "warps" (the other warps of the warpgroup) or
+    "lanes" (the other lanes of the warp). `name` followed by `rest` is a phrase for messages. `state` contains pairs of
+    a name and a number, such as the pending arrivals.
     """
 
     kind: str
@@ -54,9 +54,9 @@ class Awaited:
 
 
 class Fault(Exception):
-    """Fault inside the emulator, raised by code that does not know the executing instruction.
+    """Internal exception for a violated rule. The emulator adds the executing instruction (see `Trap`).
 
-    `lane` is the flat index warp * 32 + lane in the executing batch, or -1.
+    `lane` is the flat index warp * 32 + lane in the executing batch, or -1 if no single lane is at fault.
     """
 
     def __init__(self, code: str, message: str, lane: int = -1, hint: str = "") -> None:
@@ -70,7 +70,9 @@ class Fault(Exception):
 def refuse(code: str, lanes: Lanes, message: str, values: Array | None = None) -> None:
     """Raise a Fault for the first lane of a mask, or return if the mask is empty.
 
-    The lane's element of `values`, which broadcast to the mask, replaces a field in braces in the message.
+    `message` may contain a format field in braces, which is replaced by that lane's element of `values`.
+
+    Shapes: values are broadcast to the shape of the mask.
     """
     found = np.flatnonzero(lanes)
     if len(found):

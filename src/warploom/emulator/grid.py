@@ -20,7 +20,7 @@ def _zeros(lanes: int) -> tuple[Array, Array, Array]:
 
 @dataclass(slots=True)
 class Grid:
-    """Shape of a launch, and the position of each resident warp as special registers show it.
+    """Shape of a launch, and the special registers that give the position of each resident warp.
 
     The class implements `isa.model.semantics.Geometry`. Units: shared memory in bytes.
     """
@@ -67,8 +67,8 @@ class Grid:
 class Topology:
     """Positions of the resident warps in their CTAs, warpgroups and clusters.
 
-    Warp w of the resident CTA c has index w * ctas + c, so that the warps with one number in all CTAs are consecutive.
-    The CTAs of a cluster are adjacent and in order of rank.
+    Warp w of the resident CTA c has the index w * ctas + c, where `ctas` is the number of resident CTAs. The warps w of
+    all CTAs therefore have consecutive indices. The CTAs of a cluster are adjacent and in order of rank.
     """
 
     def __init__(self, grid: Grid, ctas: int) -> None:
@@ -101,7 +101,7 @@ class Topology:
         return members.transpose(0, 2, 1).reshape(-1, 4)
 
     def warpgroups(self, warps: Rows) -> Rows:
-        """Return, for each warpgroup, the positions of its four warps in the given array of warps.
+        """Return, for each warpgroup in `warps`, the indices in `warps` of its four warps.
 
         Shapes: (warpgroups, 4). Errors: Fault emulator.warpgroup if a warpgroup is incomplete.
         """
@@ -131,7 +131,7 @@ class Placement:
         return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names kernel, CTA, warp and lane. A negative warp or lane is left out."""
+        """Return a phrase that names the kernel, the CTA and warp if warp >= 0, and the lane if lane >= 0."""
         kernel = f"kernel {self.kernel}"
         if warp < 0:
             return kernel

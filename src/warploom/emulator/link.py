@@ -46,10 +46,11 @@ class LocalBytes:
 class Linked:
     """Instruction that is ready to run.
 
-    `reconverges` is "warp" or "warpgroup" if all live lanes of a warp or warpgroup must execute the instruction
-    together, else "". If `skips_idle` is set, warps without active lanes are removed from the batch first. `run` has
-    the operands of the adjacent multiplications that `act_on_run` executes together, if such a run starts at this
-    instruction. `flushes` is set if the instruction uses registers that may be held as matrices (see `accumulators`).
+    `act` executes the instruction. `reconverges` is "warp" or "warpgroup" if all live lanes of a warp or warpgroup must
+    execute the instruction together, else "". If `skips_idle` is set, warps without active lanes are removed from the
+    batch first. A run is a sequence of adjacent multiplications that `act_on_run` executes together. `run` contains the
+    operands of each multiplication if a run starts at this instruction, else it is empty. `flushes` is set if cached
+    accumulators must be written to registers before the instruction (see `accumulators`).
     """
 
     act: Callable[[Any, Any], None]
@@ -73,8 +74,9 @@ class Linked:
 class Linker:
     """Linker of a program, which resolves operands to register files, addresses and constants.
 
-    `files` has the register files by width in bits. `segments` has the address of each global variable, and under ""
-    the address of the kernel's parameters. `problems` collects a diagnostic for each operand that cannot be resolved.
+    `files` contains the register files by width in bits. `segments` contains the address of each global variable by
+    name, and the address of the kernel's parameters under the name "". `problems` collects a diagnostic for each
+    operand that cannot be resolved.
     """
 
     program: Program
@@ -94,8 +96,8 @@ class Linker:
     def link_all(self) -> list[Linked]:
         """Link every instruction of the program.
 
-        Then find the runs of multiplications that execute together, and the instructions before which cached
-        accumulators are written to registers.
+        Also set `Linked.run` for multiplications that execute together, and `Linked.flushes` for instructions before
+        which cached accumulators are written to registers.
         """
         linked = [self._link(step) for step in self.program.steps]
         if not self.problems:
@@ -136,8 +138,9 @@ class Linker:
     def find_runs(self, linked: list[Linked]) -> None:
         """Find runs of adjacent multiplications that can execute together, and store them in `Linked.run`.
 
-        No multiplication of a synchronous run uses a result of an earlier one. Asynchronous multiplications take effect
-        in order, so they may use earlier results; those of a run agree in the number of operands in shared memory.
+        No multiplication of a synchronous run uses a result of an earlier multiplication of the run. An asynchronous
+        run takes effect in order, so its multiplications may use earlier results. All multiplications of an
+        asynchronous run have the same number of operands in shared memory.
         """
         pc = 0
         while pc < len(linked):
@@ -167,7 +170,6 @@ class Linker:
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
-        """Find instructions that use accumulators of warpgroup multiplications without adding to them."""
         accumulators: set[tuple[int, int]] = set()
         others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
@@ -188,7 +190,7 @@ class Linker:
             value.table = register.read(self.geometry).astype(TYPES[value.type].dtype, copy=False)
 
     def formal(self, location: Storage | RegisterLocation) -> Register | LocalBytes:
-        """Return the operand for a parameter or a result of a device function."""
+        """Return the operand that accesses a parameter or a result of a device function at its `location`."""
         if isinstance(location, RegisterLocation):
             return Register("parameter", self.files[location.width], location.index, location.type)
         return LocalBytes(location.offset, location.size)
@@ -258,7 +260,10 @@ class Linker:
                 raise _Unresolved("emulator.operand", f"this kind of operand is not implemented: {operand}")
 
     def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
-        """Return the one operand for a tuple of registers; multiplications compare accumulators by identity."""
+        """Return a vector operand, the same object for equal tuples of registers.
+
+        Multiplications compare accumulators by identity.
+        """
         if not all(isinstance(item, Register) for item in items):
             return VectorValue(type, items)
         key = (type, *((item.file.dtype.itemsize, item.index) for item in items))
@@ -379,7 +384,6 @@ class Linker:
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
-    """Return the registers in some operands of an instruction, as pairs of width in bytes and index."""
     return set[tuple[int, int]]().union(*(registers_of(getattr(each.operands, name)) for name in names))
 
 

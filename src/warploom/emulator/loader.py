@@ -1,6 +1,6 @@
 """Loading of a kernel: the kernel and its device functions become one list of bound instructions.
 
-All features that are not implemented are found here, before execution starts, and reported together.
+One `Unsupported` exception, raised before execution starts, lists all features of the kernel that are not implemented.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Loader:
         self.module_scope = Scope(None)
 
     def load(self) -> Program:
-        """Flatten the kernel and the device functions that it reaches."""
+        """Concatenate the instructions of the kernel and of all device functions that the kernel may call."""
         reached = self._reached()
         wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
@@ -111,9 +111,9 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Return the names that each function reached from the kernel uses.
+        """Map the kernel and each function that it may call to the functions and variables used there.
 
-        They include the names in the initialisers of the variables that its body uses.
+        The names of a function include those in the initialisers of the variables that its body uses.
         """
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}

@@ -52,7 +52,11 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action lane after lane. Return the number of completed phases, or -1 - faulty lane."""
+    """Apply an action (a value of `_ACTIONS`) to mbarrier words, lane after lane.
+
+    Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is faulty,
+    return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
+    """
     warps, lanes = mask.shape
     done = 0
     for w in range(warps):
@@ -139,11 +143,11 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to the objects at `addresses`, and return the state tokens before the action.
+        """Apply an action to mbarrier objects, and return the state tokens before the action.
 
         `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
 
-        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier.
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the object does not permit the action.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -160,9 +164,9 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract the bytes that a copy has transferred from the pending transactions of objects.
+        """Subtract `transactions` bytes, which a copy has transferred, from mbarrier objects.
 
-        Shapes: index (objects,), byte offsets in shared memory.
+        `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
         """
         where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
         mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
@@ -206,9 +210,9 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test the completion of a phase and write the predicate to `result`.
+        """Test the completion of a phase of mbarrier objects and write the predicate to the operand `result`.
 
-        The phase is given by its parity or by a state token.
+        `phase` contains the parity of the phase if `parity` is set, else a state token.
 
         If `blocking` is set, warp splits in which the test fails for every lane are suspended. They repeat the test
         when the phase completes. If nothing else can run, the test returns False, as the manual permits.
@@ -236,7 +240,6 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Return a mask of the warp splits to suspend, whose test fails and does not return early."""
         stuck = ~succeeds
         if not stuck.any() and not self._retries:
             return stuck
@@ -249,9 +252,9 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Make waiting tests return False, because nothing else can run.
+        """Wake warp splits that wait for a phase and let their tests fail, because nothing else can run.
 
-        The result is False if all of them have already done so too often.
+        Return False if every such test has already failed `RETRIES` times.
         """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
@@ -278,7 +281,7 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the mbarrier object that a warp split (a slot of `WarpSplits`) waits at, or None."""
+        """Return the mbarrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
         for where in sorted(self._awaited.get(slot, ())):
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
@@ -291,7 +294,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the instructions that have arrived at the objects for which some warp splits wait."""
+        """Return the program counters of past arrivals at the mbarriers for which warp splits wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -71,7 +71,10 @@ class Memory:
     def load(
         self, space: str, location: Location, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int
     ) -> Array:
-        """Load `count` elements per lane of `mask`, 0 for others. Shapes: (count, warps, 32). Errors: Fault."""
+        """Load `count` consecutive elements for each lane in `mask`. Other lanes receive 0.
+
+        Shapes: (count, warps, 32). Errors: Fault if an address is out of bounds or misaligned.
+        """
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
         size = count * raw.itemsize
@@ -83,9 +86,9 @@ class Memory:
         return out.view(dtype)
 
     def store(self, space: str, location: Location, addresses: Array, mask: Lanes, values: Array) -> None:
-        """Store consecutive elements per lane of `mask`. If lanes overlap, the last lane wins.
+        """Store consecutive elements for each lane in `mask`. If lanes overlap, the last lane's value remains.
 
-        Shapes: values (count, warps, 32) or broadcastable. Errors: Fault.
+        Shapes: values (count, warps, 32) or broadcastable. Errors: as in `load`, or Fault emulator.read-only.
         """
         raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
         size = raw.itemsize * raw.shape[0]
@@ -103,7 +106,7 @@ class Memory:
     def report_copy(
         self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = ""
     ) -> None:
-        """Report that a bulk copy is about to access byte ranges of the arena."""
+        """Create the event `CopyAccess` before a bulk copy accesses byte ranges of the arena."""
         if self._on_copy is not None:
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
@@ -118,7 +121,6 @@ class Memory:
     def _reach(
         self, space: str, location: Location, addresses: Array, mask: Lanes, size: int, storing: bool, verb: str = ""
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the array that contains the accessed memory, and the checked byte offsets of the lanes in it."""
         if space == "local":
             return self.local, self.local_index(location, addresses, mask, size)
         if space not in ("global", "const"):
@@ -172,13 +174,14 @@ class Memory:
     def tile(
         self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, down: bool
     ) -> Array:
-        """Return swizzled tiles of 8-byte words from shared memory, several for each warpgroup.
+        """Return swizzled tiles of 8-byte words from shared memory, joined to one matrix for each warpgroup.
 
-        The tiles of a warpgroup are stacked vertically if `down` is set, else side by side. `leaders` are the positions
-        of the warpgroups' first warps in the batch.
+        Word (r, k) of tile t of warpgroup g is at the address starts[g, t] + offsets[r, k], before the swizzle. The
+        tiles are stacked vertically if `down` is set, else side by side. `leaders` contains the batch indices of the
+        warpgroups' first warps, for error messages. `swizzle` and `base_offset` are fields of the matrix descriptor.
 
-        Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k). Errors: Fault
-        emulator.out-of-bounds.
+        Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k), result (groups, tiles * rows, k)
+        or (groups, rows, tiles * k). Errors: Fault emulator.out-of-bounds.
         """
         groups, tiles = starts.shape
         rows, columns = offsets.shape
@@ -202,7 +205,7 @@ class Memory:
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split an access by state space. Return the lanes, the state space and the addresses of each part."""
+        """Split an access by state space. Return the lanes, state space and addresses of each part."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

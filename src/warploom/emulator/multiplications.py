@@ -1,4 +1,4 @@
-"""Execution of matrix multiplications, which their records describe (`isa.model.multiplication`)."""
+"""Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent multiplications, none of which uses the result of another. The workers share them."""
+    """Execute adjacent independent multiplications of register matrices on the worker threads."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -45,7 +45,7 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
 
 
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
-    """Return the matrices of a batch without the padding bits of elements in 8-bit containers.
+    """Return the register matrices of a batch, with narrow elements extracted from their 8-bit containers.
 
     An e2m1 element is in the middle four bits of its container, an e3m2 or e2m3 element in the low six.
 
@@ -63,7 +63,7 @@ def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
 
 
 def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
-    """Return the k of every stored element of a sparse A, for each warp or warpgroup."""
+    """Return the index along K of every stored element of a sparse A, for each warp or warpgroup."""
     words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
     if metadata.map.rows == 64:
         words = words[warps.warpgroups()].reshape(-1, 128)
@@ -90,14 +90,14 @@ def _scales(warps: Warps, scales: BlockScales) -> Matrix:
 
 
 def issue(warps: Warps, i: Bound) -> None:
-    """Issue a warpgroup multiplication, which takes effect when the schedule decides."""
+    """Issue an asynchronous warpgroup multiplication. The schedule determines when it takes effect."""
     issue_run(warps, (i,))
 
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
     """Issue adjacent warpgroup multiplications as one asynchronous operation.
 
-    Descriptors and predicates are read now. Matrices are read when the operation takes effect.
+    Descriptors and predicates are read at issue, and matrices when the operation takes effect.
     """
     products: list[Multiplication] = [i.multiplication for i in run]
     captured = {
@@ -109,12 +109,11 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 
 
 def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    """Return copies of operands, because their registers may change. Shapes: (warps, 32, operands)."""
     return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Consecutive ones on one accumulator are computed together."""
+    """Execute issued multiplications. Consecutive additions to one accumulator are computed together."""
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -131,9 +130,9 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the products of A and B to the accumulators, which are first set to zero unless `keeps` is True.
+    """Add A B to the accumulators, of which those with `keeps` False are first set to zero.
 
-    `descriptors` has the descriptors of A and B by name.
+    `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 
     Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
     """
@@ -171,9 +170,9 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return a matrix of each warpgroup, joined along K from the tiles of its descriptors.
+    """Return a matrix for each warpgroup in `part`, joined along K from the tiles of its descriptors.
 
-    Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K).
+    Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K of a tile).
     """
     fields = descriptors >> np.uint64(14)
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
@@ -187,7 +186,6 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
 
 
 def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
-    """Return the tiles of a matrix if the fields of the descriptors differ, grouped by equal fields."""
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):

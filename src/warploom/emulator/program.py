@@ -19,7 +19,7 @@ _FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n 
 
 
 class RegisterFiles:
-    """Number of registers of a program in the register file of each width."""
+    """Number of registers that a program needs in the register file of each width."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(_FILES, 0)
@@ -47,7 +47,7 @@ class RegisterFiles:
 class RegisterLocation:
     """Location of a register: its width in bits, its index in that width's file, and its declared type.
 
-    A vector register has several `members`, which are consecutive in the file.
+    A vector register has several `members`, which are consecutive in the file; a scalar register has one.
     """
 
     width: int
@@ -61,8 +61,8 @@ class Storage:
     """Location of a variable: its state space, and its offset there.
 
     `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), or "stack" (a parameter of
-    a device function, in local memory with a generic address). It is "global" or "const" for a variable in an arena
-    segment of the same name.
+    a device function, in local memory with a generic address). `space` is "global" or "const" for a variable that has
+    its own arena segment, named like the variable.
     """
 
     space: str
@@ -73,12 +73,12 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope(Names[RegisterLocation, Storage, int]):
-    """Names that are declared in one block. `found` caches the locations of registers that were looked up."""
+    """Names declared in one `{}` block of PTX. `found` caches the register locations found so far."""
 
     found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])
 
     def location(self, name: str) -> RegisterLocation | None:
-        """Return the location of a register, searched in this scope and the enclosing ones, or None."""
+        """Return the location of a register declared in this or an enclosing scope, or None if there is none."""
         known = self.found.get(name)
         if known is None:
             stem, _, member = name.rpartition(".")
@@ -101,7 +101,7 @@ class Scope(Names[RegisterLocation, Storage, int]):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instruction at a program counter, bound to a Form, with the name of the function that contains it."""
+    """Instruction of the program, its binding to a Form, and the name of the containing function."""
 
     instruction: Instruction
     binding: Binding
@@ -133,9 +133,9 @@ class GlobalVariable:
 class Program:
     """Kernel and the device functions that it reaches, ready to be linked.
 
-    A program counter is an index of `steps`. Three lists are indexed by program counter. `block_end` has the end of the
-    instruction's basic block. `meet` has the instruction at which lanes reconverge that diverge at this one, or -1.
-    `following` has the possible successors; for a call, they do not include the entry of the function.
+    A program counter is an index of `steps`. Three lists are indexed by program counter. `block_end` contains the end
+    of the instruction's basic block. `meet` contains the program counter at which lanes reconverge after they diverged
+    at this instruction, or -1. `following` contains the possible successors, without the entry of a called function.
     """
 
     module: Module
@@ -156,7 +156,7 @@ class Program:
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def function_at(self, entry: int) -> DeviceFunction | None:
-        """Return the device function whose entry is a program counter, or None."""
+        """Return the device function that starts at the program counter `entry`, or None."""
         return next((each for each in self.functions.values() if each.entry == entry), None)
 
     def span_of(self, pc: int) -> Span | None:

@@ -1,4 +1,4 @@
-"""Register pools of CTAs, to which warps release registers and from which they take some (setmaxnreg)."""
+"""Register pools of CTAs, to which setmaxnreg releases registers and from which it allocates them."""
 
 from itertools import groupby
 
@@ -49,11 +49,12 @@ class RegisterPools:
         self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
-        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`.
+        """Change the registers of each warp in a batch to `count` per thread, by `setmaxnreg`.
 
-        Warp splits whose pool has too few registers are suspended.
+        If `take` is set, missing registers are taken from the pool of the CTA. Warp splits are suspended if the pool
+        has too few registers. Otherwise, registers above `count` are released to the pool.
 
-        Errors: Fault emulator.registers.
+        Errors: Fault emulator.registers if a releasing warp has fewer registers than `count`.
         """
         if not self.entry:
             return
@@ -92,7 +93,7 @@ class RegisterPools:
             splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the registers that a warp split (a slot of `WarpSplits`) waits for, or None."""
+        """Return the registers that a warp split waits for, or None. `slot` is its index in `WarpSplits`."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None
@@ -111,7 +112,7 @@ class RegisterPools:
 
 
 def _holders(held: list[int]) -> str:
-    """Return a phrase that names the registers of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
+    """Return a phrase for the register count of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
     phrases: list[str] = []
     for count, run in groupby(range(len(held)), held.__getitem__):
         first, *rest = run

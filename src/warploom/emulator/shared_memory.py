@@ -16,9 +16,7 @@ from warploom.isa.model.semantics import Array, Lanes
 class Location:
     """Resident warps that access memory, and the CTA of each.
 
-    `asynchronous` is True for an access by an asynchronous operation of these warps.
-
-    Shapes: warp and cta (warps,).
+    `asynchronous` is True for an access by an asynchronous operation of these warps. Shapes: warp and cta (warps,).
     """
 
     warp: Array
@@ -52,9 +50,9 @@ class SharedMemory:
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return the indices in `bytes` of accesses of `size` bytes, after all checks. Shapes: (warps, 32).
+        """Check accesses of `size` bytes and return their indices in `bytes`. Shapes: (warps, 32).
 
-        `space` is the state space of the instruction, which decides whether other CTAs of the cluster can be reached.
+        `space` is the state space of the instruction. Only accesses to "shared::cluster" can reach other CTAs.
 
         Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
@@ -96,9 +94,11 @@ class SharedMemory:
         return Fault("emulator.exited-cta", f"an access to the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Return the number to add to an address in a CTA's window to obtain its index in `bytes`.
+        """Check a range of a CTA's window, and return the offset from window addresses to indices in `bytes`.
 
-        Errors: Fault emulator.out-of-bounds if [low, low + size) is not inside the window.
+        The range is [low, low + size), and `what` names the access in the message.
+
+        Errors: Fault emulator.out-of-bounds if the range is not inside the window.
         """
         if low < SHARED_START or low + size > self.end:
             held = access.window_size("shared", SHARED_START, self.end)

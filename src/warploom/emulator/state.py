@@ -16,7 +16,7 @@ from warploom.isa.model.semantics import Array
 
 @dataclass(slots=True)
 class Counters:
-    """Counts over a whole run. `spent` is the used part of the step budget."""
+    """Statistics of a whole run. `spent` is the used part of the step budget (`Request.step_budget`)."""
 
     instructions: int = 0
     by_family: Counter[str] = field(default_factory=Counter[str])
@@ -28,12 +28,11 @@ class Counters:
 class State:
     """State of the resident warps: registers, warp splits, and the instruction that is executing.
 
-    `pc` is the program counter of that instruction, and `run_length` the number of instructions that execute together
-    from there on. `moved` is set if the instruction changed the program counters of its warps. While an asynchronous
-    operation takes effect, `origin` has the program counter, warp and lane that issued it; otherwise it is None.
-    `on_suspend` is called when warp splits leave a batch. `random` makes the choices of a random schedule.
-
-    Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
+    `pc` is the program counter of that instruction. `run_length` is the number of adjacent multiplications from `pc`
+    that execute together, else 1. `moved` is set if the instruction changed the program counters of its warps. While an
+    asynchronous operation takes effect, `origin` contains the program counter, warp and lane that issued the operation;
+    otherwise `origin` is None. `on_suspend` is called when warp splits leave a batch. `random` is the generator of
+    random schedules. Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
     """
 
     def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:

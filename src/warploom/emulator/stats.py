@@ -18,8 +18,8 @@ class Progress:
 class Stats:
     """Statistics of a run.
 
-    `instructions` counts warp instructions by instruction family. `batches` counts the batches that executed them, and
-    `spent` is the used part of the step budget.
+    `instructions` counts warp instructions by instruction family. `batches` counts the batches of warps that executed
+    together (see `emulator.batch`), and `spent` is the used part of the step budget.
     """
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])

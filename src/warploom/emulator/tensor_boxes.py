@@ -25,7 +25,8 @@ def tile_in(
 
     Row r goes to the shared addresses from start + offsets[r] on, before the swizzle. Its bytes [left, left + inside)
     come from the arena at base + rows[r]. Its other bytes, and all bytes of a row with a negative rows[r], are `fill`.
-    The rules for tensor maps make all these numbers except `inside` multiples of 16.
+    All these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits
+    4-6 with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -50,7 +51,11 @@ def move_boxes(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load or store whole boxes. Box b is at bases[b] of the arena and at the shared address starts[b]."""
+    """Load boxes into shared memory if `loads` is set, else store them to global memory.
+
+    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same row offsets:
+    `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used as in `tile_in`.
+    """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
     for b in range(len(bases)):
@@ -70,11 +75,9 @@ def move_boxes(
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
-    """Return the elements of a request's array for some lanes.
+    """Return array[positions[i], lanes[i]] for each copy i.
 
-    The array may be broadcast along either axis.
-
-    Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
+    Shapes: array (warps or 1, 32 or 1), where 1 stands for a broadcast axis; positions, lanes, result (copies,).
     """
     rows, columns = array.shape
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
@@ -86,11 +89,11 @@ def whole_boxes(
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
     """Select the copies through one tensor map that one compiled call can move, and return them or None.
 
-    They are whole and in bounds. The result has the index of the copy to which each box belongs (a multicast copy has
-    several boxes), and the function that moves the boxes and counts their bytes on the mbarriers. The function raises
-    a Fault whose lane is the index of a box.
+    Only copies of whole boxes inside the tensor are selected. The result is a pair. Its first item contains the index
+    of the copy to which each box belongs; a multicast copy has several boxes. Its second item is a function that moves
+    the boxes and counts their bytes on the mbarriers. This function may raise a Fault whose lane is the index of a box.
 
-    Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if no copy qualifies.
+    Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """
     if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None

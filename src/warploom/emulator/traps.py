@@ -1,4 +1,4 @@
-"""Rules of the emulator, read from `traps.toml`: the diagnostics of kernels that it refuses or stops."""
+"""Rules of the emulator, read from `traps.toml`. A kernel that violates a rule is refused or stopped."""
 
 import tomllib
 from dataclasses import dataclass

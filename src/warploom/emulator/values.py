@@ -36,7 +36,7 @@ class Constant:
 
 @dataclass(slots=True, eq=False)
 class PerWarp:
-    """Special register or shared address whose value is computed once for every resident warp."""
+    """Special register or shared address, whose values for all resident warps are computed once."""
 
     type: str
     table: Array
@@ -48,21 +48,21 @@ class PerWarp:
 
 @dataclass(slots=True, eq=False)
 class Dynamic:
-    """Special register whose value changes during the run. `read` returns the value of all lanes."""
+    """Special register whose value changes during the run. `read` returns its present value for all lanes."""
 
     type: str
     read: Callable[[], Array]
 
     def fetch(self, batch: Batch) -> Array:
-        """Return the value that the register has now."""
+        """Return the present value of the special register."""
         return self.read()
 
 
 class Register:
     """Register that is read and written as a PTX type.
 
-    `view` is the register file in the dtype of the type, restricted to the low part of wider registers. `extend` is the
-    dtype to which a narrow result is extended before it is written, None for a result of the register's width.
+    `view` is the register file in the dtype of the type, restricted to the low part of wider registers. A result that
+    is narrower than the register is extended to the dtype `extend`, which is None if the widths are equal.
 
     Shapes: view (registers, warps, 32).
     """
@@ -87,7 +87,7 @@ class Register:
         return self.view[self.index, batch.warps]
 
     def put(self, batch: Batch, result: Array) -> None:
-        """Write the active lanes. A narrow result is extended to the register's width by the sign of the type."""
+        """Write a result to the active lanes, sign- or zero-extended by the type if the register is wider."""
         if self.extend is not None:
             target = self.file
             result = result.astype(self.view.dtype, copy=False).astype(self.extend).view(target.dtype)
@@ -119,10 +119,10 @@ class NotPredicate:
 
 
 class VectorValue:
-    """Vector operand: registers or constants in braces, or None for a sink `_`.
+    """Vector operand in braces. Each item is a register, a constant, or None for the sink `_`.
 
-    If all items are registers of the type's width, `file` is their register file and `numbers` are their indices in it.
-    Otherwise `file` is None.
+    If all items are registers of the type's width, `file` is their register file, and `numbers` contains their indices
+    in this file. Otherwise `file` is None.
     """
 
     __slots__ = ("file", "indices", "items", "numbers", "type")
@@ -143,7 +143,7 @@ class VectorValue:
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
 
     def fetch_all(self, batch: Batch) -> Array:
-        """Return a copy of all items of the vector. Shapes: (registers, warps, 32)."""
+        """Return a copy of the values of all items. Shapes: (items, warps, 32)."""
         if self.file is not None:
             if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
                 got = (
@@ -156,7 +156,7 @@ class VectorValue:
         return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
 
     def put_all(self, batch: Batch, results: Array) -> None:
-        """Write the active lanes of all registers. Shapes: (registers, warps, 32)."""
+        """Write one result to the active lanes of each register. Shapes: results (registers, warps, 32)."""
         if self.file is not None and batch.mask is None and isinstance(self.indices, slice):
             if results.dtype != self.file.dtype:
                 results = results.view(self.file.dtype)
@@ -167,9 +167,9 @@ class VectorValue:
                 item.put(batch, result)
 
     def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
-        """Return the matrix that each warp holds in the registers. `positions` selects and orders the warps.
+        """Return the matrix distributed over the registers, for each of the batch's warps at `positions`.
 
-        Shapes: (warps, units).
+        `order` maps registers and lanes to matrix elements. Shapes: (warps, elements of a matrix).
         """
         if self.file is not None:
             file, registers, warps = self.file, self.numbers, batch.warp_index
@@ -181,7 +181,7 @@ class VectorValue:
         return matrices
 
     def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Write the matrix of each warp. Matrix i belongs to the batch's warp `positions[i]`."""
+        """Distribute matrix i over the vector's registers of the batch's warp `positions[i]`, for all i."""
         if self.file is not None and batch.mask is None:
             warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
@@ -194,7 +194,7 @@ class VectorValue:
 
 
 class AddressValue:
-    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor copies."""
+    """Address operand `[base + offset]`. `extra` contains the coordinate vectors of a tensor copy."""
 
     __slots__ = ("base", "extra", "offset", "type")
 
@@ -216,7 +216,7 @@ class AddressValue:
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate: its value in a floating-point type, else its low bits."""
+    """Return an integer immediate: its value if `type` is a floating-point type, else its low bits."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
@@ -228,7 +228,7 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """Return a floating-point immediate as a constant of a type. A bit type takes the bit pattern."""
+    """Return a floating-point immediate: its pattern `bits` if `type` is a bit type, else its value."""
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)

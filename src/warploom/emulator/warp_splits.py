@@ -20,7 +20,7 @@ LEAST_PATIENCE = 16
 
 
 class Status:
-    """Status of a warp split, as plain integers because arrays are often compared with them."""
+    """Status of a warp split. The values are plain integers, because arrays are often compared with them."""
 
     DONE = 0  # the slot is free: its lanes have exited, or they belong to other slots
     READY = 1
@@ -32,10 +32,9 @@ class Status:
 class ReconvergencePoint:
     """Instruction at which diverged lanes of a warp wait for each other.
 
-    `calls` is the activation of a function to which they belong.
-
-    `expected` has the lanes that will arrive, and `arrived` those that already wait there. `parent` is the
-    reconvergence point of the enclosing divergence.
+    `calls` is the call stack that lanes must have to reconverge here: the program counters of the open calls.
+    `expected` is a mask of the lanes that will arrive, and `arrived` a mask of the lanes that already wait. `parent` is
+    the reconvergence point of the enclosing divergence.
     """
 
     warp: int
@@ -50,9 +49,9 @@ class ReconvergencePoint:
 class WarpSplits:
     """Warp splits of all resident warps, as arrays with one slot for each.
 
-    Slot w holds the first warp split of warp w; divergence adds further slots. `epoch` counts the backward jumps of a
-    warp split. The order of execution by (epoch, pc) keeps loops in step, and no spinning warp split can starve another
-    one. `live` has the lanes of each warp that have not left the kernel.
+    Slot w contains the first warp split of warp w; divergence adds further slots. `epoch` counts the backward jumps of
+    a warp split. Warp splits execute in the order of (epoch, pc), so a spinning warp split cannot starve others. `live`
+    is a mask of the lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
@@ -81,14 +80,14 @@ class WarpSplits:
         return np.flatnonzero(self.status == Status.READY)
 
     def least(self, ready: Rows) -> Rows:
-        """Return the given warp splits whose program counter is that of the split with the least (epoch, pc)."""
+        """Return the slots in `ready` at the program counter of the warp split with the least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
         return self.at_pc(ready, int(self.pc[first]))
 
     def at_pc(self, ready: Rows, pc: int) -> Rows:
-        """Return the given warp splits whose program counter is `pc`, at most one for each warp."""
+        """Return the slots in `ready` whose program counter is `pc`, at most one slot for each warp."""
         rows = ready[self.pc[ready] == pc]
         if self.diverged and len(rows) > 1:
             _, first = np.unique(self.warp[rows], return_index=True)
@@ -98,17 +97,20 @@ class WarpSplits:
     # Divergence -----------------------------------------------------------------------------------------
 
     def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
-        """Set the program counters of warp splits. Lanes at their reconvergence point wait there."""
+        """Set the program counters of warp splits, given by their slots.
+
+        The lanes of a warp split that arrives at its reconvergence point wait there for the other lanes.
+        """
         self.epoch[rows] += self.pc[rows] >= pc
         self.pc[rows] = pc
         if self.diverged:
             self._arrive(rows)
 
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
-        """Divide a warp split so that each lane continues at its program counter `targets[lane]`.
+        """Divide the warp split in slot `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at `meet`, or never if `meet` is -1. They reconverge in the same call of the function. If
-        they return from it, `outer` identifies the call of the caller, where they reconverge.
+        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only with the
+        call stack `outer` (after a divergent return), or with its present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -120,10 +122,10 @@ class WarpSplits:
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
-        """Enter a function with some lanes of a warp split, and continue its other lanes at `rest`.
+        """Call a function with some lanes of the warp split in slot `row`; the others continue at `rest`.
 
-        `entry` and `site` are the program counters of the function and of the call. All lanes reconverge after the
-        call.
+        `entry` is the first program counter of the function, and `site` that of the call instruction. All lanes
+        reconverge after the call instruction.
         """
         calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
         others = self.mask[row] & ~lanes
@@ -138,7 +140,7 @@ class WarpSplits:
         self._add(warp, others, rest, epoch, point, calls)
 
     def exit(self, row: int, lanes: Mask) -> None:
-        """Remove lanes that leave the kernel from a warp split."""
+        """Remove lanes that leave the kernel from the warp split in slot `row`."""
         self.live[self.warp[row]] &= ~lanes
         rest = self.mask[row] & ~lanes
         point = self.points[row]
@@ -155,9 +157,9 @@ class WarpSplits:
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Release the lanes at one reconvergence point because no other lane can run.
+        """Let the lanes at one reconvergence point continue, because no other lane can run.
 
-        Return False if none wait. The warps in `excluded` are not released.
+        Lanes of the warps in `excluded` stay. Return False if no other lanes wait at a reconvergence point.
         """
         for point in self._open:
             if point.arrived.any() and point.warp not in excluded:
@@ -166,10 +168,11 @@ class WarpSplits:
         return False
 
     def release_overdue(self) -> None:
-        """Release lanes that wait at a reconvergence point while lanes of the same warp spin.
+        """Let lanes at a reconvergence point continue if other lanes of their warp have long been looping.
 
-        Since Volta, diverged lanes are guaranteed to make progress, and reconvergence is only preferred. Each release
-        halves the time that later lanes wait at the same instruction, because spinning lanes often pass on a lock.
+        Since Volta, diverged lanes are guaranteed to make progress, and reconvergence is only preferred. The looping
+        lanes may wait for a lock that the released lanes own. Each release halves the time that lanes wait at this
+        point later.
         """
         for point in [point for point in self._open if point.arrived.any()]:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
@@ -186,7 +189,10 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge other splits that wait at the instruction of slot `row` into it. Return False without any."""
+        """Merge warp splits of the same warp that wait at the same instruction into slot `row`.
+
+        Return False if there are none.
+        """
         warp = self.warp[row]
         same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING))
         others = [int(slot) for slot in same if slot != row]
@@ -201,7 +207,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the reconvergence point of a diverging warp split; a loop uses one in all its iterations."""
+        """Return the reconvergence point at `meet`, which all iterations of a loop share."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -227,7 +233,7 @@ class WarpSplits:
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
     def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
-        """Remove lanes from the reconvergence point `point` and from its parents below `until`."""
+        """Stop expecting `lanes` at the reconvergence point `point` and at its parents below `until`."""
         while point is not None and point is not until:
             outer = point.parent
             point.expected &= ~lanes
@@ -239,7 +245,6 @@ class WarpSplits:
     def _add(
         self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
     ) -> None:
-        """Add a warp split, in the slot of its warp if that is free. The split may reconverge at once."""
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
         self.warp[slot] = warp
         self.pc[slot] = pc
@@ -281,7 +286,7 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost reconvergence point that encloses both points, or None."""
+    """Return the innermost common parent of two reconvergence points, which may be one of them, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))

@@ -1,4 +1,4 @@
-"""Warps at one instruction, as semantics functions see them (`isa.model.semantics.Warps`)."""
+"""Batch of warps with the interface of instruction semantics (`isa.model.semantics.Warps`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Warps(Batch):
     def update_fragment(
         self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Change the matrix that each warpgroup holds in the registers of a vector."""
+        """Update the matrices of all warpgroups of the batch by `change` (see `Accumulators.update`)."""
         accumulators = self.components.accumulators
         if self.mask is None and value.file is not None:
             groups = self.state.topology.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
@@ -112,14 +112,13 @@ class Warps(Batch):
         return old.view(dtype)
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
-        """Return operands as unsigned bit patterns. Shapes: (warps, 32)."""
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def shared_tile(
         self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
     ) -> Array:
-        """Return tiles of shared memory for some warpgroups of the batch."""
+        """Return matrices of shared-memory tiles for the warpgroups `groups` of the batch (see `Memory.tile`)."""
         leaders = self.warpgroups()[groups, 0]
         return self.components.memory.tile(
             self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
@@ -134,7 +133,7 @@ class Warps(Batch):
         return addresses.astype(np.uint64) + _window_of(space)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
-        """Complete addresses of kernel parameters of which a compiler has kept only the low 32 bits."""
+        """Extend 32-bit parameter addresses to 64 bits, because compilers may drop the high bits."""
         wide = addresses.astype(np.uint64)
         start = np.uint64(self.components.parameters)
         near = start + (wide - start & np.uint64(0xFFFF_FFFF))
@@ -159,7 +158,7 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the address with the same offset in the shared memory of the cluster's CTA with a rank."""
+        """Return the address of the same offset in the shared memory of the CTA with this rank (mapa)."""
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
@@ -196,13 +195,13 @@ class Warps(Batch):
     # Synchronisation --------------------------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Reconverge the lanes of each lane's member mask."""
+        """Suspend warp splits until all lanes of the member mask arrive (see `Control.reconverge_members`)."""
         self.components.control.reconverge_members(self, members, anywhere)
 
     def gather_warp(self) -> None:
-        """Reconverge the live lanes of each warp for an instruction that needs the whole warp.
+        """Suspend diverged warps until all live lanes have arrived at this `.aligned` instruction.
 
-        Errors: Fault emulator.aligned if a live lane is not active, because of a guard for instance.
+        Errors: Fault emulator.aligned if the guard of the instruction excludes some of the lanes.
         """
         self.components.control.reconverge_warps(self)
         self.components.control.check_aligned(self)
@@ -212,7 +211,7 @@ class Warps(Batch):
         self.components.barriers.arrive(self, number, threads, mode == "sync")
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
-        """Synchronise at a CTA barrier that reduces a predicate."""
+        """Synchronise at a CTA barrier and reduce a predicate over its threads (see `Barriers.reduce`)."""
         self.components.barriers.reduce(self, number, threads, predicate, mode, result)
 
     def cluster_arrive(self) -> None:
@@ -224,20 +223,20 @@ class Warps(Batch):
         self.components.barriers.cluster_wait(self)
 
     def change_registers(self, count: int, take: bool) -> None:
-        """Take registers from the CTA's pool up to `count` per thread, or release those above `count`."""
+        """Change the registers of each warp to `count` per thread (see `RegisterPools.change`)."""
         self.components.pools.change(self, count, take)
 
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to mbarrier objects, and return the state tokens before the action."""
+        """Apply an action to mbarrier objects and return their previous state tokens (see `Mbarriers.act`)."""
         mbarriers = self.components.mbarriers
         return mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test the completion of a phase of mbarrier objects."""
+        """Test or await the completion of a phase of mbarrier objects (see `Mbarriers.wait`)."""
         mbarriers = self.components.mbarriers
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
@@ -250,19 +249,19 @@ class Warps(Batch):
     def defer(
         self, channel: str, action: Callable[[Any, Mapping[str, Array]], None], captured: Mapping[str, Array]
     ) -> None:
-        """Queue an action of the active lanes on a channel of `AsyncOperations`."""
+        """Queue an action for the active lanes (see `AsyncOperations.defer`)."""
         self.components.asynchronous.defer(self, channel, action, captured)
 
     def commit(self, channel: str) -> None:
-        """Close the open group of a channel for the active lanes."""
+        """Commit the active lanes' open group of the asynchronous operations of type `channel`."""
         self.components.asynchronous.commit(self, channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        """Complete all groups of a channel except the `pending` newest closed ones."""
+        """Complete committed groups except the `pending` newest groups (see `AsyncOperations.wait`)."""
         self.components.asynchronous.wait(self, channel, pending, read_only)
 
     def issue(self, record: CopyRecord) -> None:
-        """Issue the copies of a record, one for each active lane."""
+        """Issue the bulk copies or tensor copies that a record describes, one for each active lane."""
         if isinstance(record, ThreadCopy):
             captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
             self.components.asynchronous.defer(self, "copy", partial(execute_thread_copy, record.size), captured)
@@ -270,20 +269,20 @@ class Warps(Batch):
             self.components.asynchronous.bulk(self, record)
 
     def prefetch(self, request: TensorCopy) -> None:
-        """Check the tensor copies of a record, one for each active lane."""
+        """Check the prefetches that a request describes, one for each active lane. They have no other effect."""
         self.components.asynchronous.executor.prefetch(self, request)
 
     # Arithmetic -------------------------------------------------------------------------------------------
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return the results of `work` for all items, in order. The workers share the items."""
+        """Return the results of `work` for all items, in order. The worker threads divide the items."""
         workers = self.components.workers
         if workers is None or len(items) < 2:
             return [work(item) for item in items]
         return list(workers.pool.map(work, items))
 
     def pool(self) -> Workers | None:
-        """Return the workers for matrix arithmetic, or None."""
+        """Return the worker threads for matrix arithmetic, or None without additional threads."""
         return self.components.workers
 
     def count_macs(self, macs: int) -> None:
@@ -292,7 +291,7 @@ class Warps(Batch):
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Copy `size` bytes in each active lane. `captured` has the arrays of `records.ThreadCopy`."""
+    """Execute cp.async: copy `size` bytes per active lane. `captured` has the fields of `ThreadCopy`."""
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]
@@ -304,10 +303,8 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
 
 
 def _window_of(space: str) -> np.uint64:
-    """Return the generic address at which a state space is mapped, or 0."""
     return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
 
 
 def _memory_of(space: str) -> str:
-    """Return the address space of an access: "" (generic) for parameters, else the state space."""
     return "" if space.startswith("param") else space

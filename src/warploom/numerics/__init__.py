@@ -1,1 +1,1 @@
-"""Number formats and arithmetic over arrays, bit for bit."""
+"""Number formats and PTX arithmetic over arrays, with the bits of the GPU."""

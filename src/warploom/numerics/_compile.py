@@ -1,4 +1,4 @@
-"""Compilation with Numba: the decorators of compiled functions, and loops over arrays of numbers."""
+"""Compilation with Numba: decorators for compiled functions, and loops that apply them to arrays."""
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def njit(function: Function) -> Function:
-    """Compile a function of arrays on its first call, without changing its declared type.
+    """Compile a function of arrays on its first call. Type checkers see the original signature.
 
     The machine code is cached in `__pycache__` beside the source and releases the interpreter lock. It follows IEEE
     754: a division by zero gives infinity or NaN, and sums are not reordered.
@@ -34,10 +34,10 @@ def inlined(function: Function) -> Function:
 def specialized(
     template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
 ) -> Callable[..., None]:
-    """Return a compiled copy of the loop `template` that calls `function` under the global name `scalar`.
+    """Return a compiled copy of the loop `template`, whose global name `scalar` refers to `function`.
 
-    The copy takes its file and name from `function`, because Numba caches machine code under these and discards the
-    cache when the file changes. If `inline` is "always", the function is inlined before type inference.
+    The copy has the file and the name of `function`. Numba caches machine code by file and name, and discards the cache
+    when the file changes. If `inline` is "always", `function` is inlined before type inference.
     """
     code = template.__code__.replace(
         co_filename=function.__code__.co_filename,
@@ -114,12 +114,12 @@ _DIRECTED_LOOPS = (_directed1, _directed2, _directed3)
 
 
 class Elementwise:
-    """Function of numbers that is compiled and applied to arrays element by element.
+    """Compiled function of numbers, which is applied to arrays element by element.
 
-    A NumPy ufunc would do the same, but Numba recompiles the wrapper of a ufunc in every process. The last `uniform`
-    operands are numbers that all elements share.
+    A NumPy ufunc would do the same, but Numba recompiles the wrapper of a ufunc in every process. `uniform` is the
+    number of trailing operands that are single numbers, used for all elements.
 
-    Shapes: the other operands are arrays and broadcast together.
+    Shapes: the other operands are arrays, broadcast together.
     """
 
     def __init__(
@@ -155,9 +155,9 @@ def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., 
 
 
 def pairwise(function: Callable[..., Any]) -> Elementwise:
-    """Turn a function of 16-bit patterns into an `Elementwise` over uint32 pairs of such patterns.
+    """Turn a function of 16-bit patterns into an `Elementwise` over f16x2-like pairs in uint32 words.
 
-    The function receives and returns each pattern as a uint32.
+    The function receives each 16-bit pattern as a uint32, and returns one.
     """
     return Elementwise(function, np.uint32, loops=_PAIR_LOOPS)
 
@@ -165,6 +165,6 @@ def pairwise(function: Callable[..., Any]) -> Elementwise:
 def directed(function: Callable[..., Any]) -> Elementwise:
     """Turn a function of f64 numbers into an `Elementwise` whose last operand is a rounding mode.
 
-    The mode is a value of `intrinsics.ROUNDING`, in which the operations of the function round.
+    The operations of the function round in this mode, which is a value of `intrinsics.ROUNDING`.
     """
     return Elementwise(function, np.float64, loops=_DIRECTED_LOOPS)

@@ -1,8 +1,8 @@
 """Approximate functions (`.approx` and `.full`) with the bits of an H200.
 
-Each function evaluates the special function unit (`sfu`) and scales operands and results as the code does that ptxas
-(CUDA 13.0, sm_90) generates. With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns, pairs of
-them uint32 patterns.
+Each function evaluates the special function unit (`sfu`). Operands and results are scaled as in the code that ptxas
+generates (CUDA 13.0, sm_90). With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns; f16x2
+and bf16x2 pairs are uint32 patterns.
 """
 
 from collections.abc import Callable
@@ -25,12 +25,10 @@ def _small(x: Array) -> Array:
 
 
 def _scaled_up(x: Array, small: Array) -> Array:
-    """Return f32 numbers, multiplied by 2**24 where `small` is True."""
     return floats.mul(x, np.where(small, _SCALE, np.float32(1)))
 
 
 def _needs_scaling(magnitude: Array) -> Array:
-    """Return a mask of the divisors that must be scaled."""
     return ~((magnitude >= _TINY) & (magnitude <= _HUGE))
 
 
@@ -55,12 +53,12 @@ def lg2(x: Array, ftz: bool = False) -> Array:
 
 
 def sin(x: Array, ftz: bool = False) -> Array:
-    """Return the sine of f32 radians. The sine of a subnormal number is 0 even without `ftz`."""
+    """Return the sine of f32 radians. The sine of a subnormal number is a zero, with or without `ftz`."""
     return sfu.sin(x)
 
 
 def cos(x: Array, ftz: bool = False) -> Array:
-    """Return the cosine of f32 radians. `ftz` does not change the result."""
+    """Return the cosine of f32 radians. The result does not depend on `ftz`."""
     return sfu.cos(x)
 
 
@@ -124,7 +122,10 @@ def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def rcp64(x: Array) -> Array:
-    """Return the approximate reciprocal of f64, from upper words, with subnormal numbers flushed to 0."""
+    """Return the reciprocal of f64 (`rcp.approx.ftz.f64`), computed from the upper 32 bits of the operand.
+
+    The lower 32 bits of the result are zero. Subnormal operands and results are flushed to zero.
+    """
     return _upper_word(sfu.rcp_upper, x)
 
 
@@ -140,7 +141,7 @@ def div(a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
-    """Return the `.full` quotient of f32, which differs from `div` in that it also scales large divisors."""
+    """Return the `.full` quotient of f32. Unlike `div`, this function scales large divisors."""
     magnitude = np.abs(b)
     if not quietly(_needs_scaling, magnitude).any():
         return floats.mul(sfu.rcp(b), a, ftz=ftz)
@@ -177,11 +178,11 @@ def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, f
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return 2**x of f16 or bf16 numbers or pairs. `ftz` (always set for bf16) flushes subnormals."""
+    """Return 2**x of f16 or bf16 numbers or pairs. `ftz`, implied for bf16, flushes subnormal numbers."""
     result = _half_or_pair(_ex2_half, patterns, fmt)
     return packed.flush(result.astype(np.uint32), fmt).astype(result.dtype) if ftz else result
 
 
 def tanh_half(patterns: Array, fmt: Format) -> Array:
-    """Return the hyperbolic tangent of f16 or bf16 numbers or pairs. Subnormal numbers are kept."""
+    """Return the hyperbolic tangent of f16 or bf16 numbers or pairs. Subnormals are not flushed."""
     return _half_or_pair(_tanh_half, patterns, fmt)

@@ -1,7 +1,7 @@
 """Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
 
-`words` is the memory. `index` contains, for each lane in `mask`, the byte offset of its word. `out` receives the old
-contents. A test compares the results with the array operations of the same names.
+The array `words` is the memory, with elements of the accessed width. `index` contains, for each lane in `mask`, the
+byte offset of the element that the lane updates with its operand in `values`. `out` receives the old contents.
 
 Shapes: index, mask, values, compares and out (warps, 32).
 """
@@ -36,7 +36,7 @@ def _loop(
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word. `sign` is the sign bit for a signed comparison, and 0 for an unsigned one."""
+    """Return the new word. `sign` is the mask of the sign bit for a signed operation, else 0."""
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value
@@ -92,13 +92,16 @@ _KERNELS = {function: specialized(_loop, function, inline="always") for function
 def integers(
     words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
 ) -> None:
-    """Apply an operation of `OPERATIONS` to unsigned words; "cas" stores where a word equals `compares`."""
+    """Apply the integer operation `op`, a key of `OPERATIONS`, to unsigned words.
+
+    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas".
+    """
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
 
 
 def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, out: Array) -> None:
-    """Add f32 or f64 numbers, given as patterns. `flush` replaces subnormal f32 numbers by zeros."""
+    """Add f32 or f64 numbers, given as unsigned patterns. `flush` replaces subnormal f32 numbers by zeros."""
     if words.itemsize == 4:
         _KERNELS[_single](words, index, mask, values, values, out, 0, flush)
     else:
@@ -106,6 +109,6 @@ def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, ou
 
 
 def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
-    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs of them. `words` has dtype uint16."""
+    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs. `words` has dtype uint16 for both."""
     parts = values.view(np.uint16)
     _KERNELS[_half](words, index, mask, parts, parts, out.view(np.uint16), OPERATIONS.index(op), fmt.inf_code)

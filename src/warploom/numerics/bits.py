@@ -42,10 +42,9 @@ def clz(a: Array) -> Array:
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Return the position of the highest bit that differs from the sign, or all ones, as u32.
+    """Return the position of the highest bit that differs from the sign bit, or all ones if there is none.
 
-    If `shiftamt` is set, return instead the number of places by which a left shift moves this bit to the top. Source:
-    bfind.
+    If `shiftamt` is set, return instead the left shift that moves this bit to the top. Results are u32. Source: bfind.
     """
     x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
     position = _length(x) - 1
@@ -62,7 +61,6 @@ def brev(a: Array) -> Array:
 
 
 def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
-    """Return masks with ones in the low `count` bits. A count above the width gives all ones."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
     masks: Array = (dtype.type(1) << kept) - dtype.type(1)
@@ -70,12 +68,12 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Return a position or length operand: its low 8 bits for 32-bit data, and at most 64 for 64-bit data."""
+    """Return position or length operands as PTX reads them: 8 bits for b32 data, clamped to 64 for b64."""
     return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
 def bfe(a: Array, position: Array, length: Array) -> Array:
-    """Return the bit field of a, sign-extended if a is signed.  Source: bfe."""
+    """Return the bits of a from `position` up, `length` bits, sign-extended if a is signed.  Source: bfe."""
     width = _bits(a)
     x = as_unsigned(a)
     dtype = x.dtype
@@ -174,7 +172,7 @@ _TWO_INPUTS: tuple[Callable[[Array, Array], Any], ...] = (
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Return a bitwise function of three inputs. Bit 4*a + 2*b + c of `lut` is its value.  Source: lop3."""
+    """Return the bitwise function of a, b and c whose value is bit 4*a + 2*b + c of `lut`.  Source: lop3."""
     low, high = lut & 15, (lut >> 4) & 15
     if_set, if_clear = _TWO_INPUTS[high](b, c), _TWO_INPUTS[low](b, c)
     if low == high:
@@ -206,7 +204,7 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """Return the selectors of the default mode that have the same effect as the four of another mode."""
+    """Return four selectors of the default mode, equivalent to the selectors 0 to 3 of another `mode`."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 

@@ -1,4 +1,4 @@
-"""Matrix arithmetic without fused steps: chains of multiply-adds, integer sums and bit counts."""
+"""Matrix arithmetic without the steps of `spec.fused_step`: multiply-add chains and integer sums."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from typing import Any, Literal
@@ -54,7 +54,7 @@ def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Arr
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Recompute the chains at `positions`, with the NaN that the GPU returns at each step."""
+    """Recompute the elements of D at `positions` with the GPU's NaN patterns, and write them to `found`."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
@@ -68,9 +68,9 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
 
 
 def double(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
-    """Return the f64 sum C + A B with the NaN of the GPU, in the shapes of `multiply_add`.
+    """Return C + A B of f64 with the NaN patterns of the GPU, in the shapes of `multiply_add`.
 
-    A step that has NaN operands returns the first of b, the running sum and a that is a NaN, made quiet.
+    A multiply-add returns its first NaN operand, made quiet, in the order: element of B, running sum, element of A.
     """
     d = multiply_add(a, b, c, rounding)
     positions = np.argwhere(np.isnan(d))
@@ -121,7 +121,7 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
 def integer(a: Array, b: Array, c: Array, index: Array | None, satfinite: bool) -> Array:
     """Return C + A B of integers in 32 bits. The sums wrap, or are clamped if `satfinite` is set.
 
-    `index` has the k of each element of a sparse A. Shapes: those of `fused.multiply`.
+    `index` contains the index along K of each stored element of a sparse A. Shapes: as in `fused.multiply`.
     """
     d = np.empty(c.shape, np.int32)
     left, right = np.ascontiguousarray(a, np.int16), np.ascontiguousarray(b, np.int16)
@@ -150,7 +150,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 def bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
     """Return c plus the number of ones in a ^ b or, unless `exclusive` is set, in a & b.
 
-    Shapes: those of `multiply_add`, with 32-bit words along K.
+    Shapes: as in `multiply_add`, with one 32-bit word of b1 elements per index along K.
     """
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)

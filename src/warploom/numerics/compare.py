@@ -26,7 +26,7 @@ _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
 
 
 def integers(comparison: str, a: Array, b: Array) -> Array:
-    """Compare integers by the sign of their dtype. "lo", "ls", "hi" and "hs" compare them as unsigned."""
+    """Compare integers, as signed numbers if their dtype is signed, except by "lo", "ls", "hi" and "hs"."""
     if comparison in _UNSIGNED:
         return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
     return _ORDERED[comparison](a, b)
@@ -73,7 +73,7 @@ def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) 
 
 
 def pairs(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> tuple[Array, Array]:
-    """Compare f16x2 or bf16x2 patterns (uint32). Return the results of the lower and of the upper halves."""
+    """Compare f16x2 or bf16x2 patterns (uint32). Return two arrays, for the lower and the upper halves."""
     shift = np.uint32(16)
     low = halves(comparison, a.astype(np.uint16), b.astype(np.uint16), fmt, ftz)
     high = halves(comparison, (a >> shift).astype(np.uint16), (b >> shift).astype(np.uint16), fmt, ftz)

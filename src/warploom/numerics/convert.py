@@ -1,7 +1,7 @@
 """Conversions among integers, f64, f32, f16, bf16, tf32 and the narrow formats.
 
-Types have their PTX names. Integers, f32 and f64 numbers are arrays of the NumPy type. f16 and bf16 numbers are uint16
-patterns, tf32 numbers and pairs of f16 or bf16 numbers uint32 patterns.
+Types have their PTX names. Integers, f32 and f64 numbers are arrays of the corresponding NumPy type. f16 and bf16
+numbers are uint16 patterns. tf32 numbers and f16x2 and bf16x2 pairs are uint32 patterns. Narrow means at most 8 bits.
 
 Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
@@ -58,8 +58,8 @@ def pair_from_floats(
 def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False) -> Array:
     """Return tf32 patterns (uint32 with 13 low zero bits) of f32 values.
 
-    In the mode "rna" the GPU adds half a unit in the last place to the pattern of a finite number, and truncates all
-    patterns. A NaN whose upper mantissa bits are zero therefore becomes infinity.
+    In the mode "rna", the GPU adds half a unit in the last tf32 place to the pattern of a finite number. The GPU then
+    truncates the pattern of every number, so a NaN whose upper mantissa bits are zero becomes infinity.
     """
     if rounding != "rna":
         return formats.encode(x, TF32, rounding, satfinite, relu)
@@ -74,9 +74,9 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two tables of the saturated narrow pattern of every f16 or bf16 pattern.
+    """Return two tables that convert every f16 or bf16 pattern to the format `fmt`, with saturation.
 
-    The first table has the pattern in the upper element of a pair, the second in the lower element.
+    The first table has the results shifted to the upper element of a narrow pair, the second in the lower element.
     """
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
@@ -86,9 +86,9 @@ def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tu
 
 
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
-    """Return pairs of narrow numbers, converted with saturation from f32 values.
+    """Return pairs of 4- to 8-bit numbers, converted with saturation from f32 values.
 
-    The pairs are uint16 patterns, or uint8 patterns for e2m1.
+    A pair is a uint16 pattern of two bytes, or for e2m1 a uint8 pattern of two nibbles.
     """
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
     index = convert_kernels.odd_bf16
@@ -98,13 +98,13 @@ def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn",
 def narrow_pair_from_halves(
     pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
 ) -> Array:
-    """Return pairs of narrow numbers, converted with saturation from f16x2 or bf16x2 patterns."""
+    """Return pairs as in `narrow_pair`, converted with saturation from f16x2 or bf16x2 patterns."""
     upper, lower = _narrowed(source, fmt, rounding, relu)
     return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
-    """Return f16x2 or bf16x2 patterns, converted exactly from pairs of narrow numbers."""
+    """Return f16x2 or bf16x2 patterns, converted exactly from pairs as in `narrow_pair`."""
     width = 4 if fmt is E2M1 else 8
     whole = patterns.astype(np.uint16)
     table = formats.translation(fmt, target)
@@ -113,7 +113,7 @@ def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, 
 
 
 def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
-    """Return integers extended or truncated to another type, or clamped to its range if `sat` is set."""
+    """Return integers as the type `target`: extended, truncated, or clamped to its range if `sat` is set."""
     dtype = INTEGERS[target]
     if sat:
         source, wanted = np.iinfo(x.dtype), np.iinfo(dtype)
@@ -141,9 +141,9 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
 
 
 def _odd_double(x: Array) -> Array:
-    """Return integers as f64 that can be rounded again to f32 without an error of double rounding.
+    """Return integers as f64 numbers that can be rounded to f32 without a double-rounding error.
 
-    Large 64-bit integers are rounded to odd, with at least 42 bits kept; others are exact.
+    64-bit integers too large for f64 are rounded to odd, with at least 42 bits kept. Other integers are exact.
     """
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
@@ -157,7 +157,7 @@ def _odd_double(x: Array) -> Array:
 
 
 def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Array:
-    """Return integers converted to f16 or bf16 patterns, or to f32 or f64 numbers, and rounded once."""
+    """Return integers converted to the type `target` (f16, bf16, f32 or f64) and rounded once."""
     match target:
         case "f32":
             return x.astype(np.float32) if rounding == "rn" else floats.narrow(_odd_double(x), rounding)
@@ -181,9 +181,9 @@ def convert(
     x: Array, source: str, target: str, rounding: str = "",
     ftz: bool = False, sat: bool = False, satfinite: bool = False, relu: bool = False,
 ) -> Array:  # fmt: skip
-    """Return numbers converted between any two types, with the modifiers of the instruction.
+    """Return numbers converted from type `source` to type `target`, with the modifiers of `cvt`.
 
-    Types and roundings have their PTX names. Without a rounding, conversions to integers round toward zero, and all
+    Types and roundings have their PTX names. If `rounding` is "", conversions to integers round toward zero, and all
     others to nearest even.
     """
     if source in INTEGERS:
@@ -219,7 +219,7 @@ def convert(
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
-    """Return f64 numbers in a narrower format. A NaN keeps its sign and the upper bits of its payload."""
+    """Return f64 numbers in the narrower format `fmt`. A NaN keeps its sign and the upper payload bits."""
     single = fmt.bits == 32
     result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
     nan = np.isnan(x)

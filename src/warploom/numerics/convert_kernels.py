@@ -45,7 +45,7 @@ def unsigned_integer(x, mode):
 
 @inlined
 def _directed(code, back, x, mode):
-    """Return the pattern of x in a directed mode, given the nearest pattern `code` and its value `back`."""
+    """Return the pattern of x rounded by `mode`, from the nearest pattern `code` with the value `back`."""
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)
@@ -70,7 +70,7 @@ def bf16_directed(x, mode):
 def odd_bf16(bits):
     """Return the bf16 pattern of an f32 pattern, rounded to odd.
 
-    The result can be rounded again to a narrow format without an error of double rounding.
+    The result can be rounded again to a format of at most 8 bits without a double-rounding error.
     """
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)
     return np.int64(bits >> np.uint32(16)) | sticky

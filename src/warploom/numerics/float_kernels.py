@@ -23,13 +23,13 @@ _QUIET64 = np.uint64(0x0008000000000000)
 
 @inlined
 def canonical(x):
-    """Return an f32 number, with 0x7FFFFFFF for every NaN."""
+    """Return an f32 number unchanged, or 0x7FFFFFFF for a NaN."""
     return x if x == x else NAN32
 
 
 @inlined
 def flush(x):
-    """Return an f32 number, with a zero of the same sign for a subnormal number."""
+    """Return an f32 number unchanged, or a zero of the same sign for a subnormal number."""
     return np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x
 
 
@@ -40,7 +40,7 @@ def quiet64(x):
 
 @njit
 def nan64(a, b, c):
-    """Return the first NaN of three f64 operands, made quiet, or 0xFFF8000000000000 if there is none."""
+    """Return the first NaN among a, b and c, made quiet, or 0xFFF8000000000000 if none is a NaN."""
     if a != a:
         return quiet64(a)
     if b != b:
@@ -52,26 +52,24 @@ def nan64(a, b, c):
 
 @inlined
 def _or_nan64(result, a, b, c):
-    """Return an f64 result that is not a NaN, else the NaN of the operands in the given order."""
     return result if result == result else nan64(a, b, c)
 
 
 @inlined
 def _number(a, b, chosen):
-    """Return `chosen` if a and b are numbers, else the operand that may be one."""
     return b if a != a else (a if b != b else chosen)
 
 
 @inlined
 def ordered32(x):
-    """Return an integer that orders f32 numbers by value, with -0 below +0."""
+    """Map an f32 number to an integer with the same order, where -0 is below +0."""
     u = np.float32(x).view(np.int32)
     return u ^ ((u >> 31) & 0x7FFFFFFF)
 
 
 @inlined
 def ordered64(x):
-    """Return an integer that orders f64 numbers by value, with -0 below +0."""
+    """Map an f64 number to an integer with the same order, where -0 is below +0."""
     u = np.float64(x).view(np.int64)
     return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
 
@@ -80,8 +78,8 @@ def ordered64(x):
 def odd_sum(p, c):
     """Return the f64 sum p + c, rounded to odd.
 
-    An inexact sum becomes the neighbour whose last bit is set. If the result is rounded again to a format at least two
-    bits narrower, it equals the exact sum rounded once.
+    An inexact sum becomes the neighbouring f64 number whose last bit is set. Rounding the result again to a format that
+    is at least two bits narrower therefore gives the exact sum rounded once.
     """
     s = p + c
     p_part = s - c
@@ -153,5 +151,5 @@ def fma32_ftz(a, b, c):
 
 @_double
 def fma_odd(a, b, c):
-    """Return a * b + c of f32 operands as f64, rounded once to odd."""
+    """Return a * b + c of f32 operands as an f64 number, rounded once to odd (see `odd_sum`)."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

@@ -31,12 +31,12 @@ def _is_double(a: Array) -> bool:
 
 
 def canonical(x: Array) -> Array:
-    """Return f32 numbers, with 0x7FFFFFFF for every NaN."""
+    """Return f32 numbers, in which every NaN is replaced by 0x7FFFFFFF."""
     return float_kernels.canonical32(x)
 
 
 def flush(x: Array) -> Array:
-    """Return f32 numbers, with zeros of the same sign for subnormal numbers."""
+    """Return f32 numbers, in which subnormal numbers are replaced by zeros of the same sign."""
     return float_kernels.flush32(x)
 
 
@@ -48,7 +48,7 @@ def saturate(x: Array) -> Array:
 
 
 def narrow(x: Array, rounding: Rounding) -> Array:
-    """Return f64 numbers rounded to f32, with a canonical NaN."""
+    """Return f64 numbers rounded to f32. Every NaN becomes 0x7FFFFFFF."""
     with np.errstate(all="ignore"):
         y = x.astype(np.float32)
         if rounding != "rn":
@@ -63,9 +63,9 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """Return f64 numbers, with signed zeros for those that are subnormal as f32 numbers.
+    """Return f64 numbers, in which numbers below the normal range of f32 are replaced by signed zeros.
 
-    A number is subnormal if it is below the normal range of f32 after rounding to 24 bits.
+    The magnitude is compared with the normal range after rounding to 24 bits.
     """
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():

@@ -1,4 +1,4 @@
-"""Number formats: one table, from which decoding, encoding, ranges and special codes are derived."""
+"""Table of number formats, and conversion between bit patterns and values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ Specials = Literal["ieee", "nan", "none"]
 class Format:
     """Binary floating-point format with sign, exponent and mantissa fields, from the most significant bit.
 
-    A *code* is the number that these fields form. A *pattern* is the stored word: the code, shifted left by `padding`
-    unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code` is the pattern that PTX instructions
-    return for a NaN, or -1 if the format has no NaN.
+    A *code* is the integer formed by the three fields. A *pattern* is the stored word: the code, shifted left by
+    `padding` unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code` is the pattern of the NaN that
+    PTX instructions return, or -1 if the format has no NaN.
     """
 
     name: str
@@ -121,7 +121,7 @@ STORAGE: dict[str, np.dtype[Any]] = {
 
 
 def element_format(type_word: str) -> Format:
-    """Return the format of the numbers of a PTX type, or of the elements of a pair type such as f16x2."""
+    """Return the format of a PTX type, or of the elements of a pair type such as f16x2."""
     return FORMATS[type_word.removesuffix("x2")]
 
 
@@ -163,7 +163,7 @@ def decode(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def translation(fmt: Format, target: Format) -> Array:
-    """Return a table of the nearest pattern in `target` for every pattern of a format of 16 bits or fewer."""
+    """Return a table that maps every pattern of `fmt` (at most 16 bits) to the nearest `target` pattern."""
     return encode(_table(fmt), target)
 
 

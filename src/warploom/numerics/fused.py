@@ -1,6 +1,6 @@
 """Matrix multiplication with the bits of the GPU's matrix units, for batches of equal instructions.
 
-`multiply` takes the operands of G independent instructions of one shape and their `models.Model`. `spec` defines the
+`multiply` executes G independent instructions with the same shape and the same `models.Model`. `spec` defines the
 results. `fused_fast` computes most floating-point sums, and `fused_exact` the elements of D that `fused_fast` cannot
 compute.
 """
@@ -26,14 +26,14 @@ _PRODUCTS_PER_THREAD = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Thread pool, and the number of its threads that one call may use. Results do not depend on it."""
+    """Thread pool, and the number `count` of its threads that one call may use, without effect on results."""
 
     pool: Executor
     count: int
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Divide `groups` groups into ranges, one for each thread that a number of products can occupy."""
+    """Divide `groups` independent instructions into ranges, one per thread; `products` limits the threads."""
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
@@ -41,7 +41,7 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _Operands:
-    """Operands of one call, or of the part that one thread computes. `d` is the array for the result."""
+    """Operands of `multiply`, or the slices of them for one thread. `d` is the array for the result."""
 
     a: Array
     b: Array
@@ -83,12 +83,12 @@ def multiply(
 ) -> Array:  # fmt: skip
     """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
-    Operands have the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1, 32
-    bits per entry). If `c` is None, C is zero. For a sparse A, `a` has the stored elements and `index` the k of each.
-    `negate_a` and `negate_b` flip the signs of floating-point elements, `satfinite` clamps integer sums, and `rounding`
-    applies to f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a row. The result is written
-    to `out` if it is given; `out` may be `c`. If K covers several instructions, each of them adds to the result of the
-    previous one.
+    Operands contain the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1,
+    32 elements per entry). If `c` is None, C is zero. For a sparse A, `a` contains the stored elements and `index` the
+    index along K of each. `negate_a` and `negate_b` flip the signs of floating-point elements, `satfinite` clamps
+    integer sums, and `rounding` applies to f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a
+    row. The result is written to `out` if that is given; `out` may be `c`. If K is a multiple of the instruction's K,
+    the steps along K are chained: each adds to the result of the previous step.
 
     Shapes: a (G, M, K); b (G, N, K), or wider with `index` (G, M, K); c, out and the result (G, M, N); scale_a (G, M,
     S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
@@ -146,7 +146,6 @@ def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
-    """Return the ranges of groups and rows that each thread computes."""
     groups, rows, depth = operands.a.shape
     products = groups * rows * operands.b.shape[1] * depth
     count = 1 if workers is None else min(workers.count, products // _PRODUCTS_PER_THREAD)
@@ -189,7 +188,6 @@ def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
-    """Return A and B after the sign flips of `negate_a` and `negate_b`."""
     a, b = operands.a, operands.b
     if options.negate_a:
         a = a ^ a.dtype.type(_sign(model.a_type))
@@ -233,7 +231,7 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum in f32, with an f16 addend widened before it or an f16 result rounded after it."""
+    """Return D of T_FDPA_CONVERTED: an f16 addend is widened to f32 first, an f16 result is rounded last."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
@@ -250,7 +248,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return the sum T_FDPA_SPLIT: two chained f16 steps over fp8 elements, plus the addend."""
+    """Return D of T_FDPA_SPLIT: two chained steps over fp8 elements as f16, plus the addend."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index

@@ -23,7 +23,7 @@ _NO_EXPONENT = -(1 << 30)
 
 
 class Layout(NamedTuple):
-    """Fields of a format as numbers for compiled code. Masks and codes are shifted left by `padding`."""
+    """Number format as a tuple of integers for compiled code, with masks that apply to stored patterns."""
 
     mantissa_bits: int
     bias: int
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
 
 @cache
 def layout(name: str) -> Layout:
-    """Return the layout of the format with a PTX type name, or of "e8m13"."""
+    """Return the layout of a format, given by its PTX type name or "e8m13"."""
     fmt = E8M13 if name == "e8m13" else FORMATS[name]
     magnitude, sign, special = (code << fmt.padding for code in (fmt.magnitude_mask, fmt.sign_bit, fmt.max_code + 1))
     infinity = fmt.specials == "ieee"
@@ -45,7 +45,7 @@ def layout(name: str) -> Layout:
 
 @njit
 def _decode(word: Any, layout: Layout) -> tuple[int, int, int, bool]:
-    """Return four properties of one element: number, infinity or NaN; significand; exponent; and sign."""
+    """Return the class (number, infinity or NaN), significand, exponent and sign of a stored element."""
     magnitude = word & layout.magnitude_mask
     negative = word & layout.sign != 0
     if magnitude >= layout.first_special:
@@ -196,7 +196,7 @@ def outputs(
     positions: Numbers, d: Array, a: Array, b: Array, c: Array | None, model: Model, index: Array | None = None,
     a_scales: Array | None = None, b_scales: Array | None = None,
 ) -> None:  # fmt: skip
-    """Compute the elements of `d` at flat `positions` in place. Shapes: those of `fused.multiply`."""
+    """Compute the elements of `d` with the flat indices `positions`. Shapes: as in `fused.multiply`."""
     _, rows, columns = d.shape
     flat = d.reshape(-1)
     formats = layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result)

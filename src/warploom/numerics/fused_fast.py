@@ -1,9 +1,9 @@
 """T-FDPA sums of finite numbers with moderate exponents, computed in vectors of elements of D.
 
-A tile is four rows of A by one strip of 8, 16 or 32 columns of B. As `spec.fused_step` defines, each step makes two
-passes. The first finds the largest exponent E for each element of D, in 16-bit vector lanes. The second multiplies each
-exact f32 product by 2**(F - E) and truncates it by a conversion to an integer. Elements of D with |E| > 100, which
-include NaN and infinity, are flagged, and `fused_exact` computes them.
+A tile of D has four rows and a strip of 8, 16 or 32 columns. Each step, as defined by `spec.fused_step`, makes two
+passes over its products. The first pass finds the largest exponent E for each element of D, in 16-bit vector lanes. The
+second pass multiplies each exact f32 product by 2**(F - E) and truncates the result by a conversion to an integer.
+Elements of D with |E| > 100, which include NaN and infinity, are flagged, and `fused_exact` computes them.
 
 The code of a tile is generated as LLVM vector instructions, so that its speed does not depend on LLVM's automatic
 vectorisation.
@@ -49,7 +49,7 @@ _F32, _F64 = ir.FloatType(), ir.DoubleType()
 class _Lanes:
     """Builder of LLVM operations on vectors of `count` lanes.
 
-    A strip of columns is as wide as one vector of 16-bit exponents. Its f32 values take one vector or two.
+    A vector of 16-bit exponents covers a whole strip of columns. The f32 values of a strip need one vector or two.
     """
 
     def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
@@ -64,7 +64,6 @@ class _Lanes:
         return ir.Constant(kind, [value] * self.count)
 
     def splat(self, value: Value, count: int | None = None) -> Value:
-        """Return a vector with `value` in every lane."""
         count = count or self.count
         vector = ir.VectorType(value.type, count)
         first = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_I32, 0))
@@ -84,20 +83,19 @@ class _Lanes:
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
 
     def joined(self, parts: list[Value]) -> Value:
-        """Return the vectors of a strip, joined to one vector."""
+        """Return one vector for a strip, joined from the vectors `parts`."""
         if len(parts) == 1:
             return parts[0]
         lanes = ir.Constant(ir.VectorType(_I32, self.strip), list(range(self.strip)))
         return self.builder.shuffle_vector(parts[0], parts[1], lanes)
 
     def part(self, value: Value, h: int) -> Value:
-        """Return vector number `h` of the vectors of a strip."""
+        """Return part number `h` of a vector for a strip: the inverse of `joined`."""
         first = h * self.count
         lanes = ir.Constant(ir.VectorType(_I32, self.count), list(range(first, first + self.count)))
         return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
     def call(self, name: str, *operands: Value) -> Value:
-        """Call an LLVM intrinsic whose result has the type of its operands."""
         kind = operands[0].type
         suffix = f"v{kind.count}{_letter(kind.element)}"
         function = cgutils.get_or_insert_function(
@@ -119,7 +117,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """Return the exponents of f32 values, at least `emin`, with codes for zero and special values."""
+    """Return the exponents of f32 values, at least `emin`, with extreme codes for zero and special values."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -153,7 +151,7 @@ def _tile(
     context, index, flags, index_at, flags_at, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ):  # fmt: skip
-    """Compute one tile. The type of `flags` gives the number of columns; `index` is None for a dense A."""
+    """Compute one tile. The type of `flags` gives the strip's width; `index` is None for a dense A."""
 
     def generate(context, builder, signature, arguments):
         v = _Lanes(builder, signature.args[1].dtype.bitwidth)
@@ -170,7 +168,7 @@ def _emit(
     """Generate the code of one tile.
 
     `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` elements apart. `b` and `eb`
-    are those of the strip of B.
+    are the addresses of the values and exponents of the strip of B.
     """
     build = v.builder
     rows = range(ROWS)
@@ -285,7 +283,6 @@ def _emit(
 
 @intrinsic
 def _as_float(context, bits):
-    """Return the f32 number that has the given 32 bits."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _F32)
@@ -295,7 +292,6 @@ def _as_float(context, bits):
 
 @intrinsic
 def _as_bits(context, value):
-    """Return the 32 bits of an f32 number."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], _I32)
@@ -304,9 +300,9 @@ def _as_bits(context, value):
 
 
 class Layout(NamedTuple):
-    """Fields of an element type as `_decode` uses them.
+    """Element type as the integers that `_decode` uses.
 
-    Python passes them as an array, because Numba takes longer to unpack a tuple than a small matrix needs.
+    Python passes them to compiled code as an array, because Numba unpacks tuples slowly.
     """
 
     shift: int
@@ -342,7 +338,7 @@ def _decode(words: Words, values: Floats, fields: Numbers) -> None:
 
 @njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """Write the exponents of `values`, times `factor`, with the codes that the tile uses.
+    """Write the exponents of `values` in the codes of `_exponents`, multiplied by `factor`.
 
     The factor 0x10001 writes a 16-bit exponent to both halves of a 32-bit word.
     """
@@ -361,7 +357,7 @@ def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """Compute all tiles. Return the number of rows of tiles that contain a flagged element."""
+    """Compute all tiles, and return how many rows within a tile contain a flagged element."""
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -422,7 +418,7 @@ def _choose(words: Any, order: Any, chosen: Any) -> None:
 
 
 def chosen(words: NDArray[Any], order: Numbers) -> NDArray[Any]:
-    """Return the columns of `words` in the given order. Shapes: words (..., K), C-contiguous."""
+    """Return `words[..., order]`. Shapes: words (..., K), C-contiguous; order (any number of indices,)."""
     result = np.empty((*words.shape[:-1], len(order)), words.dtype)
     _choose(words.reshape(-1, words.shape[-1]), order, result.reshape(-1, len(order)))
     return result
@@ -466,7 +462,7 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Return the possible widths of a strip. A vector of 512 bits holds the exponents of 32 columns."""
+    """Return the strip widths that this host supports. The width 32 requires 512-bit vectors."""
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 
@@ -478,9 +474,9 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Fill d with f32 values, and return the flat indices of the elements that `fused_exact` must compute.
+    """Compute D in f32. Return the flat indices of the elements of d that `fused_exact` must compute.
 
-    `d` may be the array `c`; the elements that are not computed then keep their addends.
+    `d` may be the array `c`. The elements that `fused_exact` must compute then still contain their addends.
 
     Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, N of 8, and K of 4 and,
     if it exceeds L, of L.

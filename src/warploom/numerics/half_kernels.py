@@ -30,7 +30,7 @@ _MINUS_ZERO = np.float32(-0.0)
 # Each step converts its result to 32 bits. Numba would widen it to 64 bits and halve the vector lanes.
 @inlined
 def from_f16(h):
-    """Return the f32 number of an f16 pattern."""
+    """Return the value of an f16 pattern as f32."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
     # The multiplication adjusts the exponent and also normalises subnormal numbers.
     moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
@@ -58,13 +58,13 @@ def to_f16(x):
 
 @inlined
 def _to_normal_f16(x):
-    """Return the nearest f16 pattern, or zero if the number is subnormal once rounded to 11 bits."""
+    """Return the nearest f16 pattern, or a zero if the number is subnormal after rounding to 11 bits."""
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 
 @inlined
 def from_bf16(h):
-    """Return the f32 number of a bf16 pattern."""
+    """Return the value of a bf16 pattern as f32."""
     return np.uint32(h << np.uint32(16)).view(np.float32)
 
 
@@ -79,7 +79,7 @@ def to_bf16(x):
 
 @inlined
 def _odd_f32(x):
-    """Return an f64 number rounded to odd in f32."""
+    """Return an f64 number rounded to f32, to odd."""
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
@@ -90,7 +90,7 @@ def _odd_f32(x):
 
 @inlined
 def _odd_sum32(p, c):
-    """Return the f32 sum p + c, rounded to odd, for operands of moderate size."""
+    """Return the f32 sum p + c, rounded to odd, if no intermediate result overflows."""
     s = p + c
     p_part = s - c
     error = (p - p_part) + (c - (s - p_part))
@@ -121,16 +121,16 @@ def sum_bf16(a, b):
 
 @inlined
 def _ordered(h):
-    """Return an integer that orders 16-bit patterns by value, with -0 below +0."""
     pattern = np.int32(h << np.uint32(16))
     return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
 
 
 @inlined
 def extreme(a, b, infinity, larger):
-    """Return the larger of two patterns if `larger` is set, else the smaller.
+    """Return the pattern of the larger of two numbers if `larger` is set, else of the smaller.
 
-    `infinity` is the pattern of infinity. If one operand is a NaN, return the other; if both are, return 0x7FFF.
+    `infinity` is the pattern of infinity. If one operand is a NaN, the result is the other operand. If both operands
+    are NaN, the result is 0x7FFF.
     """
     a_nan = (a & np.uint32(0x7FFF)) > infinity
     b_nan = (b & np.uint32(0x7FFF)) > infinity

@@ -1,4 +1,4 @@
-"""Integer arithmetic of PTX over arrays, whose dtype gives the width and the sign of the numbers.
+"""Integer arithmetic of PTX over arrays, whose dtypes give width and signedness of the numbers.
 
 Shapes: at least one dimension, broadcast together. Results wrap unless a docstring says otherwise.
 """
@@ -63,7 +63,6 @@ def mul_lo(a: Array, b: Array) -> Array:
 
 
 def _low24(a: Array) -> Array:
-    """Return the low 24 bits, extended to 64 bits by the sign of the dtype."""
     shift = 8
     return ((a << shift) >> shift).astype(np.int64 if _is_signed(a) else np.uint64)
 
@@ -121,14 +120,14 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return half of a * b, plus c and a carry-in, and the carry-out (boolean).  Source: PTX ISA 9.7.2."""
+    """Return the sum of half of a * b, c and a carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
 def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     """Return the quotient, rounded toward zero, and the remainder, which has the sign of the dividend.
 
-    Both are all ones if the divisor is 0, because the GPU's division sequence ends in `NOT b`, signed or not.
+    If the divisor is 0, all bits of both results are 1, because the GPU's division sequence ends in `NOT b`.
     """
     zero = b == 0
     quotient: Array
@@ -178,13 +177,13 @@ def _relu(a: Array) -> Array:
 
 
 def minimum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Return the smaller operand, or 0 if `relu` is set and it is negative.  Source: min."""
+    """Return the smaller operand. If `relu` is set, a negative result becomes 0.  Source: min."""
     result = np.minimum(a, b)
     return _relu(result) if relu else result
 
 
 def maximum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Return the larger operand, or 0 if `relu` is set and it is negative.  Source: max."""
+    """Return the larger operand. If `relu` is set, a negative result becomes 0.  Source: max."""
     result = np.maximum(a, b)
     return _relu(result) if relu else result
 
@@ -192,7 +191,7 @@ def maximum(a: Array, b: Array, relu: bool = False) -> Array:
 def halves(
     operation: Literal["add", "sub", "min", "max"], a: Array, b: Array, signed: bool, relu: bool = False
 ) -> Array:
-    """Apply an operation to the 16-bit halves of 32-bit words.  Source: add, min, max of u16x2 and s16x2."""
+    """Apply an operation to both 16-bit halves of u16x2 or s16x2 words.  Source: add, min, max."""
     result = _OPERATIONS[operation](_parts(a, 16, signed), _parts(b, 16, signed))
     return _words(_relu(result) if relu else result)
 
@@ -211,21 +210,19 @@ _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _parts(a: Array, width: int, signed: bool) -> Array:
-    """Return the bytes or halves of 32-bit words along a new last axis, the lowest first."""
     dtype = f"{'i' if signed else 'u'}{width // 8}"
     return np.ascontiguousarray(a).view(dtype).reshape(*a.shape, 32 // width)
 
 
 def _words(parts: Array) -> Array:
-    """Return the 32-bit words whose bytes or halves are along the last axis."""
     return parts.view(np.uint32)[..., 0]
 
 
 def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply an operation to the bytes of 32-bit words.
+    """Apply the operation `op` to the four bytes of 32-bit words.
 
-    Results are clamped if `sat` is set, else truncated. The signs of the dtypes of a and b apply to their bytes, and
-    `signed` to the bytes of the result.
+    Results are clamped if `sat` is set, else truncated. The bytes of an operand are signed if its dtype is signed. The
+    bytes of the result are signed if `signed` is set.
 
     Source: PTX ISA 9.7.18.2.
     """
@@ -261,7 +258,7 @@ def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the products of a's two halves with b's two low or high bytes.  Source: dp2a."""
+    """Return c plus both products of a 16-bit half of a and a byte of b's `half`.  Source: dp2a."""
     first = 2 if half == "hi" else 0
     chosen = _parts(b, 8, b_signed)[..., first : first + 2]
     return _dot(_parts(a, 16, a_signed), chosen, c, a_signed or b_signed)

@@ -1,4 +1,4 @@
-"""Host instructions that compiled functions call.
+"""Numba intrinsics for instructions of the host CPU.
 
 Only functions import this module, because it imports Numba.
 """
@@ -22,7 +22,7 @@ _F64, _METADATA = ir.DoubleType(), ir.MetaDataType()
 
 
 def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Turn a typing function into a Numba intrinsic, whose type is unknown to type checkers."""
+    """Turn a typing function into a Numba intrinsic of type `Any` for type checkers."""
     return intrinsic(function)
 
 
@@ -38,7 +38,7 @@ def fma(context, a, b, c):
 
 @_intrinsic
 def set_rounding(context, mode):
-    """Set the rounding mode of this thread to a value of `ROUNDING`. Callers restore "rn" afterwards."""
+    """Set the rounding mode of this thread to a value of `ROUNDING`. The caller must restore "rn"."""
 
     def generate(context, builder, signature, arguments):
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)])

@@ -1,7 +1,7 @@
 """Primitives on lane values that Python operators cannot express.
 
-Lane-wise semantics consist of operators and of these functions. An interpreter evaluates them over arrays, and a
-compiler can trace them.
+The semantics of lane-wise instructions consist of operators and of these functions. An interpreter evaluates the
+semantics over arrays, and a compiler can trace them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ def constant(value: int, dtype: np.dtype[Any]) -> Lane:
 
 
 def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
-    """Return the unsigned integer of `bits` bits that consists of equal bit fields, the first part lowest."""
+    """Return an unsigned integer of `bits` bits, composed of bit fields of equal width, lowest first."""
     dtype = np.dtype(f"u{bits // 8}").type
     width = dtype(bits // len(parts))
     value = parts[-1].astype(dtype)

@@ -1,8 +1,8 @@
 """Table of the matrix units of all architectures, and the arithmetic of each matrix instruction.
 
-`select` returns the `Model` of an instruction. A model names a function of `spec` that defines the result, and the
-arguments that differ between matrix units: L (products in one fused step), F (fraction bits kept), and the format of
-the result.
+`select` returns the `Model` of an instruction. A model names the function of `spec` that defines the result, and the
+arguments of this function that differ between matrix units: L (products in one fused step), F (fraction bits kept) and
+the format of the result.
 """
 
 import re
@@ -38,7 +38,7 @@ class Sum(Enum):
 
 
 class Evidence(Enum):
-    """Source of a model. The value is its letter in `docs/arithmetic.md`."""
+    """Evidence for a model. The value is the letter of this type of evidence in `docs/arithmetic.md`."""
 
     CAMPAIGN = "C"
     """Campaign of 5,566 experiments on an H200 (`tests/evidence/campaign/`)."""
@@ -96,7 +96,7 @@ class Model:
 
     @property
     def rounding(self) -> str:
-        """Description of how the sum is rounded."""
+        """Phrase that describes when and how the sum is rounded."""
         if self.sum in _ROUNDING:
             return _ROUNDING[self.sum]
         step = "to nearest even" if self.d_type == "f16" else "toward zero"
@@ -126,7 +126,7 @@ class Model:
 
 
 class NoModelError(LookupError):
-    """Absence of a known arithmetic for a combination of architecture, kind of instruction and types."""
+    """Error for an architecture, instruction kind and types whose arithmetic is not known."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -230,11 +230,9 @@ def select(
 ) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
-    `k` is the K of the instruction: f16 instructions with K = 4 have an arithmetic of their own. `scale_type` is the
-    type of the block scales, and `operation` combines b1 elements. A sparse instruction has the model of the dense one,
-    whose L counts stored elements.
-
-    Errors: NoModelError, which lists the types that the unit multiplies.
+    `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `scale_type` is the type
+    of the block scales, and `operation` combines b1 elements. A sparse instruction has the model of the dense
+    instruction, whose L counts stored elements. Errors: NoModelError, which lists the types that the unit multiplies.
     """
     types = (a_type, b_type, c_type or d_type, d_type)
     measured = (_C,) if re.match(r"(sm|compute)_90", arch) else (_I,)

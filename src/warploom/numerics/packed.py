@@ -1,6 +1,6 @@
-"""Arithmetic on patterns of f16, bf16 and f32x2.
+"""Arithmetic on bit patterns of f16 and bf16 numbers and of f16x2, bf16x2 and f32x2 pairs.
 
-f16 and bf16 numbers are uint16 patterns, pairs of them uint32 patterns, and f32x2 pairs uint64 patterns.
+f16 and bf16 numbers are uint16 patterns, f16x2 and bf16x2 pairs uint32 patterns, and f32x2 pairs uint64 patterns.
 
 Shapes: any, broadcast together. The dtype of the first operand decides between numbers and pairs.
 
@@ -33,34 +33,33 @@ def float_from_half(patterns: Array, fmt: Format) -> Array:
 
 
 def pair(low: Array, high: Array) -> Array:
-    """Return uint32 pairs of two uint16 patterns."""
+    """Return uint32 patterns with the uint16 patterns `low` and `high` in their halves."""
     return low.astype(np.uint32) | (high.astype(np.uint32) << _SHIFT)
 
 
 def _half_mask(mask: Array) -> Array:
-    """Return masks with all ones in each half whose lowest bit is set."""
     return (mask & _BOTH) * np.uint32(0xFFFF)
 
 
 def _above(x: Array, limit: int) -> Array:
-    """Return masks with all ones in each half whose magnitude exceeds `limit`."""
+    """Return uint32 masks with ones in each 16-bit half of x whose magnitude bits exceed `limit`."""
     # A magnitude is at most 0x7FFF, so the addition never carries out of a half.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
     return _half_mask(total >> np.uint32(15))
 
 
 def flush(x: Array, fmt: Format) -> Array:
-    """Return pairs, with zeros of the same sign for subnormal numbers."""
+    """Return pairs, in which subnormal numbers are replaced by zeros of the same sign."""
     return x & (_above(x, (1 << fmt.mantissa_bits) - 1) | _SIGNS)
 
 
 def rectify(x: Array) -> Array:
-    """Return pairs, with +0 for negative numbers. A NaN must be canonical."""
+    """Return pairs, in which negative numbers are replaced by +0. NaN operands must be canonical."""
     return x & ~_half_mask(x >> np.uint32(15))
 
 
 def saturate(x: Array, fmt: Format) -> Array:
-    """Return pairs clamped to [0, 1], with +0 for a NaN, which must be canonical."""
+    """Return pairs clamped to [0, 1]. A NaN becomes +0. NaN operands must be canonical (0x7FFF)."""
     one = fmt.bias << fmt.mantissa_bits
     x = rectify(x) & ~_above(x, fmt.inf_code)
     large = _above(x, one)
@@ -68,13 +67,13 @@ def saturate(x: Array, fmt: Format) -> Array:
 
 
 def canonical(x: Array, fmt: Format) -> Array:
-    """Return pairs, with 0x7FFF for every NaN."""
+    """Return pairs, in which every NaN is replaced by 0x7FFF."""
     nan = _above(x, fmt.inf_code)
     return (x & ~nan) | (nan & ~_SIGNS)
 
 
 def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
-    """Apply a function of pairs to pairs or, in their lower half, to single numbers."""
+    """Apply a function of uint32 pairs to pairs, or to single uint16 numbers in the lower half of pairs."""
     if operands[0].dtype.itemsize == 4:
         return function(*operands)
     return function(*(x.astype(np.uint32) for x in operands)).astype(np.uint16)
@@ -83,7 +82,6 @@ def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
 def _apply(
     kernel: Callable[..., Array], operands: tuple[Array, ...], fmt: Format, ftz: bool, sat: bool, relu: bool = False
 ) -> Array:
-    """Apply a compiled function of pairs, and the modifiers of the instruction."""
 
     def modified(*pairs: Array) -> Array:
         result = flush(kernel(*(flush(x, fmt) for x in pairs)), fmt) if ftz else kernel(*pairs)
@@ -171,7 +169,7 @@ def absolute(a: Array, fmt: Format, ftz: bool = False) -> Array:
 
 
 def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Apply a function of `floats` to both f32 halves of uint64 patterns.  Source: the f32x2 forms."""
+    """Apply an f32 function of `floats` to both halves of f32x2 patterns.  Source: add, mul, fma of f32x2."""
     low, high = (
         operation(*((x >> shift).astype(np.uint32).view(np.float32) for x in operands), rounding=rounding, ftz=ftz)
         for shift in (np.uint64(0), np.uint64(32))

@@ -1,7 +1,8 @@
-"""Compiled copies of elements between the registers of warps and matrices, and byte permutation.
+"""Compiled copies between registers of warps and matrices, and byte permutation (prmt).
 
-A few warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba
-tests signed indices for negative values, which takes as long as the copy.
+A unit is an element of a matrix. Each warp has a row of units in each register: one or several units per lane. A few
+warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba tests
+signed indices for negative values, which takes as long as the copy.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownParameterType=false, reportMissingParameterType=false
@@ -22,7 +23,7 @@ _BLOCK = 16
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Copy unit p of register r of each warp to unit target[r, p] of the warp's matrix.
+    """Copy unit p of register `registers[r]` of each warp to unit target[r, p] of the warp's matrix.
 
     Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices (warps,
     registers * units). All are C-contiguous and writeable; registers and target are uint64, warps int64.
@@ -39,7 +40,7 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    """Copy unit target[r, p] of each warp's matrix to unit p of register r: the inverse of `gather`."""
+    """Copy units of each warp's matrix to registers: the inverse of `gather`, with the same operands."""
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):
@@ -52,7 +53,7 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
 
 @inlined
 def _selected(a, b, selector):
-    """Return the byte that bits 0-2 of a selector name. Bit 3 replaces it by copies of its sign bit."""
+    """Return the byte selected by bits 0-2 of `selector`. Bit 3 replaces the byte by copies of its sign."""
     word = b if selector & np.uint32(4) else a
     byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
     sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)
@@ -61,7 +62,7 @@ def _selected(a, b, selector):
 
 @elementwise(np.uint32)
 def permuted(a, b, selectors):
-    """Return four bytes of a and b, one for each of the low four nibbles of `selectors`."""
+    """Return four bytes of b:a (a is low), selected by the low four nibbles of `selectors`."""
     low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
     high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
     return np.uint32(low | (high << np.uint32(16)))

@@ -1,4 +1,4 @@
-"""Calls of array functions without NumPy's floating-point warnings, at the cost of a plain call.
+"""Calls of array functions without floating-point warnings and without the cost of `np.errstate`.
 
 PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary result. Entering `np.errstate` takes
 longer than an addition over a batch of warps. Calls therefore run in a `contextvars` context that holds this setting.
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class _Quiet(threading.local):
-    """Context of one thread, because only one thread at a time can enter a context."""
+    """Thread-local `contextvars` context, because only one thread at a time can enter a context."""
 
     def __init__(self) -> None:
         self.context = copy_context()
@@ -26,5 +26,5 @@ R = TypeVar("R")
 
 
 def quietly(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a NumPy or Numba function without floating-point warnings. It must not call `quietly` itself."""
+    """Call a NumPy or Numba function without floating-point warnings. Calls cannot be nested."""
     return _quiet.context.run(function, *args, **kwargs)

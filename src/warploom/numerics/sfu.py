@@ -2,8 +2,8 @@
 
 The domain of a function is divided into 64 intervals (128 for the reciprocal, 51 for the hyperbolic tangent). From the
 offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. `square(t)`
-keeps only the partial products of the 17-bit `t` that weigh 2**19 or more, which gives 15 bits. Subnormal operands and
-results are flushed to zero, except by the hyperbolic tangent.
+is the sum of only those partial products of the 17-bit `t` that weigh 2**19 or more, and has 15 bits. Subnormal
+operands and results are flushed to zero, except by the hyperbolic tangent.
 
 The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over whole binades.
 `tests/evidence/approximate` describes the method and the comparisons with the GPU.
@@ -31,7 +31,7 @@ def _table(name: str) -> Array:
 
 @cache
 def _squares() -> Array:
-    """Return the truncated square of every offset, in units of 2**19."""
+    """Return the truncated square of every offset into an interval, in units of 2**19."""
     x = np.arange(1 << _BITS, dtype=np.uint64)
     total = np.zeros_like(x)
     one = np.uint64(1)
@@ -46,9 +46,9 @@ def _squares() -> Array:
 
 
 def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], Array]:
-    """Return a function of arrays that calls a compiled function with its table.
+    """Return a function of arrays that calls `sfu_kernels.name` with the coefficients of `table`.
 
-    `more` is one further argument: a number, or the name of a second table.
+    `more` is the last argument of the kernel: a number, or the name of a second table.
     """
 
     def evaluate(x: Array) -> Array:

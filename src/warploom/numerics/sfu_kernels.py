@@ -1,7 +1,7 @@
 """Compiled functions of the special function unit, whose model `sfu` describes.
 
-Each function takes and returns a uint32 pattern. `table` has a row of three coefficients for each interval, and
-`squares` has the truncated square of every offset into an interval. The last operand is used by sine and tanh only.
+Each function converts a uint32 pattern to a uint32 pattern. `table` has a row of three coefficients for each interval,
+and `squares` has the truncated square of every offset into an interval. Only sine and tanh use the last operand.
 
 Only functions import this module, because it imports Numba.
 """
@@ -54,7 +54,7 @@ def _at(table, squares, fraction):
 
 @inlined
 def _float(magnitude, sign):
-    """Return the f32 pattern of a fixed-point number (40 bits below the point), truncated."""
+    """Return the f32 pattern of magnitude * 2**-40, truncated, with the sign bit `sign`."""
     if magnitude == np.int64(0):
         return sign
     length = np.int64(64)
@@ -74,13 +74,12 @@ def _reciprocal_sum(table, squares, fraction):
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the interpolated sum of a root. An odd exponent (`odd` is 1) uses the rows from 64 on."""
+    """Return the interpolated sum of a root. If the exponent is odd (`odd` is 1), rows 64 to 127 are used."""
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
 @inlined
 def _reciprocal(bits, table, squares, mantissa, bias):
-    """Return the reciprocal of a number with these mantissa bits and exponent bias."""
     infinity = np.int64((2 * bias + 1) << mantissa)
     sign = bits & _MINUS
     magnitude = np.int64(bits & ~_MINUS)
@@ -98,7 +97,6 @@ def _reciprocal(bits, table, squares, mantissa, bias):
 
 @inlined
 def _reciprocal_root(bits, table, squares, mantissa, bias):
-    """Return the reciprocal square root of a number with these mantissa bits and exponent bias."""
     infinity = np.int64((2 * bias + 1) << mantissa)
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> mantissa
@@ -206,8 +204,8 @@ def sine(bits, table, squares, quarter):
 def tanh(bits, table, squares, rows):
     """Return the hyperbolic tangent.
 
-    Shapes: `rows` has a row for each exponent from -8 to 2: the first row of `table`, and the number of bits that
-    select a row from there.
+    `rows` has one entry of two numbers for each exponent from -8 to 2: the first row of `table` for this exponent, and
+    the number of leading fraction bits that select a row from there on.
     """
     magnitude = np.int64(bits & ~_MINUS)
     exponent = (magnitude >> np.int64(23)) - 127

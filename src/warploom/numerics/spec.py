@@ -45,8 +45,8 @@ class Float(NamedTuple):
 class Term(NamedTuple):
     """Term of an exact sum: (-1)**negative * magnitude * 2**lowest, or the special value "nan" or "inf".
 
-    `exponent` is the exponent by which T-FDPA aligns the term. For a product it is the sum of the exponents of the
-    factors, which may be one less than the exponent of the normalised product.
+    `exponent` is the exponent by which T-FDPA (see `t_fdpa`) aligns the term. For a product, this is the sum of the
+    exponents of the factors, which may be one less than the exponent of the normalised product.
     """
 
     negative: bool
@@ -98,7 +98,7 @@ def truncated(term: Term, quantum: int) -> int:
 
 
 def special_sum(terms: Sequence[Term], result: str) -> Float | None:
-    """Return the NaN or infinity that a sum with special terms has, or None if all terms are finite."""
+    """Return the NaN or infinity that results if some terms are special, or None if all are finite."""
     fmt = _FORMATS[result]
     signs = {term.negative for term in terms if term.special == "inf"}
     if len(signs) == 2 or any(term.special == "nan" for term in terms):
@@ -181,9 +181,9 @@ def t_fdpa_split(
 ) -> Float:  # fmt: skip
     """Return d = t_fdpa(a2, b2, t_fdpa(a1, b1, +0)) + c.
 
-    Index 1 selects the elements with k % 4 < 2, and index 2 the others. This is the sum of fp8 instructions on a unit
-    without fp8. Elements are converted to f16, exactly. A step adds at most half of the K products. c is added last, in
-    the format of the result, as IEEE 754 adds.
+    a1 and b1 have the elements with k % 4 < 2, and a2 and b2 the others. A unit without fp8 arithmetic executes fp8
+    instructions in this way, after an exact conversion of the elements to f16. A step adds at most half of the K
+    products. c is added last, by an IEEE 754 addition in the format of the result.
     """
     order = sorted(range(len(a)), key=lambda k: k % 4 // 2)
     left, right = ([convert(x[k], "f16") for k in order] for x in (a, b))
@@ -285,7 +285,7 @@ def convert(x: Float, result: str) -> Float:
 def fma_chain(
     a: Sequence[Float], b: Sequence[Float], c: Float, *, result: str = "f64", rounding: Rounding = "rn"
 ) -> Float:
-    """Return d = fma(a[k], b[k], d) for ascending k, starting with d = c. Each step rounds by `rounding`."""
+    """Return d after d = fma(a[k], b[k], d) for ascending k, starting with d = c, rounded by `rounding`."""
     d = c
     for x, y in zip(a, b, strict=True):
         d = fma(x, y, d, result=result, rounding=rounding)
@@ -318,12 +318,12 @@ def integer_dot(a: Sequence[int], b: Sequence[int], c: int, *, satfinite: bool =
 
 
 def xor_popcount(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """Return d = c + popcount(a ^ b), added over 32-bit words."""
+    """Return d = c + the sum of popcount(a[k] ^ b[k]) over all 32-bit words k."""
     return c + sum((x ^ y).bit_count() for x, y in zip(a, b, strict=True))
 
 
 def and_popcount(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """Return d = c + popcount(a & b), added over 32-bit words."""
+    """Return d = c + the sum of popcount(a[k] & b[k]) over all 32-bit words k."""
     return c + sum((x & y).bit_count() for x, y in zip(a, b, strict=True))
 
 
