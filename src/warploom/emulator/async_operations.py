@@ -227,7 +227,10 @@ class AsyncOperations:
         self.state.origin = None
 
     def _read(self, copy: _Copy) -> bool:
-        """Read the source of a copy in advance. Return False for a tensor copy, which cannot be split."""
+        """Read the source of a copy before the destination is written.
+
+        Return False without reading for a tensor copy, whose read and write cannot be separated.
+        """
         if copy.data is None:
             self.state.origin = (copy.pc, copy.warp, copy.lane)
             copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)

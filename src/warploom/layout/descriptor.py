@@ -288,9 +288,10 @@ def matrix_addresses(
     rows, and the distance of neighbouring groups is the stride byte offset. The distance of neighbouring spans of a row
     is the leading byte offset.
 
-    In an MN-major tile, a span is a part of a column along M or N. The distance of neighbouring k is one span within a
-    group of `depth` k, and the distance of neighbouring groups is the stride byte offset. The distance of neighbouring
-    spans of a column is the leading byte offset. Without a swizzle the two offsets are exchanged.
+    In an MN-major tile, a span is a part of a column along M or N. The distance of neighbouring columns is one span
+    within a group of `depth` columns, and the distance of neighbouring groups is the stride byte offset. The distance of
+    neighbouring spans of a column is the leading byte offset. In an MN-major tile without a swizzle, the two offsets
+    have exchanged roles.
 
     The result is cached and read-only.
 

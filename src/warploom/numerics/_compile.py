@@ -150,7 +150,10 @@ class Elementwise:
 
 
 def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., Any]], Elementwise]:
-    """Return a decorator that makes a function of numbers an `Elementwise` with results of this dtype."""
+    """Return a decorator that compiles a function of numbers for arrays of any shape.
+
+    The last `uniform` arguments are single numbers, used for all elements. The results have the dtype `result`.
+    """
     return lambda function: Elementwise(function, result, uniform)
 
 

@@ -156,7 +156,7 @@ def _arguments(
         case SSAValue() as value:
             yield value
         case _:
-            raise VerifyException(f"operand {item.operand} of {template.form.name} is no value")
+            raise VerifyException(f"operand {item.operand} of {template.form.name} has no value in LLVM")
 
 
 def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:

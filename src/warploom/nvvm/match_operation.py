@@ -245,7 +245,11 @@ def _words(binding: Binding) -> set[str]:
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the integers to try for a property: the extent `name` of the shape, or all constants."""
+    """Return the integers to try for a property of `width` bits.
+
+    A property that is named like an extent of the instruction's shape (m, n or k) has the value of this extent. For
+    other properties, they are all integer operands of the instruction and all numbers in its modifiers.
+    """
     if width == 1:
         return (0, 1)
     if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):

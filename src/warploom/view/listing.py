@@ -70,7 +70,7 @@ def lines_of(profile: Profile) -> list[Line]:
     source = profile.program.source
     if source is None:
         raise UsageError(
-            "a report needs the kernel's text, but this module was built by a program",
+            "a report needs the kernel's text, but this module was built in Python and not parsed",
             code="report.text",
             hint="launch its text, str(module)",
         )

@@ -86,7 +86,10 @@ def make_inputs(case: Case) -> Inputs:
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
-    """Return the scale factors of rows and of columns, row-major or column-major at random."""
+    """Return the scale factors for the rows of A and for the columns of B, or None without factors.
+
+    Factors of blocks along K form a matrix, whose memory order is random.
+    """
     planes = (case.batch,) if case.scales_batched else ()
     blocks = ceil(case.k / SCALE_BLOCK)
 

@@ -237,7 +237,10 @@ def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an opaque fragment that an instruction stores."""
+    """Return the registers and constants that ptxas accepts in the vector of an opaque fragment to store.
+
+    `target` is the number of the target, such as 90.
+    """
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _SOURCE)

@@ -113,7 +113,10 @@ class BlockScaling:
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in each 8 columns from `first` on, up to the next block."""
+        """Return the scales of the thread's four accumulators in 8 columns of the tile.
+
+        They hold for each 8 columns from column `first` to the end of its scale block.
+        """
         # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
         low, high = (min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first))
         scales = self.ready[low]

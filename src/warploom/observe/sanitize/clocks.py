@@ -331,10 +331,10 @@ class Clocks:
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows into which arrivals at mbarriers release clocks; NOWHERE for object -1.
+        """Return the row of each mbarrier into which arrivals release their clocks; NOWHERE for object -1.
 
-        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, only arrivals from the CTA of an mbarrier
-        release clocks into its row.
+        Object `cta * mbarriers + k` is mbarrier k of a CTA. An mbarrier has a second row for arrivals from its own CTA
+        only, which this method returns with `local`.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 

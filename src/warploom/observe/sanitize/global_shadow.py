@@ -119,7 +119,7 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written the buffer that contains a byte offset of global memory."""
+        """Return True if the kernel has written any byte of the buffer that contains `offset`."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:

@@ -183,9 +183,10 @@ class PhaseAliasing:
         self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of mbarriers by parity. Return the tests that mistake a phase for another phase.
+        """Record tests of mbarriers by parity. Return the tests that take a wrong phase for theirs.
 
-        Shapes: found, lanes and parity (warps, 32).
+        Phases with the same parity cannot be told apart. `found` contains the mbarrier that each lane tests. Shapes:
+        found, lanes and parity (warps, 32).
         """
         wrong = _look(
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,

@@ -244,9 +244,9 @@ class Transfers:
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return the byte offsets in shared memory of the addresses `low` in other CTAs of the cluster.
+        """Return the position of each shared memory address in the memory of all CTAs, in bytes.
 
-        rank[k] is the rank of the CTA in the cluster of warps[k].
+        low[k] is an address within a CTA. rank[k] is the rank of this CTA in the cluster of warps[k].
         """
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
