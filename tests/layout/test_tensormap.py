@@ -376,7 +376,7 @@ def test_slices_of_channels_are_no_dimension():
         ),
         (
             lambda: TensorMap.tiled(HALF, (1, 8), interleave=16),
-            "a tensor map over an interleaved array of 2 axes; expected 4 to 6, of which the last is a slice of channels",
+            "a tensor map over an interleaved array of 2 axes; expected 4 to 6, the last of channels",
         ),
     ],
 )

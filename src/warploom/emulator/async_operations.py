@@ -1,7 +1,7 @@
 """Asynchronous operations: queues of issued operations, which the schedule lets take effect.
 
 A deferred action is a function that performs an issued operation later. Each deferred action is in one of three queues,
-which are called channels: "copy" (cp.async of threads), "remote" (stores and reductions to the shared memory of other
+which are called channels: "copy" (copies of threads), "remote" (stores and reductions to the shared memory of other
 CTAs) and "multiplication" (wgmma of warpgroups). Bulk copies have a fourth queue, with the channel name "bulk".
 """
 

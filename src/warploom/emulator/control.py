@@ -233,7 +233,7 @@ class Control:
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
         """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
 
-        If another split of the warp waits at the same instruction, the two merge, and the merged split is ready at once.
+        If another split of the warp waits at the same instruction, the two merge, and the result is ready at once.
         """
         if not missing.any():
             return batch.rows[:0]

@@ -176,7 +176,7 @@ class Barrier(Event):
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Event):
-    """Request of warps (`setmaxnreg.inc`) to increase their registers to `count` per thread.
+    """Request of warps to increase their registers to `count` per thread.
 
     `waits` marks the warps that must wait for registers of their CTA. Shapes: waits (warps,).
     """

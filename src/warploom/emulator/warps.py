@@ -291,7 +291,7 @@ class Warps(Batch):
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Execute cp.async: copy `size` bytes per active lane. `captured` has the fields of `ThreadCopy`."""
+    """Execute a thread copy of `size` bytes per active lane. `captured` has the fields of `ThreadCopy`."""
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]

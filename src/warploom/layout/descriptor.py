@@ -289,8 +289,8 @@ def matrix_addresses(
     is the leading byte offset.
 
     In an MN-major tile, a span is a part of a column along M or N. The distance of neighbouring columns is one span
-    within a group of `depth` columns, and the distance of neighbouring groups is the stride byte offset. The distance of
-    neighbouring spans of a column is the leading byte offset. In an MN-major tile without a swizzle, the two offsets
+    within a group of `depth` columns, and the distance of neighbouring groups is the stride byte offset. The distance
+    of neighbouring spans of a column is the leading byte offset. In an MN-major tile without a swizzle, the two offsets
     have exchanged roles.
 
     The result is cached and read-only.

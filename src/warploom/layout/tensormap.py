@@ -407,7 +407,7 @@ class _Source:
             return _Source(found, code, found.ndim)
         if not 4 <= found.ndim <= 6:
             raise UsageError(
-                f"a tensor map over an interleaved array of {found.ndim} axes; expected 4 to 6, of which the last is a slice of channels"
+                f"a tensor map over an interleaved array of {found.ndim} axes; expected 4 to 6, the last of channels"
             )
         width = found.shape[-1] * found.itemsize
         if width != interleave:

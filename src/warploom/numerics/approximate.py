@@ -122,7 +122,7 @@ def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def rcp64(x: Array) -> Array:
-    """Return the reciprocal of f64 (`rcp.approx.ftz.f64`), computed from the upper 32 bits of the operand.
+    """Return the approximate reciprocal of f64, computed from the upper 32 bits of the operand.
 
     The lower 32 bits of the result are zero. Subnormal operands and results are flushed to zero.
     """

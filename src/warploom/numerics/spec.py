@@ -285,7 +285,7 @@ def convert(x: Float, result: str) -> Float:
 def fma_chain(
     a: Sequence[Float], b: Sequence[Float], c: Float, *, result: str = "f64", rounding: Rounding = "rn"
 ) -> Float:
-    """Return d after d = fma(a[k], b[k], d) for ascending k, starting with d = c, rounded by `rounding`."""
+    """Return d = fma(a[k], b[k], d) for ascending k, starting with d = c. `rounding` applies to each step."""
     d = c
     for x, y in zip(a, b, strict=True):
         d = fma(x, y, d, result=result, rounding=rounding)

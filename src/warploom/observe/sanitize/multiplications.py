@@ -153,7 +153,7 @@ class Multiplications:
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
-        """Record a `wgmma.fence` of warps, which orders earlier register accesses before multiplications."""
+        """Record a fence of warps, which orders earlier register accesses before multiplications."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ class SharedShadow:
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record thread copies (`cp.async`) of lanes, each of which writes `size` bytes. Report conflicts."""
+        """Record asynchronous thread copies of lanes, each of which writes `size` bytes. Report conflicts."""
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
         self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")

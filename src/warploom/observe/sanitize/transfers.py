@@ -118,7 +118,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record `cp.async.mbarrier.arrive`: arrivals that follow the earlier thread copies of their lanes."""
+        """Record arrivals at mbarriers that follow the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
