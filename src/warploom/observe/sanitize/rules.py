@@ -54,8 +54,8 @@ def page(rule: Rule) -> str:
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nTo fix it: {rule.cure}.\n\n"
-        f"The examples are statements of a kernel with {launch}. All rules of the sanitizer use the same kernel, so\n"
-        "an example may use only some of these registers:\n\n"
+        f"The examples are statements of a kernel with {launch}. The examples of all sanitizer rules have\n"
+        "these registers, and most examples need only a few of them:\n\n"
         "- `%r0` has the index of the thread, and `%r2` the rank of the CTA in its cluster.\n"
         "- `%p0` is true in thread 0 only.\n"
         "- `%r3` and `%r4` have addresses of shared memory: a buffer at `%r3`, and an mbarrier at `%r4`.\n"
