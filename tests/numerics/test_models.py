@@ -37,8 +37,8 @@ def test_what_has_a_sum_of_its_own() -> None:
     assert models.select("sm_100a", "warp", "e4m3", "e4m3", "f32").sum is Sum.T_FDPA_SPLIT
     assert models.select("sm_90", "warp", "f16", "f16", "f32", k=4).sum is Sum.FMA_CHAIN_PLUS_ADDEND
     assert models.select("sm_75", "warp", "f16", "f16", "f32", k=4).sum is Sum.T_FDPA
-    assert models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_GROUPED
-    assert models.select("sm_120a", "warp", "e2m1", "e4m3", "f32", scale_type="ue8m0").sum is Sum.T_FDPA_SCALED
+    assert models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scaling="mxf4", scale_type="ue8m0").sum is Sum.T_FDPA_GROUPED
+    assert models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scaling="mxf8f6f4", scale_type="ue8m0").sum is Sum.T_FDPA_SCALED
 
 
 @pytest.mark.parametrize(

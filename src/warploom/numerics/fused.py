@@ -158,6 +158,8 @@ def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, sl
 
 
 def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
+    if model.c_type != model.d_type:
+        return _exact(operands, model, options)  # the fast code gives all addends the least exponent of c
     rows, columns = operands.a.shape[1], operands.b.shape[1]
     padded = _padded(operands, model)
     a, b, c, index = padded.a, padded.b, padded.c, padded.index
@@ -179,7 +181,7 @@ def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
     return bits if bits.shape[1:] == (rows, columns) else bits[:, :rows, :columns].copy()
 
 
-def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
+def _exact(operands: _Operands, model: Model, options: _Options) -> Array:
     a, b = _signed(operands, model, options)
     d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
     scales = operands.scale_a, operands.scale_b
@@ -291,8 +293,8 @@ def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
 
 _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.T_FDPA: _fused,
-    Sum.T_FDPA_SCALED: _scaled,
-    Sum.T_FDPA_GROUPED: _scaled,
+    Sum.T_FDPA_SCALED: _exact,
+    Sum.T_FDPA_GROUPED: _exact,
     Sum.T_FDPA_CONVERTED: _converted,
     Sum.T_FDPA_SPLIT: _halves,
     Sum.FMA_CHAIN: lambda x, model, options: chains.double(x.a, x.b, x.addend(model), options.rounding),

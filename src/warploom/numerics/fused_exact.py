@@ -143,6 +143,7 @@ def _dots(
             plus = kind == _INFINITY and not negative
             minus = kind == _INFINITY and negative
             terms = 1
+            least = emin
             for k in range(first, min(first + length, depth)):
                 a_kind, a_value, a_exponent, a_negative = _decode(np.int64(a[i, k]), a_layout)
                 b_kind, b_value, b_exponent, b_negative = _decode(np.int64(b[i, k]), b_layout)
@@ -166,6 +167,8 @@ def _dots(
                     low += x_exponent + y_exponent - 2 * scale_layout.mantissa_bits
                     exponent = x_exponent + y_exponent + (0 if grouped else exponent)
                 if grouped:
+                    if value:
+                        least = max(least, exponent)  # also if the sum of the group is zero
                     # The 16 products of a group share their scales. One term is their exact sum, in units of 1/4.
                     base = exponent - 2 * scale_layout.mantissa_bits - 2
                     value <<= low - base
@@ -184,7 +187,7 @@ def _dots(
             elif minus:
                 word = d_layout.first_special | d_layout.sign
             else:
-                word = _step(values, lowest, exponents, terms, fraction, emin, d_layout, nearest)
+                word = _step(values, lowest, exponents, terms, fraction, least, d_layout, nearest)
         d[i] = word
     return d
 

@@ -18,6 +18,8 @@ UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]
 It is a warp, a warp on tiles of undefined layout (wmma), a warpgroup, or the tensor-memory unit (tcgen05).
 """
 Scale = Literal["ue8m0", "ue4m3"]
+Scaling = Literal["mxf8f6f4", "mxf4", "mxf4nvf4"]
+"""Kind of a block-scaled instruction."""
 Accumulator = Literal["f32", "e8m13"]
 
 
@@ -139,7 +141,7 @@ class Unit:
     `f16`, `bf16` and `tf32` are L for these element types, 0 if the unit lacks the type; `fraction` is F. `fp8` is (L,
     F, accumulator), or "f16" if the unit converts fp8 elements to f16, or None if it lacks fp8. `narrow` has the
     element types of 8 bits and fewer. `emins` has the least exponents of f16, bf16 and tf32 sums with f32 results and
-    with f16 results, None where they were not measured.
+    with f16 results. No sum of 8-bit elements is small enough to need a least exponent.
     """
 
     name: str
@@ -148,11 +150,11 @@ class Unit:
     tf32: int
     fraction: int
     evidence: tuple[Evidence, ...]
+    emins: tuple[int, int]
     fp8: tuple[int, int, Accumulator] | Literal["f16"] | None = None
     narrow: frozenset[str] = FP8
-    emins: tuple[int | None, int | None] = (None, None)
 
-    def emin(self, d_type: str) -> int | None:
+    def emin(self, d_type: str) -> int:
         """Return the least exponent to which a sum with results of type `d_type` aligns its terms."""
         return self.emins[d_type == "f16"]
 
@@ -168,19 +170,18 @@ class Unit:
         return wide + (sorted(self.narrow) if self.fp8 is not None else [])
 
 
-_HOPPER_EMINS = (-133, -21)
 _UNITS = {
     unit.name: unit
     for unit in (
-        Unit("Volta", 4, 0, 0, 23, (_V,)),
-        Unit("Turing", 8, 0, 0, 24, (_P,)),
-        Unit("Ampere", 8, 8, 4, 24, (_V,)),
-        Unit("Ada", 8, 8, 4, 24, (_V,), fp8=(16, 13, "e8m13")),
-        Unit("Hopper", 16, 16, 8, 25, (_C, _V), fp8="f16", emins=_HOPPER_EMINS),
-        Unit("Hopper warpgroup", 16, 16, 8, 25, (_C, _V), fp8=(32, 13, "e8m13"), emins=_HOPPER_EMINS),
-        Unit("Blackwell", 16, 16, 8, 25, (_V,), fp8="f16"),
-        Unit("Blackwell tensor memory", 16, 16, 8, 25, (_V,), fp8=(32, 25, "f32"), narrow=F8F6F4),
-        Unit("RTX Blackwell", 16, 16, 8, 25, (_P,), fp8=(32, 25, "f32"), narrow=F8F6F4),
+        Unit("Volta", 4, 0, 0, 23, (_V,), (-131, -19)),
+        Unit("Turing", 8, 0, 0, 24, (_P,), (-132, -20)),
+        Unit("Ampere", 8, 8, 4, 24, (_V,), (-132, -20)),
+        Unit("Ada", 8, 8, 4, 24, (_V,), (-132, -20), fp8=(16, 13, "e8m13")),
+        Unit("Hopper", 16, 16, 8, 25, (_C, _V), (-133, -21), fp8="f16"),
+        Unit("Hopper warpgroup", 16, 16, 8, 25, (_C, _V), (-133, -21), fp8=(32, 13, "e8m13")),
+        Unit("Blackwell", 16, 16, 8, 25, (_V,), (-133, -21), fp8="f16"),
+        Unit("Blackwell tensor memory", 16, 16, 8, 25, (_V,), (-133, -21), fp8=(32, 25, "f32"), narrow=F8F6F4),
+        Unit("RTX Blackwell", 16, 16, 8, 25, (_P,), (-133, -21), fp8=(32, 25, "f32"), narrow=F8F6F4),
     )
 }
 _SPECIAL_UNITS = {
@@ -226,12 +227,13 @@ def unit(arch: str, kind: UnitKind) -> Unit:
 def select(
     arch: str, kind: UnitKind, a_type: str, b_type: str, d_type: str,
     *,
-    c_type: str | None = None, k: int = 0, scale_type: Scale | None = None, operation: Literal["xor", "and"] = "xor",
+    c_type: str | None = None, k: int = 0, operation: Literal["xor", "and"] = "xor",
+    scaling: Scaling | None = None, scale_type: Scale | None = None,
 ) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
-    `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `scale_type` is the type
-    of the block scales, and `operation` combines b1 elements. A sparse instruction has the model of the dense
+    `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `operation` combines b1
+    elements. `scaling` and `scale_type` are the kind and the type of the scales of a block-scaled instruction. A sparse instruction has the model of the dense
     instruction, whose L counts stored elements. Errors: NoModelError, which lists the types that the unit multiplies.
     """
     types = (a_type, b_type, c_type or d_type, d_type)
@@ -243,8 +245,8 @@ def select(
     if a_type in INTEGERS and b_type in INTEGERS:
         return Model(*types, Sum.INTEGER, evidence=measured)
     matrix_unit = unit(arch, kind)
-    if scale_type is not None:
-        return _scaled(matrix_unit, types, scale_type, k)
+    if scaling is not None:
+        return _scaled(matrix_unit, types, scaling, scale_type)
     if a_type == b_type and a_type in ("f16", "bf16", "tf32"):
         length: int = getattr(matrix_unit, a_type)
         if length:
@@ -263,22 +265,24 @@ def select(
 
 
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], kind: UnitKind, k: int, length: int) -> Model:
-    in_software = (_C, _M) if unit.is_measured else (_I,)
-    if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
-        method = Sum.FMA_CHAIN_PLUS_ADDEND if types[3] == "f32" else Sum.PAIRED
-        return Model(*types, method, evidence=in_software)
     evidence = unit.evidence
+    in_software = (_C, _M) if unit.is_measured else (_I,)
+    if types[0] == "f16" and k == 4:
+        if unit.name not in ("Volta", "Turing"):
+            method = Sum.FMA_CHAIN_PLUS_ADDEND if types[3] == "f32" else Sum.PAIRED
+            return Model(*types, method, evidence=(_C, _M) if unit.is_measured else (_M,))
+        if unit.name == "Turing":
+            unit, length, evidence = _UNITS["Volta"], 4, (_P, _M)
     if types[0] == "tf32" and kind == "warp tiles" and unit.fraction == 25:
         length, evidence = 4, in_software
-    if types[2] != types[3]:
-        emin = unit.emin("f32")
-        return Model(*types, Sum.T_FDPA_CONVERTED, length, unit.fraction, emin=emin, evidence=in_software)
+    if types[2] != types[3] and not (unit.name == "Volta" and types[3] == "f32"):
+        return Model(*types, Sum.T_FDPA_CONVERTED, length, unit.fraction, emin=unit.emin("f32"), evidence=in_software)
     return Model(*types, Sum.T_FDPA, length, unit.fraction, emin=unit.emin(types[3]), evidence=evidence)
 
 
-def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:
+def _scaled(unit: Unit, types: tuple[str, str, str, str], scaling: Scaling, scale_type: Scale | None) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
         raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
-    if types[0] == types[1] == "e2m1" and k != 32:
-        return Model(*types, Sum.T_FDPA_GROUPED, 64, 35, scale_type=scale_type, evidence=(_P,))
-    return Model(*types, Sum.T_FDPA_SCALED, 32, 25, scale_type=scale_type, evidence=(_P,))
+    if scaling == "mxf8f6f4":
+        return Model(*types, Sum.T_FDPA_SCALED, 32, 25, emin=-133, scale_type=scale_type, evidence=(_P,))
+    return Model(*types, Sum.T_FDPA_GROUPED, 64, 35, emin=-139, scale_type=scale_type, evidence=(_P,))

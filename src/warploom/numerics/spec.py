@@ -194,7 +194,7 @@ def t_fdpa_split(
 
 def t_fdpa_scaled(
     a: Sequence[Float], b: Sequence[Float], c: Float, scale_a: Sequence[Float], scale_b: Sequence[Float],
-    *, length: int, fraction: int, result: str = "f32",
+    *, length: int, fraction: int, result: str = "f32", emin: int | None = None,
 ) -> Float:  # fmt: skip
     """Return d = t_fdpa(a[k] * scale_a[s], b[k] * scale_b[s], c), where s = k * S // K for S scales.
 
@@ -203,28 +203,32 @@ def t_fdpa_scaled(
     block = len(a) // len(scale_a)
     factors = _products(scale_a, scale_b)
     scaled = [product(term, factors[k // block]) for k, term in enumerate(_products(a, b))]
-    return _chained(scaled, c, length, fraction, result, None)
+    return _chained(scaled, c, length, fraction, result, emin)
 
 
 def t_fdpa_grouped(
     a: Sequence[Float], b: Sequence[Float], c: Float, scale_a: Sequence[Float], scale_b: Sequence[Float],
-    *, length: int, fraction: int, result: str = "f32",
+    *, length: int, fraction: int, result: str = "f32", emin: int | None = None,
 ) -> Float:  # fmt: skip
-    """Return d = fused_step(c, g[0]*s[0], ..., g[L/16-1]*s[L/16-1]).
+    """Return d = fused_step(d, g[i]*s[i], ..., g[i+L/16-1]*s[i+L/16-1]) for i = 0, L/16, ..., from d = c.
 
     g[i] is the exact sum of 16 products, and s[i] the product of the two scales of that group. The exponent of a term
-    is that of s[i].
+    is that of s[i]. It aligns the step even if g[i] is zero, unless all products of the group or s[i] are zero.
     """
     factors, products = _products(scale_a, scale_b), _products(a, b)
-    terms: list[Term] = []
-    for first in range(0, len(products), 16):
-        group = products[first : first + 16]
-        lowest = min(term.lowest for term in group)
-        total = sum(term.value << (term.lowest - lowest) for term in group)
-        factor = factors[first * len(factors) // len(products)]
-        term = product(Term(total < 0, abs(total), lowest, 0), factor)
-        terms.append(term)
-    return _chained(terms, c, length // 16, fraction, result, None)
+    d = c
+    for start in range(0, len(products), length):
+        terms, exponents = [unpack(d)], [] if emin is None else [emin]
+        for first in range(start, start + length, 16):
+            group = products[first : first + 16]
+            lowest = min(term.lowest for term in group)
+            total = sum(term.value << (term.lowest - lowest) for term in group)
+            factor = factors[first * len(factors) // len(products)]
+            terms.append(product(Term(total < 0, abs(total), lowest, 0), factor))
+            if factor.magnitude and any(term.magnitude for term in group):
+                exponents.append(factor.exponent)
+        d = fused_step(terms, fraction, result, max(exponents, default=None))
+    return d
 
 
 def _products(a: Sequence[Float], b: Sequence[Float]) -> list[Term]:
