@@ -3,14 +3,14 @@
 import argparse
 from collections.abc import Callable
 
-from warploom_lab.cli import evidence_configurations, evidence_legality, evidence_mlir, evidence_nvcc
+from warploom_lab.cli import evidence_arithmetic, evidence_configurations, evidence_legality, evidence_mlir, evidence_nvcc
 
-_KINDS = (evidence_legality, evidence_nvcc, evidence_mlir, evidence_configurations)
+_KINDS = (evidence_legality, evidence_nvcc, evidence_mlir, evidence_configurations, evidence_arithmetic)
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is the method `add_parser` of the subparsers."""
-    parser = add("evidence", help="query ptxas, nvcc or MLIR again and record their answers")
+    parser = add("evidence", help="query ptxas, nvcc, MLIR or MMA-Sim again and record their answers")
     kinds = parser.add_subparsers(title="evidence", metavar="KIND", required=True)
     for kind in _KINDS:
         kind.declare(kinds.add_parser)

@@ -1,0 +1,1 @@
+"""Comparison of the matrix arithmetic with MMA-Sim, a published model of the matrix units of NVIDIA's GPUs."""

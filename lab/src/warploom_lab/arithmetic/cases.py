@@ -1,0 +1,116 @@
+"""Matrix instructions on an architecture, their inputs, and the outputs of Warploom's arithmetic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.model.form import match_opcode
+from warploom.numerics import fused
+from warploom.numerics.formats import FORMATS, STORAGE
+from warploom.numerics.models import Model
+from warploom_lab.campaign.patterns import KINDS, draw, patterns
+
+Array = NDArray[Any]
+Inputs = Mapping[str, Array]
+"""Operands of `fused.multiply` by name."""
+
+_SIZES = re.compile(r"\.m(\d+)n(\d+)k(\d+)\.")
+_MIXED = 4
+"""One element in `_MIXED` of the kind "mixed" is zero."""
+
+ALL_KINDS = (*KINDS, "mixed")
+"""Kinds of inputs: those of the campaign, and "mixed": zeros, subnormals and numbers near one in one sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Matrix instruction on an architecture, with its arithmetic.
+
+    `m`, `n` and `k` are the extents of its matrices. `scales` is the number of scale factors for each row of A, 0
+    without block scales.
+    """
+
+    arch: str
+    opcode: str
+    model: Model
+    m: int
+    n: int
+    k: int
+    scales: int
+
+    @property
+    def name(self) -> str:
+        """Architecture and opcode, such as "sm_75 mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"."""
+        return f"{self.arch} {self.opcode}"
+
+
+def case(arch: str, opcode: str) -> Case | None:
+    """Return the case of an opcode, or None if no instruction has this opcode.
+
+    Errors: NoModelError if the architecture has no arithmetic for the instruction.
+    """
+    matches = match_opcode(opcode)
+    sizes = _SIZES.search(opcode)
+    if not matches or sizes is None:
+        return None
+    form, slots = matches[0].form, matches[0].slots
+    vector = re.search(r"scale_vec::(\d)X", opcode)
+    return Case(arch, opcode, form.model(arch, slots), *map(int, sizes.groups()), int(vector[1]) if vector else 0)
+
+
+def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
+    """Return the operands of `groups` instructions. They depend on the opcode, the kind, the seed and `groups` only.
+
+    Shapes: as in `fused.multiply`, with G = `groups`.
+    """
+    model = case.model
+    shapes = {"a": (case.m, case.k), "b": (case.n, case.k), "c": (case.m, case.n)}
+    types = {"a": model.a_type, "b": model.b_type, "c": model.c_type}
+    if model.scale_type is not None:
+        shapes |= {"scale_a": (case.m, case.scales), "scale_b": (case.n, case.scales)}
+        types |= {"scale_a": model.scale_type, "scale_b": model.scale_type}
+    found: dict[str, Array] = {}
+    start = int.from_bytes(f"{seed} {kind} {case.opcode}".encode(), "little") % (1 << 127)
+    for number, (operand, shape) in enumerate(shapes.items()):
+        size = (groups, *shape)
+        raw = draw(start + number, int(np.prod(size))).reshape(size)
+        found[operand] = _words(types[operand], kind, raw)
+    if kind == "cancelling":
+        # The second product of each pair is the first with the opposite sign.
+        for operand in "ab":
+            found[operand][..., 1::2] = found[operand][..., ::2]
+        found["b"][..., 1::2] ^= found["b"].dtype.type(_sign(model.b_type))
+    return {operand: words.view(STORAGE[types[operand]]) for operand, words in found.items()}
+
+
+def _words(element: str, kind: str, raw: Array) -> Array:
+    dtype = f"u{STORAGE[element].itemsize}"
+    if kind != "mixed":
+        return patterns(element, kind, raw).astype(dtype)
+    choice = (raw >> np.uint64(50)) % np.uint64(_MIXED)
+    found = np.where(choice == 1, patterns(element, "subnormal", raw), patterns(element, "spread", raw))
+    return np.where(choice == 0, np.uint64(0), found).astype(dtype)
+
+
+def _sign(element: str) -> int:
+    return 1 << 63 if element == "f64" else FORMATS[element].sign_bit << FORMATS[element].padding
+
+
+def outputs(case: Case, given: Inputs) -> Array:
+    """Return the words of D that Warploom computes, with one pattern for every NaN of f64. Shapes: (G, M, N)."""
+    d = fused.multiply(given["a"], given["b"], given["c"], case.model, **{k: v for k, v in given.items() if len(k) > 1})
+    return with_one_nan(d)
+
+
+def with_one_nan(d: Array) -> Array:
+    """Return the words of D, in which every NaN of f64 has the same pattern. MMA-Sim does not model these patterns."""
+    words = d.view(f"u{d.itemsize}").copy()
+    if d.itemsize == 8:
+        words[np.isnan(words.view(np.float64))] = 0x7FF8 << 48
+    return words
