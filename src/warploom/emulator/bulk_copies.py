@@ -171,7 +171,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and the window address of each destination. `ranks` is the mask of a multicast."""
+        """Return the CTA and window address of each destination. `ranks` is a multicast's rank mask, or None."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -404,7 +404,7 @@ def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round the f32 rows of a box to tf32. Return their bytes and each row's offset, -1 if not `reached`."""
+    """Round the f32 rows of a box to tf32. Return the new bytes, and each row's offset in them or -1."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)

@@ -164,7 +164,7 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` bytes, which a copy has transferred, from mbarrier objects.
+        """Subtract `transactions` transferred bytes from the pending bytes of each mbarrier object.
 
         `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
         """

@@ -87,11 +87,11 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select the copies through one tensor map that one compiled call can move, and return them or None.
+    """Select copies with the tensor map `fields` that one compiled call can move together.
 
-    Only copies of whole boxes inside the tensor are selected. The result is a pair. Its first item contains the index
-    of the copy to which each box belongs; a multicast copy has several boxes. Its second item is a function that moves
-    the boxes and counts their bytes on the mbarriers. This function may raise a Fault whose lane is the index of a box.
+    Only copies of whole boxes inside the tensor are selected. The result is None without such copies, else a pair. Its
+    first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
+    function that moves the boxes and counts their bytes on the mbarriers. It may raise a Fault whose lane is a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -50,7 +50,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return an object in the format `kind`, or None if its class has no representation in this format."""
+    """Return `thing` in the format `kind`, or None if objects of its `display_kind` lack this format."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 
