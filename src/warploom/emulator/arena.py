@@ -21,9 +21,7 @@ ALIGNMENT = 1024
 class Segment:
     """Range of the arena that holds one buffer, one module variable or the kernel's parameters.
 
-    `start` is its virtual address and `kind` its state space: "global", "const" or "param".
-
-    Units: `size` is in bytes.
+    `start` is its virtual address and `kind` its state space: "global", "const" or "param". Units: `size` in bytes.
     """
 
     name: str

@@ -232,7 +232,7 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:
-        """Complete each barrier of the CTAs whose last missing threads have now left the kernel."""
+        """Complete each barrier of `ctas` that waits for no live thread, after threads have left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))

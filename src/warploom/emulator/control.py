@@ -264,7 +264,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return, by warp, the slot of a warp split that waits for lanes at an `.aligned` instruction."""
+        """Return, by warp, the slot of a warp split that waits for others at an `.aligned` instruction."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

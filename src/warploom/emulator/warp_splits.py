@@ -207,7 +207,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return a point at `meet`: the present one of slot `row` if that fits or `meet` < 0, else a new one."""
+        """Return the present point of slot `row` if it is at `meet` or `meet` is -1, else add one at `meet`."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -233,7 +233,7 @@ class WarpSplits:
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
     def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
-        """Stop expecting `lanes` at `point`, its parent and so on, until the next parent is `until`."""
+        """Stop expecting `lanes` at `point` and at each enclosing point inside `until`."""
         while point is not None and point is not until:
             outer = point.parent
             point.expected &= ~lanes

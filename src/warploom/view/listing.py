@@ -34,7 +34,7 @@ class Line:
 
     @property
     def tile_remark(self) -> str:
-        """Text about the tiles in shared memory that the line uses, and the bytes that the line copies."""
+        """Text about the tiles in shared memory that the line uses, and the number of copied bytes."""
         operands: dict[str, dict[str, None]] = {}
         for tile in self.tiles:
             swizzle = f"swizzle of {tile.swizzle} bytes" if tile.swizzle else "no swizzle"
@@ -66,7 +66,7 @@ def global_cost(row: dict[str, int]) -> str:
 
 
 def lines_of(profile: Profile) -> list[Line]:
-    """Return the lines of a profiled kernel's text. Errors: UsageError report.text without a text."""
+    """Return the lines of a profiled kernel's text. Errors: UsageError report.text if the kernel has none."""
     source = profile.program.source
     if source is None:
         raise UsageError(

@@ -175,7 +175,7 @@ def run(done: Run) -> str:
 
 
 def waits(trace: Trace) -> str:
-    """Return a table with the running and the waiting steps of each warp in the first CTA of a trace."""
+    """Return a table with the numbers of running and waiting steps of each warp in a trace's first CTA."""
     import numpy as np
 
     from warploom.observe.trace import data
