@@ -69,7 +69,7 @@ def arena_index(
     """Check accesses of `size` bytes, and write their byte offsets in the arena to `out`.
 
     The arena starts at the address `base`. Segment s covers the addresses [starts[s], ends[s]). If `storing` is set,
-    `state[s]` becomes DIRTY for each accessed segment s.
+    `state[s]` becomes DIRTY for each accessed segment s. Returns -1, or w * 32 + l for the first faulty lane (w, l).
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -106,7 +106,7 @@ def window_index(
     The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank below `ranks`, and must
     equal the rank `rank[w]` of the accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window
     of cluster rank 0 (shared memory) or of lane 0 (local memory). The windows of consecutive ranks are `stride` bytes
-    apart, the windows of consecutive lanes `lane_stride` bytes.
+    apart, the windows of consecutive lanes `lane_stride` bytes. The result is that of `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape

@@ -124,7 +124,7 @@ class Arena:
         self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
-        """Return the index in `bytes` of the range [address, address + size), which one segment must contain.
+        """Return the index in `bytes` at which the range [address, address + size) of one segment starts.
 
         `what` names the access in the message.
 

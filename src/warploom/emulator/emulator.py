@@ -145,7 +145,7 @@ class Emulator:
         """Make the CTAs of a wave resident.
 
         Only global memory keeps its contents from earlier waves. Clock registers exceed their values in earlier
-        waves. Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
+        waves. Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS

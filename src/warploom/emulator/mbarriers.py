@@ -294,7 +294,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarriers for which warp splits wait."""
+        """Return the program counters of past arrivals at the mbarriers for which the splits `slots` wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -107,7 +107,7 @@ class DeviceBuffers:
             buffer.load(arena.view(segment))
 
     def read_from(self, arena: Arena) -> None:
-        """Copy the segments that the kernel wrote back to the writable arrays in host memory."""
+        """Copy each segment that the kernel has modified to the writable arrays in host memory."""
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))

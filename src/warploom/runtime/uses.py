@@ -85,8 +85,8 @@ class Uses:
     """Uses of a kernel's parameters, and properties of the kernel that affect its launch.
 
     `parts` has an entry for each parameter, or value inside one, that the kernel loads or uses as an address.
-    `multiplicands` are the types of A and B of the matrix instructions, with the names of their metadata and scale
-    factors. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
+    `multiplicands` has the types of A and B of the matrix instructions, and the names of their metadata and scale
+    operands. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
     operands. `warpgroups` is true if a warpgroup executes instructions together, and `calls` if the kernel calls
     functions. `unknown` are the opcodes without a Form.
     """
