@@ -156,7 +156,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return all words as keywords. If a word is composite, one dict has its parts, a second the whole."""
+    """Return dicts of all keywords: the first has the parts of composite words, a second the whole words."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():

@@ -84,7 +84,7 @@ def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
 
 @contextmanager
 def otherwise() -> Generator[None]:
-    """Execute the `with` block where the preceding `when` does not. Errors: AuthorError author.otherwise."""
+    """Run the `with` block in threads that skipped the last `when`. Errors: AuthorError author.otherwise."""
     builder = current()
     last = builder.statements[-1][0] if builder.statements else None
     if not isinstance(last, Label) or last.name != builder.when_end:
@@ -117,7 +117,7 @@ class Loop:
 
 @contextmanager
 def forever() -> Generator[Loop]:
-    """Repeat the `with` block until `Loop.leave` of the yielded loop leaves it."""
+    """Repeat the `with` block at run time until `leave` of the yielded loop ends the loop."""
     builder = current()
     made = Loop(builder)
     yield made
@@ -128,7 +128,7 @@ def forever() -> Generator[Loop]:
 
 @contextmanager
 def while_(condition: Callable[[], Register]) -> Generator[Loop]:
-    """Repeat the `with` block while the predicate from `condition` holds at the head of the loop."""
+    """Repeat the `with` block while a predicate holds. `condition` computes it at the head of the loop."""
     with forever() as made:
         made.leave(~condition())
         yield made

@@ -159,7 +159,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Fill missing `slots`: composite words, their parts, and "". Return True if a row allows the result."""
+    """Add composite words, their parts and "" for omitted words to `slots`. Return True if a row fits."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))

@@ -195,7 +195,7 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Record registers to create: those without a type, and if `declared`, those of another type."""
+        """Record registers to create: those without a type and, if `declared`, without their declared type."""
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):

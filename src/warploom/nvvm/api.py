@@ -83,7 +83,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors of `check` in the PTX, each at the MLIR operation of the wrong instruction."""
+    """Yield the errors of `check` in the PTX, located at the MLIR operations of the wrong instructions."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:

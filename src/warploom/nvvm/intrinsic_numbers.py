@@ -43,7 +43,7 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield the numbers and intrinsics in the table of widths N, which names two of four numbers per N."""
+    """Yield numbers and intrinsics from the table of N, which has two of the four numbers of each N."""
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)

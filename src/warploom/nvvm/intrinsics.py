@@ -75,7 +75,7 @@ class Pattern:
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Parts of the pattern, each as a group of `_PIECE` and the text of the part: ("slot", "shape")."""
+        """Parts of the pattern: pairs of a group name of `_PIECE` and a text, such as ("slot", "shape")."""
         return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
 
     @cached_property
@@ -140,7 +140,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield all modifiers by slot, for each legal instruction that has the modifiers `words` of a name."""
+        """Yield the modifiers of each legal instruction that has the modifiers `words` from a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
