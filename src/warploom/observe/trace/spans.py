@@ -57,7 +57,7 @@ class Spans:
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """End the basic block, and extend the runs of those of its warp splits that do not wait."""
+        """End the basic block, and extend the runs of the warp splits that executed it and do not wait."""
         rows = self._rows
         if not len(rows):
             return
