@@ -174,8 +174,9 @@ def async_sum(x, y, n, B: gl.constexpr):
 def requests() -> Iterator[Request]:
     """Yield a compilation request for each kernel of this file, target and set of constants.
 
-    Triton 3.9 reads f16 accumulators before it waits for them. ptxas inserts the missing wait. The emulator's lazy
-    schedule does not, so these kernels have the option `unwaited`.
+    PTX of Triton 3.9 reads f16 accumulators of wgmma before it waits for them. ptxas inserts the missing wait, but the
+    emulator executes the PTX as it is. Kernels with f16 accumulators therefore have the option `unwaited`, which limits
+    their runs to the eager schedule.
     """
     for name, ta, td, shape, registers, warps in (
         ("f16_ss_64x32", "fp16", "fp32", (64, 32, 64), False, 4), ("bf16_rs_64x128", "bf16", "fp32", (64, 128, 32), True, 4),
