@@ -186,14 +186,14 @@ class Clocks:
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the row of each warp for the clocks that its relaxed reads acquire at its next fence."""
+        """Return the row of each warp that collects the clocks of its relaxed reads until its next fence."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Prepare the clocks at `rows` for warps of all clusters: remove components of agents of one cluster.
+        """Remove the components that warps of other clusters cannot use from the clocks at `rows`.
 
-        Agents are numbered within a cluster, so that warps of other clusters cannot use these components. The
-        components of resident warps, which are numbered over all clusters, remain.
+        These are the components of agents, which are numbered within a cluster. The components of resident warps,
+        which are numbered over all clusters, remain.
         """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
@@ -236,7 +236,7 @@ class Clocks:
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def release_phases(self, warps: Array, objects: Array) -> None:
-        """Join the mbarrier components of the clocks of issuing warps into the clocks of mbarriers.
+        """Release only the mbarrier components of each warp's clock to the mbarrier of the warp's copy.
 
         objects[i] is the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that the copy was
         issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
@@ -351,7 +351,7 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks at the last fence of their warps."""
+        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:

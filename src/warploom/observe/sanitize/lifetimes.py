@@ -27,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Check that no CTA accesses another CTA's shared memory before that CTA starts or after it exits."""
+    """Check for accesses to the shared memory of another CTA that may not have started or may have exited."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

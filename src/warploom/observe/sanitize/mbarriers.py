@@ -194,7 +194,7 @@ class Mbarriers:
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals at an mbarrier whose previous phase no wait of the warp shows to be complete."""
+        """Report arrivals by warps for which nothing shows that the mbarrier's previous phase is complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)

@@ -69,10 +69,11 @@ class Multiplications:
         return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, for each other instruction by program counter, the multiplications whose registers it uses.
+        """Return, for each instruction that is no multiplication, the multiplications whose registers it uses.
 
-        A value has two arrays. Multiplications in the first array must not be in flight when the instruction executes.
-        Multiplications in the second array need a fence between the instruction and their next issue.
+        A key is a program counter, and a value has two arrays. Multiplications in the first array must not be in flight
+        when the instruction executes. Multiplications in the second array need a fence between the instruction and
+        their next issue.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):

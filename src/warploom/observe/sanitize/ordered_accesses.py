@@ -61,7 +61,7 @@ class OrderedAccesses:
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Acquire or release the vector clock of each location that the lanes of a strong access read or write."""
+        """Acquire or release the vector clock of each location that lanes read or write by a strong access."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return

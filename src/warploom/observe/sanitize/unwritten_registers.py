@@ -204,7 +204,7 @@ class UnwrittenRegisters:
         return np.array([self._slot[number] for number in _bits_of(bits)], np.intp)
 
     def _accumulators(self, pc: int) -> Array:
-        """Return the rows of the checked accumulators, which a false scale-d predicate leaves unread."""
+        """Return the rows in `_unwritten` of accumulators that a false scale-d predicate leaves unread."""
         form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:

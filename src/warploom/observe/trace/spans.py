@@ -19,7 +19,7 @@ class Spans:
     """Open run or wait of every warp split.
 
     A slot is an index of a warp split in the arrays of `WarpSplits`. The arrays here have one element for each slot.
-    The argument `rows` has slots, and `ids` has rows of `Table`.
+    The argument `rows` contains slots, and `ids` contains row numbers of `Table`.
     """
 
     def __init__(self, recording: Recording) -> None:

@@ -37,9 +37,9 @@ def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `votes`.
 
-    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. In a lane with odd
-    x, columns 6 and 7 are a vote and a combined reduction over the lanes with odd x. In a lane with even x, they are
-    two reductions over the lanes with even x.
+    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. In a lane with odd x,
+    columns 6 and 7 are a vote and a combined reduction over the lanes with odd x. In a lane with even x, they are two
+    reductions over the lanes with even x.
     """
     rows: list[list[int]] = []
     for warp in _warps(arrays["x"]):
