@@ -69,7 +69,7 @@ def together(index: Array, mask: Array) -> Array:
 
 @njit
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Add a conflict to `out` if there is room. Return `found` + 1, the number of conflicts so far."""
+    """Add a conflict of kind `what` to `out` if it has room. Return the number of conflicts, `found` + 1."""
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position

@@ -135,7 +135,7 @@ class UnwrittenRegisters:
         return found
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
-        """Return, as bits, the checked registers and the registers from which their state may propagate."""
+        """Return, as bits, the checked registers and registers whose unwritten state may propagate to them."""
         tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
