@@ -1,5 +1,7 @@
 """Checks of calls and indirect branches: names in operands, and arguments against parameters.
 
+A table is a labelled directive that lists branch targets, callees or prototypes.
+
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
 
@@ -71,7 +73,7 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe the illegal name of a table. Return "" for a legal or undeclared name."""
+    """Describe a name that labels no table of a kind in `expected`. Return "" if legal or undeclared."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -81,7 +83,7 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the signatures that a table declares: its prototypes, and the functions that it lists."""
+    """Return the prototypes in a table and the functions that the table lists; [] without a table."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]

@@ -43,7 +43,7 @@ class _State:
 
     A set is an integer with a bit for each member, because a body may have thousands of multiplications.
     `in_flight[n]` has the multiplications that may be in flight, where n is the least number of groups committed since
-    their issue. `written` has the registers written since the last fence. `fenced` is False if some path has no fence.
+    their issue. `written` has the registers written since the last fence. `fenced` is True if every path has a fence.
     """
 
     in_flight: tuple[int, ...]
@@ -74,8 +74,8 @@ class _Analysis:
     """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
     `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
-    its bit number. `mentions` holds the other instructions that mention these registers. `next` maps each relevant
-    instruction that does not branch to the next relevant one.
+    its bit number. `mentions` maps the index of any other instruction that mentions these registers to them. `next`
+    maps the index of each such instruction, branch or branch target to that of the next one in the text.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
@@ -165,7 +165,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the state before each relevant instruction that control flow can reach, by its index."""
+        """Return the state before each instruction in `next` that control flow can reach, by its index."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:

@@ -52,7 +52,7 @@ class _PieceNames:
     """Names in one piece of the incremental parse.
 
     `scopes` holds the start, the end and the declarations of each function and block, outermost first. `declared` maps
-    the offset of a declared name to its declaration.
+    the offset of the name in a declaration to the declaration. All offsets count from the start of the piece.
     """
 
     tokens: tuple[Token, ...]
@@ -197,7 +197,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module, with functions as labels. A definition has precedence over a declaration."""
+        """Scope of the module. Its `labels` hold the functions; a definition replaces a declaration."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):
@@ -292,7 +292,7 @@ def _names_of(piece: Piece) -> _PieceNames:
 
 
 def _name_start(node: Declaration, starts: list[int]) -> int | None:
-    """Return the offset of the name in a declaration, given the occurrences of the name."""
+    """Return the offset of the name in a declaration. `starts` has the offsets of all its occurrences."""
     span = node.span
     if span is None:
         return None

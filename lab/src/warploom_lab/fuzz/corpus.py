@@ -47,9 +47,9 @@ def _probes(form: Form) -> list[Probe]:
 
 
 def _new_statements(text: str, known: set[str]) -> str:
-    """Return the text without the statements that are already known.
+    """Return the text without the instructions whose opcode is in `known`.
 
-    A statement is known if `known` contains its opcode, or its text without all numbers.
+    Add to `known` the opcodes of the kept instructions, and other statements with every digit sequence as 0.
     """
     module = parse(text)
     kept: list[str] = []

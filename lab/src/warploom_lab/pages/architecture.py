@@ -142,8 +142,8 @@ def _is_package(module: str) -> bool:
 class Step:
     """Step of a launch: a module of warploom, its task, and the module that calls it.
 
-    `interface` is set for a call through an interface: the module that declares the interface, which the called module
-    imports. `through` is a module between the caller and the called module.
+    If the caller calls through an interface, `interface` is the module that declares the interface, and `module`
+    imports that module. `through` is a module between the caller and the called module.
     """
 
     module: str

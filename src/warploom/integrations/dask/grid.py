@@ -91,7 +91,7 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
-    """Run a grid on the workers of a Dask cluster, with the results of `emulator.execute`.
+    """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute`.
 
     `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
     the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
