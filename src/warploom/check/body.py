@@ -33,7 +33,10 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of an asynchronous multiplication: accumulators, accumulators and A, and their names."""
+    """Registers of one asynchronous multiplication.
+
+    `all` has the accumulators and the registers of operand A, and `names` has the names of all these registers.
+    """
 
     accumulators: frozenset[Register]
     all: frozenset[Register]

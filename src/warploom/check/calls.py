@@ -1,7 +1,5 @@
 """Checks of calls and indirect branches: names in operands, and arguments against parameters.
 
-A table is a labelled directive that lists branch targets, callees or prototypes.
-
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
 
@@ -23,7 +21,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield a problem for each illegal name of a function or table, and each illegal argument of a call."""
+    """Yield a problem for each illegal name of a callee or list of targets, and each illegal argument."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -73,7 +71,7 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe a name that labels no table of a kind in `expected`. Return "" if legal or undeclared."""
+    """Describe a name that labels no directive in `expected`. Return "" for a legal or undeclared name."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -83,7 +81,7 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the prototypes in a table and the functions that the table lists; [] without a table."""
+    """Return the signatures in a directive such as `.calltargets`: its prototypes and listed functions."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]

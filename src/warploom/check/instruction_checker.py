@@ -148,8 +148,8 @@ class InstructionChecker:
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
         """Return the warnings for an instruction that violates the manual but that ptxas accepts.
 
-        Each warning names a tolerance. The result has the fewest tolerances that together explain the instruction, and
-        none if ptxas refuses the instruction.
+        Each warning names a tolerance, which is a reason why ptxas accepts the instruction. The result has the fewest
+        tolerances that together explain the instruction. The result is empty if ptxas refuses the instruction.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
@@ -227,7 +227,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[ptx.Operand, ...]
 ) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the possible readings of an instruction by ptxas: rewritten instruction, tolerances, match."""
+    """Return the ways in which ptxas may read an instruction: its rewritten form, the tolerances, a Form."""
     instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)

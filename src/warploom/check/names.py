@@ -119,7 +119,6 @@ class Names(Scope[Variable, Variable, Label]):
         return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
 
     def _similar(self, name: str) -> str:
-        """Return the visible name that is most similar to an undeclared name, or ""."""
         if name not in self.suggested and len(name) <= _LONGEST and len(self.suggested) < _SUGGESTIONS:
             known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
             self.suggested[name] = similar_name(name, known, 0.7)

@@ -152,7 +152,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
-        """Return an operand without its selector. `parts` is the regular expression of legal selectors."""
+        """Return an operand without its selector such as `.b0`. `parts` is the pattern of legal selectors."""
         if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
         text = operand.text if isinstance(operand, ptx.Name) else operand.name

@@ -138,10 +138,10 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return the watched registers that an instruction mentions, or None if the instruction mentions none.
+        """Return the registers of multiplications that an instruction mentions, or None if there are none.
 
-        `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
-        earlier version of the text.
+        `names_of` caches, by the `id` of an operand, the names in the operand that such registers have. `before` is the
+        result for an earlier version of the text.
         """
         body = self.body
         watched = body.results.watched
@@ -290,7 +290,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return, for each register, the multiplications that accumulate in it and all users of it, as bits."""
+    """Return two bit sets for each register: the multiplications that accumulate in it, and all users."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):

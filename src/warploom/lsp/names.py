@@ -65,10 +65,7 @@ class _PieceNames:
 
 
 class Names:
-    """Names of one version of a text.
-
-    Offsets are indices of characters in the text.
-    """
+    """Names of one version of a text. All offsets are indices of characters in the text."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -81,7 +78,7 @@ class Names:
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return the piece's index and the token of the name at an offset, or None without a name."""
+        """Return the token of the name at an offset, after the index of its parsed piece, or None."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)

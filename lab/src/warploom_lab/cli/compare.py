@@ -77,7 +77,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare as the options ask and return the exit status.
+    """Run the comparison that the options select, and return the exit status.
 
     Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
     """

@@ -25,7 +25,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
+    """Compare multiplications and return the exit status. If `device` is "cpu", replace the GPU.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -139,7 +139,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints each wrong outcome at once.
+    """Callback that prints each wrong outcome as soon as it arrives.
 
     Without a terminal the callback also prints the progress.
     """

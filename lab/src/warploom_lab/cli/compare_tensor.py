@@ -23,7 +23,7 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
+    """Compare tensor copies and return the exit status. If `device` is "cpu", the emulator is the GPU.
 
     Errors: UsageError compare.*, dask.*.
     """

@@ -28,7 +28,7 @@ class IgnoredWords:
     names: frozenset[str] = frozenset()
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Return True if ptxas ignores the class in an opcode, which is given as its words."""
+        """Return True if ptxas ignores words of this class in the opcode that consists of `words`."""
         name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 
