@@ -46,9 +46,9 @@ class UsedRegisters(NamedTuple):
 class Uses(NamedTuple):
     """Registers of all asynchronous multiplications of a body.
 
-    `used` has the registers of each multiplication. `bits` maps each register to the number of a bit. `users` maps each
-    register to two integers. Bit k of the first is set if multiplication k accumulates in the register, and bit k of
-    the second if multiplication k uses the register at all.
+    `used` has the registers of each multiplication. `bits` maps each register to its bit number in sets of registers.
+    `users` maps each register to two integers. Bit k of the first is set if multiplication k accumulates in the
+    register, and bit k of the second if multiplication k uses the register at all.
     """
 
     used: list[UsedRegisters]
@@ -62,8 +62,8 @@ class FlowResults:
 
     The check of the next version of a body can reuse the results while all names keep their declarations. The keys of
     `used` and `mentions` are the identities (`id`) of instructions. `used` has the registers of each asynchronous
-    multiplication, and `uses` combines them. `mentions` tells which of the registers `watched`, whose names are
-    `watched_names`, occur in each instruction that is no such multiplication.
+    multiplication, and `uses` those of all multiplications. `watched` are the registers of multiplications, and
+    `watched_names` their names. `mentions` has the watched registers that occur in each other instruction.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])

@@ -227,7 +227,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[ptx.Operand, ...]
 ) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the ways in which ptxas may read an instruction: its rewritten form, the tolerances, a Form."""
+    """Return the ways in which ptxas may read an instruction: rewritten instruction, tolerances, match."""
     instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)

@@ -266,7 +266,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: ptx.Operand, rule: Rule) -> str:
-        """Return the type of a vector item: a register's declared type, bits if special, "" for others."""
+        """Return a vector item's type: declared for a register, bits for a special register, else ""."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:

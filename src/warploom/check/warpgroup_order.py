@@ -74,8 +74,8 @@ class _Analysis:
     """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
     `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
-    its bit number. `mentions` maps the index of any other instruction that mentions these registers to them. `next`
-    maps the index of each such instruction, branch or branch target to that of the next one in the text.
+    its bit number. `mentions` maps the index of another instruction to the registers of multiplications that occur in
+    it. `next` maps the index of each of these instructions, branches and branch targets to the index of the next.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:

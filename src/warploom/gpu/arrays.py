@@ -181,5 +181,5 @@ _CURRENT: dict[str, Callable[[Any], int]] = {
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """Return a function from an array of type `kind` to its library's current stream, or None."""
+    """Return a function from an array of type `kind` to its current stream; None without streams."""
     return _CURRENT.get(kind.__module__.partition(".")[0])

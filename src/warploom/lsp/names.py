@@ -78,7 +78,7 @@ class Names:
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return the token of the name at an offset, after the index of its parsed piece, or None."""
+        """Return (index of the parsed piece, token) of the name at an offset, or None without a name."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)
@@ -194,7 +194,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module. Its `labels` hold the functions; a definition replaces a declaration."""
+        """Scope of the module. `labels` has the functions, each as its definition if there is one."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):

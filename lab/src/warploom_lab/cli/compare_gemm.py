@@ -25,7 +25,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare multiplications and return the exit status. If `device` is "cpu", replace the GPU.
+    """Compare multiplications and return the exit status. Device "cpu" replaces the GPU by the emulator.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """

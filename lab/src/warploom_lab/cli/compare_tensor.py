@@ -23,7 +23,7 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare tensor copies and return the exit status. If `device` is "cpu", the emulator is the GPU.
+    """Compare tensor copies and return the exit status. Device "cpu" replaces the GPU by the emulator.
 
     Errors: UsageError compare.*, dask.*.
     """

@@ -47,7 +47,7 @@ def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
     """Return the refused widths for loads into a cluster: 8 and 16 bits from target 120 on.
 
-    From target 120 on, ptxas implements these loads in software.
+    On these targets, ptxas implements the loads in software.
     """
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 

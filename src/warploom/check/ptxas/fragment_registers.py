@@ -51,8 +51,8 @@ _NOTHING = frozenset[str]()
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
     """Return a rule for a fragment that permits registers of `type_word` and the items in `words`.
 
-    The rule of an s32 operand C also permits constants only. A b32 rule with predicates has the extension "predicate"
-    and, if `bare`, the extension "bare".
+    The rule of an s32 operand C also permits a vector of constants. A b32 rule with predicates has the extension
+    "predicate" and, if `bare`, the extension "bare".
     """
     if type_word == "s32" and letter == "c":
         words |= {"constants"}

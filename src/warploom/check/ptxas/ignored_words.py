@@ -105,10 +105,10 @@ def _bits(word: str) -> int:
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of a matrix opcode without narrow types, if ptxas reads the opcode in this way.
+    """Yield the words of a matrix opcode without narrow types, if ptxas may ignore these types.
 
-    ptxas checks only the first four types of a multiplication and the first type of a load or store. For most types it
-    checks only the width. It drops no type if elements are single bits, bf16 or tf32, or integers with a sparse A.
+    ptxas checks only the first four types of a multiplication and the first type of a load or store, and of most types
+    only the width. It ignores no type if elements are single bits, bf16 or tf32, or integers with a sparse A.
     """
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
     ignored = [k for k in at if words[k] in _NARROW]

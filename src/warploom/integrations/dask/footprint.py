@@ -75,7 +75,7 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 
 @njit
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
-    """Set the flags of byte ranges, and `pages` of their pages. Shapes: starts and sizes (ranges,)."""
+    """Mark byte ranges in `flags` and `pages`. Shapes: starts and sizes (ranges,)."""
     words = flags.view(np.uint64)
     pattern = np.uint64(flag) * _EACH_BYTE
     for number in range(len(starts)):
