@@ -83,7 +83,7 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
 
 def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
-    """Return an executor whose processes use the GPU and, if a task asks for the comparison, the emulator."""
+    """Return an executor whose processes use the GPU and, for tasks that compare bits, the emulator."""
     from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 

@@ -47,7 +47,7 @@ _LAYERS_DARK_STYLE = """\
 def layers(container: str = "warploom") -> list[list[str]]:
     """Return the packages of each layer from the highest to the lowest, as pyproject.toml orders them.
 
-    The list is empty if no contract orders the modules of this container.
+    The list is empty if no import-linter contract orders the modules of the package `container`.
     """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in project["tool"]["importlinter"]["contracts"]:

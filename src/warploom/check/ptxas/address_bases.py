@@ -30,7 +30,7 @@ def _refuse_bases(widths: Widths, operands: Mapping[Form, str]) -> None:
 
 
 _NAMED_PARAMETERS = 75
-"""First target on which ptxas requires a name in `.param::func`."""
+"""First target on which ptxas refuses a register as the base of an address in `.param::func`."""
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:

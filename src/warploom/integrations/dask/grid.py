@@ -55,9 +55,9 @@ class GridJob:
 class PartResult:
     """Result of a task, which runs some waves of a grid or the whole grid.
 
-    A task that runs some waves returns their `footprint`. If it finds that a CTA depends on the timing of another CTA,
-    it stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents of
-    the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
+    A task that runs some waves returns their `footprint`. If a CTA is found to depend on the timing of another CTA, the
+    task stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents
+    of the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
     that ended the run, or None if there was none or if the sanitizer turned it into a finding.
     """
 

@@ -4,8 +4,8 @@ Each part, which is some waves of the grid, starts from the memory at the start 
 effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
 writes. Commutative reductions are applied again to the merged memory.
 
-The sanitizer has a stricter rule, because it reports a conflict only if one process runs both parts: two parts may
-access a byte only if both only read it, or if both only change it by the same reduction.
+With the sanitizer the rule is stricter, because the sanitizer finds a race between two parts only if one process runs
+both. Two parts may access a byte only if both only read the byte, or if both only change it by the same reduction.
 """
 
 from collections.abc import Callable, Sequence
