@@ -111,7 +111,7 @@ class Body:
         return _bound(instruction.opcode, instruction.operands)
 
     def written(self, index: int) -> list[Operand]:
-        """Return the operands that an instruction writes; of a pair or vector, return the written items."""
+        """Return the written operands of an instruction; for a pair or vector only the written items."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
         # Names and numbers do not decide which operands are written.
@@ -134,7 +134,7 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return the successors of each instruction that does not simply continue with the next one.
+        """Return, by index, the successors of each instruction that may not continue with the next one.
 
         The successor EXIT means that the instruction leaves the function.
         """

@@ -74,8 +74,9 @@ class _Analysis:
     """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
     `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
-    its bit number. `mentions` maps the index of another instruction to the registers of multiplications that occur in
-    it. `next` maps the index of each of these instructions, branches and branch targets to the index of the next.
+    its bit number. `mentions` maps the indices of other instructions to the registers of multiplications that these
+    instructions mention. `next` maps the index of each instruction in `forms` or `mentions`, of each branch and of each
+    branch target to the following one of these indices.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
@@ -309,7 +310,7 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer in which the bits with the given numbers, all different, are set."""
+    """Return the integer in which the bits `numbers` are set. The numbers must be different."""
     return sum(1 << number for number in numbers)
 
 
