@@ -134,7 +134,7 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return, by index, the successors of each instruction that may not continue with the next one.
+        """Return, by index, the successors of each instruction that can branch or leave the function.
 
         The successor EXIT means that the instruction leaves the function.
         """
