@@ -200,7 +200,7 @@ def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_ab
 def absolute(a: Array, ftz: bool = False) -> Array:
     """Return the magnitude of a.  Source: abs (floating point).
 
-    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU adds to zero.
+    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU computes |a| + 0.
     """
     if _is_double(a):
         return float_kernels.abs64(a)

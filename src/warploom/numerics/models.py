@@ -231,8 +231,8 @@ def select(
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
     `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `scale_type` is the type
-    of the block scales, and `operation` combines b1 elements. A sparse instruction has the model of the dense
-    instruction, whose L counts stored elements. Errors: NoModelError, which lists the types that the unit multiplies.
+    of the block scales, and `operation` combines b1 elements. Sparse and dense instructions have the same model. For a
+    sparse A, L counts stored elements. Errors: NoModelError, which lists the types that the unit multiplies.
     """
     types = (a_type, b_type, c_type or d_type, d_type)
     measured = (_C,) if re.match(r"(sm|compute)_90", arch) else (_I,)
