@@ -93,9 +93,8 @@ def decompress(compressed: Compressed) -> Any:
 def prune(a: Any) -> Any:
     """Return a copy in which the smaller half of each chunk along the last axis is zero.
 
-    Elements are compared by magnitude. Of equal elements, earlier ones are kept.
-
-    Errors: UsageError kernels.type, kernels.shape.
+    Elements are compared by magnitude. Of equal elements, earlier ones are kept. Errors: UsageError kernels.type,
+    kernels.shape.
     """
     like, a = a, _to_host(a)
     element = _element(a)
@@ -216,7 +215,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
-    """Return the position of each stored element in its chunk. Shape: (..., chunks, stored elements)."""
+    """Return the positions (..., chunks, stored elements) of stored elements in chunks of `width`."""
     shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
     return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
 

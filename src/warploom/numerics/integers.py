@@ -219,12 +219,10 @@ def _words(parts: Array) -> Array:
 
 
 def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply the operation `op` to the four bytes of 32-bit words.
+    """Apply the operation `op` to the four bytes of 32-bit words.  Source: PTX ISA 9.7.18.2.
 
     Results are clamped if `sat` is set, else truncated. The bytes of an operand are signed if its dtype is signed. The
     bytes of the result are signed if `signed` is set.
-
-    Source: PTX ISA 9.7.18.2.
     """
     x, y = (_parts(each, 8, _is_signed(each)).astype(np.int32) for each in (a, b))
     wide = _OPERATIONS[op](x, y)

@@ -60,7 +60,7 @@ class TileSchedule:
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the number of tiles along M, counted in clusters, and along N."""
+    """Return the number of clusters of tiles along M, and the number of tiles along N."""
     tile = plan.tile
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 

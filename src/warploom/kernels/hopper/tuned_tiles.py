@@ -56,7 +56,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile of a GPU or, without one, of the cost model, and its schedule.
+    """Return the plan with the tuned tile for `gpu`, or else the best estimated tile, and the schedule.
 
     Errors: UsageError kernels.tuned.
     """
