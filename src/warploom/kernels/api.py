@@ -271,15 +271,13 @@ def grouped_gemm(
 ) -> Any:
     """Return D = activation(alpha A B + beta C + bias) for each group of rows. D is `out` if it is given.
 
-    Group g consists of the rows of A, C and D from `ends[g - 1]`, or 0, to below `ends[g]`. It uses B[g],
-    `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A group
-    may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A are
-    contiguous along K.
+    Group g consists of the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. It uses
+    B[g], `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A
+    group may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A
+    must be contiguous along K.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
-        (G, N), f32.
-
-    Errors: UsageError kernels.*, gpu.*.
+        (G, N), f32. Errors: UsageError kernels.*, gpu.*.
     """
     operands = a, b, c, out, row_scales, column_scales, bias, None, ends
     options = alpha != 1.0, "column", activation, result, accumulator, fast, tile

@@ -1,7 +1,7 @@
 """Arithmetic of the epilogue, which converts the accumulators of a thread to its elements of D.
 
-The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds elements of two neighbouring
-columns, each in its row and in the row that is 8 rows further down.
+The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds four elements: two neighbours
+in its row, and two in the same columns 8 rows further down.
 """
 
 from collections.abc import Sequence

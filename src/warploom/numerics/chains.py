@@ -54,7 +54,7 @@ def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Arr
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Write element (g, m, n) of D, with the GPU's NaN patterns, to `found[i]` for row i of `positions`."""
+    """Write element `positions[i]` = (g, m, n) of D, with the GPU's NaN patterns, to `found[i]`."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]

@@ -33,7 +33,7 @@ def integers(comparison: str, a: Array, b: Array) -> Array:
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Return True where a and b differ and neither is a NaN. The NumPy operator != is true for a NaN."""
+    """Return a mask that is true where a and b differ and, unlike with `!=`, neither is a NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 

@@ -147,7 +147,7 @@ def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def _table(fmt: Format) -> NDArray[np.float64]:
-    """Return the value of every word of 8 bits, or of 16 if the format is wider, indexed by the word."""
+    """Return the values of all 8-bit words or, for a wider format, 16-bit words, indexed by the word."""
     container = 1 << (8 if fmt.bits <= 8 else 16)
     table = _decode_codes(np.arange(container), fmt)
     table.setflags(write=False)

@@ -153,8 +153,8 @@ class Fragments:
     """Fragments of one operand for a warp.
 
     The warp loads `own` lines of the tile, from line `first` on. `start` is the address of the tile in the first stage.
-    The 8 by 8 matrices of a fragment are ordered so that the registers of one instruction are neighbours: first along
-    the lines for A, and first along K for B.
+    The 8 by 8 matrices of a fragment are ordered along the lines first for A, and along K first for B. The registers of
+    one instruction are therefore neighbours.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:

@@ -64,7 +64,7 @@ class Store:
     # C ------------------------------------------------------------------------------------------------------
 
     def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
-        """Yield the thread's elements of C in each 8 columns as f32, or 0 outside of C; None without C."""
+        """Yield the thread's elements of C for each 8 columns as f32, 0 outside of C. Without C yield None."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
             yield from [None] * blocks
@@ -116,7 +116,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows to the buffer, 8 columns at a time. `_addends` returned `addends`."""
+        """Write the results of 16 rows to the buffer, 8 columns at a time. `addends` is from `_addends`."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):

@@ -1,4 +1,4 @@
-"""Block scales: factors of the products over 128 elements of K, applied before the blocks are summed.
+"""Block scales: factors of the sum over each 128 elements of K, applied before these sums are added.
 
 A thread has two rows and some columns of a tile. It loads its scales from global memory. It loads the scales of the
 next block while the tensor cores multiply.

@@ -138,7 +138,7 @@ def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
 
 
 def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
-    """Return the number of block scales along M or N; None for other scales. Refuse one not in `counts`."""
+    """Return the number, one of `counts`, of block scales along M or N; None for other scales."""
     if not is_by_block(value):
         return None
     layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)

@@ -59,7 +59,7 @@ def gemm(
     """Compute D = epilogue(A B).
 
     `partial` and `flags` are memory for the partial sums of the `split` tiles that are cut along K. `ends` has the end
-    row of each of `groups` groups of rows. `d_start` is the address of D. `Sizes` describes the sizes.
+    row of each of `groups` groups of rows. `d_start` is the address of D. `Sizes` describes `m` to `groups`.
 
     Units: `d_stride`, `d_plane` and the strides of block scales, from `row_step` on, are bytes.
     """

@@ -77,7 +77,7 @@ SMALL = Tile(64, 64, 2)
 
 @dataclass(frozen=True, slots=True)
 class BlockScales:
-    """Presence of scales for every 128 elements of K, which are applied before the products are summed.
+    """Presence of block scales, which multiply each sum over 128 elements of K before the sums are added.
 
     `rows`: each row of A has its own scales. `columns`: the number of columns of B that share their scales, 1 or 128,
     or 0 without scales.

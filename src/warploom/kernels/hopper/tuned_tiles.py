@@ -106,9 +106,8 @@ def keep(gpu: str, key: str, found: Tuned) -> None:
 def forget(keys: set[str] | None = None) -> int:
     """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
 
-    Return the number of removed entries. A file that cannot be read counts as one entry.
-
-    Errors: UsageError kernels.tuned.
+    Return the number of removed entries. A file that cannot be read counts as one entry. Errors: UsageError
+    kernels.tuned.
     """
     if keys is None:
         count = 1

@@ -25,7 +25,7 @@ _SPREAD = 40  # standard deviation of integers, so that few exceed 127
 class Kind:
     """Combination of types of A, B and D that is timed.
 
-    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel takes the compressed matrix.
+    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel multiplies the compressed A.
     Its result is compared with the result of the library, and its time with the time of our kernel for a dense A.
     `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of all
     elements. It is far above rounding errors, and far below the error that one missing instruction would cause.
