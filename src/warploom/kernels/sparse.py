@@ -238,9 +238,9 @@ def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int
 
 @cache
 def _order(element: str) -> tuple[NDArray[np.int32], int]:
-    """Return the source of each nibble of metadata in a stage: an index into (64 rows, chunks of a row).
+    """Return the source of each metadata nibble of a stage: a flat index into (64 rows, chunks of a row).
 
-    The shape of the result is (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
+    The indices have the shape (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
     """
     slots = metadata_slots(element)
     size = size_of(element)
