@@ -36,7 +36,7 @@ class Descriptor(Displayed):
     """Matrix descriptor of a warpgroup multiplication (wgmma).
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
-    16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
+    16; bits 51-49 hold the base offset, and 63-62 the swizzle code (0: none, 1: 128, 2: 64, 3: 32).
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
@@ -148,7 +148,7 @@ class UmmaDescriptor(Descriptor):
     """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
     The address, the offsets and the base offset have the same bits as in a `Descriptor`. Bits 48-46 are 0b001, and
-    63-61 hold the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the
+    63-61 hold the swizzle code (0: none, 1: 128 with atoms of 32 bytes, 2: 128, 4: 64, 6: 32). `atom` is the
     number of consecutive bytes that the swizzle moves as a unit: 16, or 32 for MN-major tiles of 32-bit elements.
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.

@@ -67,7 +67,7 @@ class InstructionDescriptor(Displayed):
     instead of 64. `max_shift` is 0, 8, 16 or 32.
 
     Units: `m` and `n` in elements, for both CTAs of a pair together.
-    Errors: UsageError for a field that does not fit its bits or has no code in the kind.
+    Errors: UsageError for a field that does not fit its bits, or whose value has no code in the kind.
     Source: PTX ISA 9.7.16.4.2.
     """
 

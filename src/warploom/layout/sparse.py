@@ -68,7 +68,7 @@ class MetadataMap:
         """Return for each value of a nibble, 0 to 15, True if multiplication with this metadata is defined.
 
         A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
-        first index must also be less than the second. For tf32 the same two values are legal with or without `ordered`.
+        first index must also be less than the second. tf32 allows only 0b0100 and 0b1110, with or without `ordered`.
         """
         nibble = np.arange(16)
         if self.chunk == 2:

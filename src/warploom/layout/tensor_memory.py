@@ -199,8 +199,8 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     pair holds all factors of B.
 
     Shapes: (M, factors) for A, (factors, N) for B.
-    Errors: UsageError for an unknown scale factor id and for K = 96. Also for the factors of B if a pair of CTAs
-        multiplies with M = 128, because the sources disagree on this layout.
+    Errors: UsageError for an unknown scale factor id, for K = 96, and for B if a pair of CTAs multiplies with M = 128,
+        because the sources disagree on this layout.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
     data_path(fields, ctas)

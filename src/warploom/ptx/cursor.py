@@ -8,7 +8,7 @@ from warploom.ptx.lexer import MALFORMED_NUMBER, MODULE_WORDS, STRAY_CHARACTERS,
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
 ERROR_REACH = 200
-"""Number of characters after an error in which it may cause further errors."""
+"""Maximum distance in characters at which an error may be a consequence of an earlier error."""
 
 MISSING_SEMICOLON = "the statement before this line has no ';'"
 _SECTION = "PTX ISA 4"
@@ -137,8 +137,8 @@ class Cursor:
         """Move to the next statement after an error in the statement at offset `start`.
 
         The next statement begins after the next `;`. If that `;` is missing, the next statement begins at the first
-        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops at a `}`
-        that the statement did not open. At module scope, it stops after the `}` that closes the statement.
+        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops before
+        a `}` whose `{` precedes the statement. At module scope, it stops after the `}` that closes the statement.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:

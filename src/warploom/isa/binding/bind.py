@@ -153,7 +153,7 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words of an opcode that are explained, and maximum length of each word."""
+"""Maximum number of words, and maximum length of each word, of an opcode that messages explain."""
 
 
 @lru_cache(maxsize=1024)
@@ -188,7 +188,7 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. For a repeated word, return the slot that has the word, or "extra"."""
+    """Return the slot at fault. For a superfluous word, it is the slot of an equal word, or else "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot

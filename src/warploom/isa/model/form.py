@@ -160,7 +160,7 @@ class Form(Displayed):
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns the record of asynchronous copies, one for each active lane."""
+        """Decorate the function that returns one record with the asynchronous copies of all active lanes."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
@@ -305,7 +305,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Words of the instruction's common name: its name, and later slots that choose an operation."""
+        """Required words of the instruction's name, and later required slots that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:

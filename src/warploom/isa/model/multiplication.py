@@ -47,21 +47,21 @@ class SharedMatrix:
     major: Literal["K", "MN"] = "K"
 
     def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 8-byte words of the matrix, its swizzle and its base offset.
+        """Return the offsets of the 8-byte words of the matrix, and the swizzle and base offset in `fields`.
 
         `fields` is the descriptor without its start address. A word contains elements that are adjacent along K, or
         along the rows if the matrix is MN-major.
 
-        Units: bytes from the start address.
+        Shapes: (rows, words along K), or (K, words along the rows). Units: bytes from the start address.
         """
         return _offsets(fields, self.rows, self.k, self.element, self.major)
 
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 16-byte chunks of the matrix, its swizzle and its base offset.
+        """Return the offsets of the 16-byte chunks of the matrix, and the swizzle and base offset in `fields`.
 
         `fields` is the descriptor without its start address.
 
-        Units: bytes from the start address.
+        Shapes: (chunks,), in ascending order. Units: bytes from the start address.
         """
         return _chunks(fields, self.rows, self.k, self.element, self.major)
 
@@ -151,7 +151,7 @@ class Multiplication:
 
     @cached_property
     def shared(self) -> tuple[SharedMatrix, ...]:
-        """Operands A and B that are in shared memory."""
+        """Those of the operands A and B that are in shared memory."""
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
 
     def model(self, arch: str) -> Model:
@@ -188,7 +188,7 @@ class Multiplication:
 
     @cached_property
     def _terms(self) -> tuple[object, ...]:
-        """Return a key that is equal for multiplications with equal results if their operands are equal."""
+        """Return a key. Multiplications with equal keys compute equal results from equal operands."""
         majors = tuple(each.major for each in self.shared)
         operation = self.slots.get("bitOp", "")
         types = tuple(each.element for each in (self.a, self.b, self.d))

@@ -45,11 +45,11 @@ Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
 
 @dataclass(frozen=True, slots=True)
 class ConstantConstraint:
-    """Constraint on the constants that an operand may be.
+    """Constraint on the constants that are legal for an operand.
 
     `values` are the legal constants. None allows all constants, and an empty collection allows registers only. If
     `bits` is not 0, only the low `bits` bits of a constant are examined. `upto` names another operand, whose constant
-    is the maximum. `target` is the target that the operand requires.
+    is the maximum. `target` is the target that an instruction with this operand requires.
     """
 
     values: Values = None
@@ -65,7 +65,7 @@ class ConstantConstraint:
 
 @dataclass(frozen=True, slots=True)
 class RegisterConstraint:
-    """Constraint on the declared types of the registers that an operand may be.
+    """Constraint on the declared types of the registers that are legal for an operand.
 
     `accepts` is "same" if the register must fit the operand's type. "wide" also accepts wider registers. "bits" accepts
     only registers that are declared as bits, and no constants. "own" rejects f16x2 registers for an integer. "coded"
@@ -91,8 +91,8 @@ class OperandSpec:
 
     `when` names a modifier. The operand is present exactly if the opcode has this modifier.
 
-    `space` is the state space of an address, or "?" for any. For a register operand it is the state space of a variable
-    whose address the operand may be.
+    `space` is the state space of an address, or "?" for any. An operand of the kind "register" may also be the address
+    of a variable, which must be in `space`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -207,7 +207,7 @@ def pred_in(values: Values = None, when: str = "") -> OperandSpec:
 
 
 def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows = ()) -> OperandSpec:
-    """Return the specification of an address `[base + offset]`, with coordinates for tensor operands.
+    """Return the specification of an address: `[base + offset]`, or `[base, {x, y}]` with coordinates.
 
     If `space` is "?", the state space is the word of the modifier `ss` or `space`.
     """
