@@ -240,8 +240,8 @@ def descriptor(
 ) -> Descriptor:
     """Return the descriptor of a wgmma tile without gaps between its core matrices.
 
-    A span is the width of the swizzle, or 16 bytes without a swizzle. A K-major tile stores the first span of all rows
-    before the second span of all rows. An MN-major tile stores the first span of all k before the second span.
+    A span is the width of the swizzle, or 16 bytes without one. A K-major tile stores the first span of every row,
+    then the second span of every row. An MN-major tile stores the spans of its columns along M or N in the same way.
 
     Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.

@@ -115,7 +115,7 @@ def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
 def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """Return the metadata map of a sparse multiplication.
 
-    `instruction` is the name of the instruction in the map and in messages. `shape` is a name such as "m16n8k32", whose
+    `instruction` is used only in the name of the map and in messages. `shape` is a name such as "m16n8k32", whose
     M is 16 for a warp and 64 for a warpgroup. `element` is the type of A. `selector` is the sparsity selector, which
     selects the lane or the pair of lanes that holds metadata in each group of four.
 

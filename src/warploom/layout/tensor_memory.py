@@ -231,9 +231,9 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
 def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
     """Return the map from the registers of a warp to tensor memory, for a load or a store.
 
-    Rows of the map are lanes of tensor memory and columns are its columns. A `packed` register holds the low halves of
-    two columns as two elements. The second half of the shape 16x32bx2 may begin at any column of tensor memory; the map
-    shows it after the first half.
+    Row and column of the map are lane and column of tensor memory. `num` is the number of repetitions of the shape. A
+    `packed` register holds the low halves of two columns as two elements. The second half of the shape 16x32bx2 may
+    begin at any column of tensor memory. The map shows the second half behind the first.
 
     Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.

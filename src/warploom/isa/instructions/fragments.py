@@ -151,6 +151,6 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata of a bound sparse multiplication, which are in the operand named `operand`."""
+    """Return the metadata in an operand of a bound sparse multiplication (`ordered`: see `Metadata`)."""
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

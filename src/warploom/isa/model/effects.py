@@ -54,7 +54,7 @@ class Collective:
 class Access:
     """Effect of an instruction that accesses memory at an address operand.
 
-    The executing lanes access memory themselves, or the asynchronous operation that they issue does. All fields but
+    Either the executing lanes access memory, or an asynchronous operation that they issue does. All fields but
     `kind`, `order`, `scope` and `proxy` are names of operands.
 
     `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in

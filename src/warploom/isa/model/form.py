@@ -204,8 +204,8 @@ class Form(Displayed):
     def flow(self) -> Flow:
         """Declaration of how values pass from sources to results.
 
-        Without a declared `Flow`, a result counts as unwritten if one of its sources is unwritten. If the form is not
-        lane-wise, reading an unwritten source is an error.
+        Without a declared `Flow`, a result of a lane-wise form counts as unwritten if one of its sources is unwritten.
+        In all other forms without a declared `Flow`, the read of an unwritten source is an error.
         """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 

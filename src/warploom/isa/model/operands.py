@@ -220,7 +220,7 @@ def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") ->
 
 
 def immediate(type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0) -> OperandSpec:
-    """Return the specification of an integer constant. None as `values` allows every constant."""
+    """Return the specification of an integer constant. `ConstantConstraint` explains the parameters."""
     return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 
 

@@ -107,7 +107,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """Return the smallest and the largest integer that fit a parameter as signed or as unsigned integer."""
+    """Return the smallest signed and the largest unsigned integer of the size of a parameter."""
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 

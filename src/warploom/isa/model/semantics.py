@@ -68,7 +68,7 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes. The operand's type selects sign or zero extension."""
+        """Write a result to the active lanes, extended as the operand's type requires. Do nothing for None."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
