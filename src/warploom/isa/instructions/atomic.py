@@ -53,7 +53,7 @@ def _spellings(line: str) -> tuple[str, ...]:
 
 
 def _table(sem: str, more: str = "") -> str:
-    """Return a table of the operations in `_ARITHMETIC` and in `more`, with the memory orders `sem`.
+    """Return the Form's table of the operations in `_ARITHMETIC` and `more`, with the memory orders `sem`.
 
     Cache hints exist in global memory only. 128-bit operations with the scope `sys` need a later PTX version.
     """

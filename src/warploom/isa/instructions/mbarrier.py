@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return a Form's table. `arrive` and `drop` are the first PTX versions of these two operations."""
+    """Return the Form's table of arrive and arrive_drop, given their first PTX versions."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

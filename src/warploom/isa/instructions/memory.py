@@ -41,7 +41,7 @@ with b128 from PTX 8.3.
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the table of a load or store: vectors of up to 128 bits, in global memory up to 256 bits.
+    """Return the Form's table of a load or store: up to 128 bits, and up to 256 bits in global memory.
 
     Each item of `accesses` contains the cells of the extra `columns` of some rows, and the state spaces of these
     rows. With `sem`, the table has a column for the scope.

@@ -31,7 +31,7 @@ def _ballot(lanes: Lanes) -> Array:
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
-    """Reconverge the lanes of each member mask. Return operand a, and each lane's active members.
+    """Reconverge the member lanes. Return operand a, and for each lane the active lanes in its mask.
 
     Shapes: (warps, 32), and (warps, 32, 32): the last axis is the member lane.
     """

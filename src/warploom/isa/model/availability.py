@@ -171,7 +171,7 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return the requirement that makes all rows unavailable, or None if at least one row is available.
+    """Return the unmet requirement if no row is available for the target and PTX version, else None.
 
     If some rows lack only a newer PTX version, the requirement is the oldest version that makes a row available.
     Otherwise the requirement lists the targets of all rows.

@@ -36,7 +36,7 @@ class RegisterMatrix:
 class SharedMatrix:
     """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
 
-    It stores `rows` (of M or N) by `k` elements. `major` is the dimension whose elements are contiguous.
+    It has `rows` (M or N) by `k` stored elements. `major` is the dimension whose elements are contiguous.
     """
 
     name: Literal["A", "B"]

@@ -207,9 +207,9 @@ def pred_in(values: Values = None, when: str = "") -> OperandSpec:
 
 
 def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows = ()) -> OperandSpec:
-    """Return the specification of an address: `[base + offset]`, or `[base, {x, y}]` with coordinates.
+    """Return the specification of an address `[base + offset]`, or of a tensor operand `[base, {x, y}]`.
 
-    If `space` is "?", the state space is the word of the modifier `ss` or `space`.
+    `coordinates` is the number of x, y, …. If `space` is "?", the modifier `ss` or `space` names the state space.
     """
     return OperandSpec("address", "read", "b64", coordinates, space=space, allows=allows)
 

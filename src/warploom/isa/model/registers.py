@@ -45,7 +45,7 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a `declared` register is legal for an operand of `type_word`, whatever its width."""
+    """Return True if a register of type `declared` and legal width may be an operand of type `type_word`."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
@@ -79,7 +79,7 @@ def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     Item i has its register type in `declared[i]` or its constant type in `constants[i]`. The other entry is "".
 
     A vector can mix bits with one of the kinds integer, float, `f16x2` and predicate, but cannot mix two of these
-    kinds. All registers but predicates have one width, 32 in a vector with predicates. A mixed vector is of bits.
+    kinds. Registers other than predicates have one width, 32 beside predicates. A mixed vector has a type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_KINDS.get(name, _KINDS.get(name[0], "integer")) for name in items]

@@ -156,14 +156,14 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the addresses at the same offsets in the shared memory of the CTAs with the ranks `rank`.
+        """Return `addresses` moved to the same offsets in the shared memory of the CTAs with the ranks `rank`.
 
         `addresses` and the result are generic addresses if `generic` is True, else shared::cluster addresses.
         """
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the ranks of the CTAs that own addresses: generic or shared::cluster, as in `map_rank`."""
+        """Return the rank of the CTA that owns each address. `map_rank` describes `generic`."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
