@@ -74,7 +74,7 @@ class Descriptor(Displayed):
 
     @staticmethod
     def decode(value: int) -> Descriptor:
-        """Return the descriptor with a 64-bit value. Bits that belong to no field are ignored, as on hardware."""
+        """Return the descriptor that a 64-bit value encodes. Bits outside all fields are ignored."""
         if not 0 <= value < 1 << 64:
             raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
         addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
@@ -175,7 +175,7 @@ class UmmaDescriptor(Descriptor):
 
     @staticmethod
     def decode(value: int) -> UmmaDescriptor:
-        """Return the descriptor with a 64-bit value.
+        """Return the descriptor that a 64-bit value encodes.
 
         Errors: UsageError for wrong constant bits, for an absolute leading byte offset, and for an unknown swizzle.
         """

@@ -153,7 +153,7 @@ class InstructionDescriptor(Displayed):
 
     @staticmethod
     def decode(value: int, kind: str) -> InstructionDescriptor:
-        """Return the descriptor with a 32-bit value, for a multiplication of a kind such as "f16".
+        """Return the descriptor that a 32-bit value encodes for a multiplication of a kind such as "f16".
 
         Errors: UsageError for codes that the kind does not define, and for reserved bits that are not 0.
         """

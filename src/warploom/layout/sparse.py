@@ -187,8 +187,8 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
 
     `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` the first byte of the
     factors in a register. `thread_id` selects the lanes that hold factors in each group g of four lanes: a pair of
-    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of A holds row g and the odd lane row g + 8. The lane
-    of B holds column g.
+    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of a pair holds row g and the odd lane row g + 8.
+    The lane of B holds column g.
 
     Errors: UsageError for a selector outside the manual's table.
     """

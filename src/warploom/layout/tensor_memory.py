@@ -272,7 +272,7 @@ def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.i
 
 
 def _lane_of(own: NDArray[np.int32], path: str) -> NDArray[np.int32]:
-    """Return the lane of row `own` of a CTA. In the layouts C and F, every 32 lanes have 16 rows."""
+    """Return the lane of row `own` of a CTA. In data path layouts C and F, every 32 lanes have 16 rows."""
     return own // 16 * 32 + own % 16 if path in "CF" else own
 
 

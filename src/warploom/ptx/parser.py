@@ -267,7 +267,7 @@ class Parser:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse instructions, labels and locations of common form that begin before `until`."""
+        """Parse common instructions, labels and `.loc` directives that begin before the offset `until`."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text

@@ -45,7 +45,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
     The opcode words after the instruction's name may be in any order.
 
-    `source` replaces the source to which the diagnostic points. The code of the diagnostic is isa.unknown for an
+    The diagnostic points to `source`, or by default to the instruction's own source. Its code is isa.unknown for an
     unknown opcode, <form>/<slot> for an illegal modifier, and <form>/<operand> for an illegal operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
@@ -221,7 +221,7 @@ def _similar_head(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield a description and the match of each legal opcode that differs in one modifier from `match`."""
+    """Yield each match that differs from `match` in one modifier, after a description of that modifier."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):

@@ -223,7 +223,7 @@ class Form(Displayed):
 
     @cached_property
     def ends_thread(self) -> bool:
-        """True if the active lanes leave the function or the kernel."""
+        """True if the active lanes leave the function or the kernel at the instruction."""
         return self.control in ("return", "exit", "trap")
 
     @cached_property

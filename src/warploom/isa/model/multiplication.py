@@ -52,7 +52,7 @@ class SharedMatrix:
         `fields` is the descriptor without its start address. A word contains elements that are adjacent along K, or
         along the rows if the matrix is MN-major.
 
-        Shapes: (rows, words along K), or (K, words along the rows). Units: bytes from the start address.
+        Shapes: offsets (rows, words) if K-major, or (K, words) if MN-major. Units: bytes from the start address.
         """
         return _offsets(fields, self.rows, self.k, self.element, self.major)
 
@@ -61,7 +61,7 @@ class SharedMatrix:
 
         `fields` is the descriptor without its start address.
 
-        Shapes: (chunks,), in ascending order. Units: bytes from the start address.
+        Shapes: offsets (chunks,), in ascending order. Units: bytes from the start address.
         """
         return _chunks(fields, self.rows, self.k, self.element, self.major)
 
@@ -109,7 +109,7 @@ class BlockScales:
     """Scale factors of A or B in a block-scaled multiplication.
 
     Each row of A, or column of B, has `vectors` factors. `byte_id` and `thread_id` select the bytes and the lanes that
-    hold them.
+    hold the factors.
     """
 
     operand: Literal["A", "B"]

@@ -58,7 +58,7 @@ class ConstantConstraint:
     target: str = ""
 
     def examined(self, constant: int, slots: Slots) -> int:
-        """Return the examined low bits of a constant. If `bits` is 0, return a signed 64-bit number."""
+        """Return the examined low bits of a constant. If `bits` is 0, return all 64 bits, signed."""
         bits = _number(self.bits, slots)
         return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 

@@ -290,7 +290,7 @@ class Warps(Protocol):
         """Check the tensor copies of a record, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the positions of the warps of each warpgroup in the batch, with shape (warpgroups, 4)."""
+        """Return for each warpgroup the indices of its warps in the batch, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(
