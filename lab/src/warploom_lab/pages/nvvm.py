@@ -25,7 +25,7 @@ from warploom_lab.pages.wgmma_text import TABLES
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
     "Each section describes one operation that `warploom lower` translates to PTX. The table of a section lists the",
-    "operands with their types, the properties with the words that they can have, and the results.",
+    "operands with their types, the properties with the words that each of them may be, and the results.",
 )
 
 
