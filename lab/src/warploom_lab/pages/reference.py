@@ -45,6 +45,9 @@ A section without this table describes an instruction without a choice of modifi
 _OPERANDS = """\
 The table with the column `operand` lists the operands.
 """
+_CONSTANTS = """\
+If the legal constants of an operand depend on the modifiers, `or` separates the alternatives.
+"""
 _REGISTERS = """\
 The table with a column for each matrix in registers lists the registers of a thread and the elements in them. For
 example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the type `.{}`. Together, {} threads (T) with {}
@@ -112,9 +115,10 @@ def _introduction(members: Sequence[Form], sections: str) -> str:
     rows = _MODIFIERS if any(form.columns for form in members) else ""
     absent = _NO_MODIFIERS if rows and not all(form.columns for form in members) else ""
     operands = _OPERANDS if any(form.operands for form in members) else ""
+    constants = _CONSTANTS if re.search(r"constants \(.*\) or \(", sections) else ""
     groups = _GROUPS if "`4 of (" in sections else ""
     sums = _SUMS if any(form.multiply is not None for form in members) else ""
-    items = (rows + absent, operands, _registers(sections) + groups, sums)
+    items = (rows + absent, operands + constants, _registers(sections) + groups, sums)
     return _FAMILY + "\n" + "".join(_filled(item) for item in items if item)
 
 
