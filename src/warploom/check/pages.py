@@ -24,10 +24,10 @@ _SCOPES = {
 }
 
 _KINDS = {
-    "any": "source, or a predicate instead",
+    "any": "source or predicate",
     "immediate": "integer constant",
     "tuple": "list in parentheses",
-    "sink": "the sink `_`",
+    "sink": "the sink `_`, which discards the result",
 }
 
 
@@ -140,7 +140,7 @@ def _kind(spec: OperandSpec) -> str:
     if spec.kind == "register":
         return {"write": "result", "both": "read and written", "read": "source"}.get(spec.access, "")
     if spec.kind == "predicate":
-        return "predicate, result" if spec.access == "write" else "predicate or its negation"
+        return "result; predicate" if spec.access == "write" else "source; predicate or its negation"
     if spec.kind == "address" and spec.space == "tensor":
         return "address in tensor memory"
     return _KINDS.get(spec.kind, spec.kind)
