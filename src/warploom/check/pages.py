@@ -122,7 +122,7 @@ def _operands_table(form: Form) -> str:
             notes.append(_counts(spec, samples))
         constants = list(dict.fromkeys(list_values(c) for s in samples if (c := spec.constants(s))))
         if constants:
-            notes.append("constants " + " or ".join(f"({each})" for each in constants))
+            notes.append("legal constants " + " or ".join(f"({each})" for each in constants))
         if spec.when:
             notes.append(f"only with `.{spec.when}`")
         elif name in optional:
