@@ -50,8 +50,8 @@ If the legal constants of an operand depend on the modifiers, `or` separates the
 """
 _REGISTERS = """\
 The table with a column for each matrix in registers lists the registers of a thread and the elements in them, for
-at most twelve combinations of modifiers. For example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the type `.{}`. Together, {} threads (T) with {}
-(V) per thread hold a matrix of {} x {} elements.
+at most twelve combinations of modifiers. For example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the
+type `.{}`. Together, {} threads (T) with {} (V) per thread hold a matrix of {} x {} elements.
 """
 _LEGEND = re.compile(r"(\d+) `\.(\w+)` `\(T(\d+),V(\d+)\) -> \((\w+),(\w+)\)`")
 _DIMENSIONS = {
