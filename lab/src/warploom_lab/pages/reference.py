@@ -30,8 +30,9 @@ states the first PTX version and the targets that support the combination. A hea
 a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
 """
 _FAMILY = """\
-Each section describes one *Form*: an instruction, or several instructions with the same syntax. A section begins with
-the syntax. There, braces in the opcode enclose optional modifiers. A section can have these tables:
+To see which modifiers and operands an instruction accepts, find the section with its syntax. Each section describes one
+*Form*: an instruction, or several instructions with the same syntax. Braces in the opcode of the syntax enclose
+optional modifiers. A section can have these tables:
 """
 _MODIFIERS = """\
 The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column belongs to
