@@ -54,7 +54,7 @@ class _NoPythonValue(Exception):
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """Return each Python name of a form that agrees with the words in the slots, and its candidate."""
+    """Return the Python names of a form that agree with the words in the slots, with their candidates."""
     return tuple(
         (name, candidate)
         for name, candidates in catalogue().items()
@@ -156,7 +156,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return all words as keywords: composite words by their parts, and in a second dict as a whole."""
+    """Return dicts of all keywords: the first has the parts of composite words, a second the whole words."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():

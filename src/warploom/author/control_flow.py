@@ -45,7 +45,7 @@ def branch(to: str, condition: Register | None = None, *, uniform: bool = False)
 
 @contextmanager
 def guarded(condition: Register) -> Generator[None]:
-    """Prefix every instruction of the block with the guard `@condition`. Errors: AuthorError author.guard."""
+    """Guard all instructions of the `with` block by `@condition`. Errors: AuthorError author.guard."""
     builder = current()
     if builder.guard is not None:
         message = "the block is already guarded; an instruction has only one guard"
@@ -67,9 +67,9 @@ def _check_predicate(condition: object, what: str) -> None:
 
 @contextmanager
 def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
-    """Execute the block in the threads for which the condition holds. An `otherwise` block may follow.
+    """Execute the `with` block in the threads for which the condition holds.
 
-    `uniform` states that the condition is the same in all threads of a warp.
+    An `otherwise` block may follow. `uniform` states that the condition is the same in all threads of a warp.
 
     Errors: AuthorError author.guard.
     """
@@ -84,7 +84,7 @@ def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
 
 @contextmanager
 def otherwise() -> Generator[None]:
-    """Execute the block in threads that skip the `when` before it. Errors: AuthorError author.otherwise."""
+    """Run the `with` block in threads that skipped the last `when`. Errors: AuthorError author.otherwise."""
     builder = current()
     last = builder.statements[-1][0] if builder.statements else None
     if not isinstance(last, Label) or last.name != builder.when_end:
@@ -117,7 +117,7 @@ class Loop:
 
 @contextmanager
 def forever() -> Generator[Loop]:
-    """Repeat the block until its `Loop.leave` leaves the loop."""
+    """Repeat the `with` block at run time until `leave` of the yielded loop ends the loop."""
     builder = current()
     made = Loop(builder)
     yield made
@@ -128,7 +128,7 @@ def forever() -> Generator[Loop]:
 
 @contextmanager
 def while_(condition: Callable[[], Register]) -> Generator[Loop]:
-    """Repeat the block while a condition holds. `condition` emits the condition at the head of the loop."""
+    """Repeat the `with` block while a predicate holds. `condition` computes it at the head of the loop."""
     with forever() as made:
         made.leave(~condition())
         yield made

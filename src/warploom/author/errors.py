@@ -38,7 +38,7 @@ def author_error(message: str, code: str, hint: str = "", line: PythonLine | Non
 
 @contextlib.contextmanager
 def errors_at_caller() -> Generator[None]:
-    """Turn a UsageError of the block into an AuthorError at the calling expression outside Warploom."""
+    """Turn a UsageError in the `with` block into an AuthorError at the calling expression of the user."""
     try:
         yield
     except AuthorError:
@@ -56,7 +56,7 @@ def errors_at_caller() -> Generator[None]:
 
 
 def caller_line() -> PythonLine | None:
-    """Return the innermost calling line outside this package, or None."""
+    """Return the innermost calling line outside this package, or None if there is none."""
     frame = _caller()
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 

@@ -1,9 +1,9 @@
 """Instructions as Python functions, derived from the forms of `isa`.
 
 `ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in a new register, or in the register
-passed as `out`. The Python name consists of the words of the instruction, joined by underscores. Modifiers of the
-syntax line are keywords. A literal word is a keyword with the value True (`ftz=True`). A type that is not given is the
-type of the registers, and a state space that is not given is the space of the address, if only one choice fits.
+passed as `out`. The Python name joins the instruction's name and the modifiers that choose an operation, such as `lo`,
+by underscores. The other modifiers are keywords; a modifier with a single spelling has the value True (`ftz=True`). By
+default, the type is that of the registers, and the state space that of the address, if only one choice fits.
 """
 
 from collections.abc import Mapping, Sequence

@@ -159,7 +159,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and omitted words to `slots`. Return True if a row allows all."""
+    """Add composite words, their parts and "" for omitted words to `slots`. Return True if a row fits."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))

@@ -74,7 +74,10 @@ class RingState:
         wait(self.barrier(), self.phase)
 
     def release(self, stage: Register, thread: Register) -> None:
-        """Release a stage in all CTAs of the cluster. `thread` is a thread's index within its consumer."""
+        """Release the stage with the index `stage` in all CTAs of the cluster.
+
+        `thread` is the index of the calling thread among the threads of the consumer.
+        """
         barrier = self.empty + stage * _MBARRIER
         if self.ring.cluster == 1:
             with guarded(thread == 0):

@@ -195,7 +195,7 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Create registers that do not exist yet, or, if `declared`, that lack their declared type."""
+        """Record registers to create: those without a type and, if `declared`, without their declared type."""
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -318,7 +318,7 @@ class _Kernel:
 
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
-    """Return True for a directive or declaration of vectors that author code cannot express in a body."""
+    """Return True if author code cannot express a directive or a register declaration in a body."""
     if isinstance(statement, tree.Variable) and statement.space == "reg":
         return statement.vector > 1 or statement.type not in TYPES
     return isinstance(statement, tree.Directive) and statement.name not in _BODY_DIRECTIVES

@@ -39,7 +39,7 @@ class Shared:
         return Location(DYNAMIC, self.offset + offset, "shared::cta")
 
     def address(self, offset: int = 0) -> Register:
-        """Emit a move of the address of a byte of the range to a 32-bit register, and return the register."""
+        """Emit a move of the address of the byte `offset` to a new 32-bit register. Return the register."""
         return ptx.mov(Symbol(DYNAMIC, self.offset + offset), type="u32")
 
 
@@ -183,7 +183,7 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """Row of a tile: its address, and the swizzle mask of its chunk numbers."""
+    """Row of a tile: its address, and the mask that swizzles the numbers of its 16-byte chunks."""
 
     tile: Tile
     start: Register

@@ -33,7 +33,10 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication: the accumulators, all registers, and all their names."""
+    """Registers of one asynchronous multiplication.
+
+    `all` has the accumulators and the registers of operand A, and `names` has the names of all these registers.
+    """
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
@@ -43,8 +46,9 @@ class UsedRegisters(NamedTuple):
 class Uses(NamedTuple):
     """Registers of all asynchronous multiplications of a body.
 
-    `bits` numbers the registers. `users` maps each register to two sets of multiplications, as the bits of integers:
-    multiplications that accumulate in the register, and all that use it.
+    `used` has the registers of each multiplication. `bits` maps each register to its bit number in sets of registers.
+    `users` maps each register to two integers. Bit k of the first is set if multiplication k accumulates in the
+    register, and bit k of the second if multiplication k uses the register at all.
     """
 
     used: list[UsedRegisters]
@@ -56,10 +60,10 @@ class Uses(NamedTuple):
 class FlowResults:
     """Results for single instructions from checks that follow the control flow.
 
-    The check of the next version of a body can reuse the results while all names keep their declarations. `used` has
-    the registers of each asynchronous multiplication by the identity (`id`) of the instruction, and `uses` those of all
-    multiplications. `watched` are the registers whose mentions are stored, and `watched_names` their names. `mentions`
-    has the watched registers that each other instruction mentions, by the identity of the instruction.
+    The check of the next version of a body can reuse the results while all names keep their declarations. The keys of
+    `used` and `mentions` are the identities (`id`) of instructions. `used` has the registers of each asynchronous
+    multiplication, and `uses` those of all multiplications. `watched` are the registers of multiplications, and
+    `watched_names` their names. `mentions` has the watched registers that occur in each other instruction.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
@@ -73,8 +77,8 @@ class FlowResults:
 class Body:
     """Instructions of a function in order.
 
-    `labels` maps the identity of a label to the index of the instruction after it. Checks that follow the control flow
-    store their results in `results`, and reuse the results for an earlier version of the body in `earlier`.
+    `labels` maps the identity (`id`) of a label to the index of the instruction after the label. Checks that follow the
+    control flow store their results in `results`. They reuse `earlier`, the results for an earlier version of the body.
     """
 
     function: Function
@@ -94,7 +98,7 @@ class Body:
         self.labels[id(label)] = len(self.steps)
 
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
-        """Return the Forms of the instructions that match a Form in `wanted`, by instruction index."""
+        """Return {instruction index: matched Form} for all instructions that match a Form in `wanted`."""
         opcodes = [step.instruction.opcode for step in self.steps]
         forms = {opcode: form for opcode in set(opcodes) if (form := _form_among(opcode, wanted)) is not None}
         if not forms:
@@ -107,7 +111,7 @@ class Body:
         return _bound(instruction.opcode, instruction.operands)
 
     def written(self, index: int) -> list[Operand]:
-        """Return the operands that an instruction writes; of a pair or vector, return the written items."""
+        """Return the written operands of an instruction; for a pair or vector only the written items."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
         # Names and numbers do not decide which operands are written.
@@ -130,7 +134,7 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return the successors of each instruction that does not simply continue with the next one.
+        """Return, by index, the successors of each instruction that can branch or leave the function.
 
         The successor EXIT means that the instruction leaves the function.
         """

@@ -21,7 +21,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield a problem for each illegal name of a function or table, and each illegal argument of a call."""
+    """Yield a problem for each illegal name of a callee or list of targets, and each illegal argument."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -71,7 +71,7 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe the illegal name of a table. Return "" for a legal or undeclared name."""
+    """Describe a name that labels no directive in `expected`. Return "" for a legal or undeclared name."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -81,7 +81,7 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the signatures that a table declares: its prototypes, and the functions that it lists."""
+    """Return the signatures in a directive such as `.calltargets`: its prototypes and listed functions."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]

@@ -21,7 +21,7 @@ _FORMS = _CALLS | frozenset(
 
 @dataclass(slots=True)
 class FunctionUse:
-    """CTA groups that a function uses, each with the first instruction that uses it, and callees."""
+    """First instruction with each CTA group in one function, and the names of the called functions."""
 
     groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     callees: set[str] = field(default_factory=set[str])

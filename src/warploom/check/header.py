@@ -28,10 +28,7 @@ _DEFAULT_TARGET = "sm_90a"
 
 
 def find_target(name: str) -> Target:
-    """Return the target that has a name such as "sm_90a".
-
-    Errors: UsageError for an unknown target
-    """
+    """Return the target that has a name such as "sm_90a". Errors: UsageError for an unknown target."""
     target = read_target(name)
     if target is None:
         hint = did_you_mean(name, FIRST_VERSION) or "expected a name such as sm_90a"
@@ -40,10 +37,7 @@ def find_target(name: str) -> Target:
 
 
 def find_version(version: str | tuple[int, int]) -> Version:
-    """Return the PTX version that is given as "8.7" or (8, 7).
-
-    Errors: UsageError for an unknown version
-    """
+    """Return the PTX version that is given as "8.7" or (8, 7). Errors: UsageError if it is unknown."""
     numbers = version
     if isinstance(numbers, str):
         major, _, minor = numbers.partition(".")

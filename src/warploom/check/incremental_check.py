@@ -1,9 +1,9 @@
-"""Incremental check: after an edit, only code that may have other diagnostics is checked again.
+"""Incremental check: after an edit, only code whose diagnostics may have changed is checked again.
 
 The diagnostics for a body depend on its text, the target, the PTX version, and the declarations outside of the body
 that its names refer to. The diagnostics are stored with these declarations. The diagnostics for one instruction depend
-on the instruction and on the declarations that its names refer to. They are reused in a changed body if no declaration
-in the body has changed.
+on the instruction and on the declarations that its names refer to. If the text of a body has changed but none of its
+declarations, the diagnostics for unchanged instructions are reused.
 """
 
 import operator
@@ -38,13 +38,13 @@ _UNDECLARED = "name/undeclared"
 class _Results:
     """Results for the body of a function.
 
-    `found` and `use` are the results for the whole body. They depend on `context` and on `outside`, the objects outside
-    of the body that `words`, the names in the body, refer to. `suggested` maps undeclared names to similar names.
+    For the whole body, `found` has the diagnostics, and `use` the CTA groups and callees. Both depend on `context` and
+    `outside`. `words` are the words in the body. `outside` maps each word that names an object outside of the body to
+    the object. `suggested` maps undeclared names to similar names.
 
-    The keys of results for instructions are the identities (`id`) of instructions. `correct` has the instructions
-    without diagnostics. `instruction_findings` has the offset in the text and the diagnostics of each other
-    instruction. `flow` has the results of checks that follow the control flow. All results for instructions depend on
-    `outside` and on the `declarations` of the body.
+    Instructions are identified by `id`. `correct` has the instructions without diagnostics. `instruction_findings` has
+    the offset in the text and the diagnostics of each other instruction. `flow` has the results of checks that follow
+    the control flow. These three depend on `outside` and on `declarations`, the declarations in the body.
     """
 
     function: Function
@@ -198,8 +198,9 @@ class _ReusingChecker(ModuleChecker):
     def _context(self, found: Iterable[Diagnostic], function: Function, searched: int) -> dict[str, object]:
         """Return the context on which the diagnostics for a body depend.
 
-        The diagnostic for an undeclared name depends on the visible names, and on the first `searched` similar names
-        that were found in the module. Some messages contain line numbers, which depend on the function's first line.
+        `searched` is the number of similar names that were found before the check of the body. The diagnostic for an
+        undeclared name depends on these similar names and on the visible names. Some messages contain line numbers,
+        which depend on the function's first line.
         """
         context: dict[str, object] = {}
         for each in found:

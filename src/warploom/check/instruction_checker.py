@@ -26,8 +26,8 @@ _REASONS = 3  # most tolerances that apply to one instruction
 class InstructionChecker:
     """Checker of the instructions of any number of modules, for one target and PTX version.
 
-    The shape of an operand has the properties that rules distinguish. The checker stores the opcode and the operand
-    shapes of each correct instruction, and does not check another instruction with the same opcode and shapes.
+    Two operands have the same shape if no rule distinguishes them. The checker stores the opcode and the operand shapes
+    of each correct instruction, and does not check another instruction with the same opcode and shapes.
     """
 
     def __init__(self, target: Target, ptx: Version) -> None:
@@ -38,7 +38,7 @@ class InstructionChecker:
 
     @property
     def known_correct(self) -> int:
-        """Number of correct instructions that differ in opcode or operand shapes."""
+        """Number of combinations of an opcode with operand shapes that were found correct."""
         return len(self._correct)
 
     def check(self, instruction: ptx.Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
@@ -121,7 +121,7 @@ class InstructionChecker:
     def with_hint(
         self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Return `problems`, with a hint if another word in the opcode makes the operands legal."""
+        """Return `problems`, with a hint if replacing one word of the opcode makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -148,8 +148,8 @@ class InstructionChecker:
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
         """Return the warnings for an instruction that violates the manual but that ptxas accepts.
 
-        Each warning names a tolerance. The result has the fewest tolerances that together explain the instruction, and
-        none if ptxas refuses the instruction.
+        Each warning names a tolerance, which is a reason why ptxas accepts the instruction. The result has the fewest
+        tolerances that together explain the instruction. The result is empty if ptxas refuses the instruction.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
@@ -193,7 +193,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
-        """Return the problem of an opcode that a PTX version removed, if changing one word makes it legal."""
+        """Return the problem of a word that an opcode must drop or add from PTX `since` on, or None."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -212,7 +212,7 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for the operands `names`; empty if the Form lacks one or one is optional."""
+    """Return the requirements for the operands `names`; [] if one is optional or not in the Form."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -227,7 +227,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[ptx.Operand, ...]
 ) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return instructions as which ptxas may read an opcode, each with tolerances and a matching Form."""
+    """Return the ways in which ptxas may read an instruction: rewritten instruction, tolerances, match."""
     instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
@@ -259,7 +259,7 @@ def _warning(instruction: ptx.Instruction, tolerance: Tolerance, match: Match) -
 
 
 def _shape(operand: ptx.Operand, names: Names) -> Shape:
-    """Return the properties of an operand that rules distinguish."""
+    """Return the shape of an operand: its kind and other properties that rules distinguish."""
     match operand:
         case ptx.Name(text):
             return _name_shape(text, names)

@@ -178,7 +178,7 @@ class ModuleChecker:
     ) -> Sequence[Diagnostic]:
         """Check an instruction, add it to the body, and return the diagnostics for it.
 
-        `shapes` is that of `InstructionChecker.check`.
+        `InstructionChecker.check` describes `shapes`.
         """
         body.steps.append(Step(instruction, names))
         problems = self.instructions.check(instruction, names, shapes)

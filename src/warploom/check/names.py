@@ -107,7 +107,7 @@ class Names(Scope[Variable, Variable, Label]):
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
-        """Return the problem of an undeclared name, with a hint that names the most similar visible name."""
+        """Return the problem of an undeclared name in the part `where` of an instruction, with a hint."""
         stem = name.rstrip("0123456789")
         ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
         count = next(ranges, None) if stem != name else None
@@ -119,7 +119,6 @@ class Names(Scope[Variable, Variable, Label]):
         return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
 
     def _similar(self, name: str) -> str:
-        """Return the visible name that is most similar to an undeclared name, or ""."""
         if name not in self.suggested and len(name) <= _LONGEST and len(self.suggested) < _SUGGESTIONS:
             known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
             self.suggested[name] = similar_name(name, known, 0.7)

@@ -152,7 +152,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
-        """Return an operand without its selector. `parts` is the regular expression of legal selectors."""
+        """Return an operand without its selector such as `.b0`. `parts` is the pattern of legal selectors."""
         if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
         text = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -218,7 +218,7 @@ class OperandChecker:
             yield "has sinks only", "at least one register", None
 
     def _unavailable(self, operand: ptx.Vector) -> Iterator[_ItemFault]:
-        """Yield a fault for each special register in a vector that the target or PTX version lacks."""
+        """Yield a fault for each vector item that is a special register not available on the target."""
         for k, item in enumerate(operand.items):
             referent = self._referent(item)
             lack = self._lack(referent) if isinstance(referent, SpecialRegister) else None
@@ -266,7 +266,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: ptx.Operand, rule: Rule) -> str:
-        """Return the declared type of a register in a vector, untyped bits for a special register; else ""."""
+        """Return a vector item's type: declared for a register, bits for a special register, else ""."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -314,7 +314,7 @@ class OperandChecker:
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
-        """Return the fault of a sum of a name and a number, or None for a legal sum."""
+        """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal."""
         expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
@@ -396,7 +396,7 @@ class OperandChecker:
         return None
 
     def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
-        """Return the fault of a variable address in the operand's state space and width, or None."""
+        """Return the fault of a variable's address that has the wrong state space or width, or None."""
         if "symbol" not in rule.allows or not isinstance(operand, (ptx.Name, ptx.Symbol)):
             return None
         name = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -497,7 +497,7 @@ class OperandChecker:
         return f"has '{text}' in .{referent.space} as its base", where
 
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
-        """Return the fault of a parameter as the base of an address, or None for a legal base.
+        """Return the fault of the parameter `text` as the base of an address, or None for a legal base.
 
         The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
         """

@@ -24,10 +24,10 @@ _SCOPES = {
 }
 
 _KINDS = {
-    "any": "source, or a predicate instead",
+    "any": "source or predicate",
     "immediate": "integer constant",
     "tuple": "list in parentheses",
-    "sink": "the sink `_`",
+    "sink": "the sink `_`, which discards the result",
 }
 
 
@@ -65,7 +65,7 @@ def form_section(form: Form) -> str:
     syntax = f"{opcode} {operands.strip()}".strip()
     parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
     for slot, spelling in form.composites.items():
-        parts.append(f"`.{slot}` is `{spelling}`.\n")
+        parts.append(f"`.{slot}` is `{spelling}`, where a name in braces is a column of the table.\n")
     if form.columns:
         parts.append(_rows_table(form))
     if form.operands:
@@ -122,7 +122,7 @@ def _operands_table(form: Form) -> str:
             notes.append(_counts(spec, samples))
         constants = list(dict.fromkeys(list_values(c) for s in samples if (c := spec.constants(s))))
         if constants:
-            notes.append("constants " + "; ".join(constants))
+            notes.append("legal constants " + " or ".join(f"({each})" for each in constants))
         if spec.when:
             notes.append(f"only with `.{spec.when}`")
         elif name in optional:
@@ -140,7 +140,7 @@ def _kind(spec: OperandSpec) -> str:
     if spec.kind == "register":
         return {"write": "result", "both": "read and written", "read": "source"}.get(spec.access, "")
     if spec.kind == "predicate":
-        return "predicate, result" if spec.access == "write" else "predicate or its negation"
+        return "result; predicate" if spec.access == "write" else "source; predicate or its negation"
     if spec.kind == "address" and spec.space == "tensor":
         return "address in tensor memory"
     return _KINDS.get(spec.kind, spec.kind)
@@ -150,8 +150,8 @@ def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
     counts = sorted({spec.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
-    shown = ", ".join("one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts)
-    return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
+    vector = "vector of length " + ", ".join("any" if count < 0 else str(count) for count in counts if count)
+    return vector if 0 not in counts else f"one register, or a {vector}"
 
 
 def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
@@ -174,8 +174,8 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
     return _table([*keyed, *names], lines)
 
 
-_SUMS = """Result: `{}`. The types and the architecture select the sum. `warploom.numerics.spec` defines the sums: L is
-`length`, and F is `fraction`. The page on arithmetic explains the letters of the evidence.
+_SUMS = """Result: `{}`. The table defines `sum` for each architecture, with functions of `warploom.numerics.spec`.
+`docs/arithmetic.md` explains these functions, where L is `length` and F is `fraction`, and the letters of the evidence.
 """
 
 

@@ -43,7 +43,7 @@ class _State:
 
     A set is an integer with a bit for each member, because a body may have thousands of multiplications.
     `in_flight[n]` has the multiplications that may be in flight, where n is the least number of groups committed since
-    their issue. `written` has the registers written since the last fence. `fenced` is False if some path has no fence.
+    their issue. `written` has the registers written since the last fence. `fenced` is True if every path has a fence.
     """
 
     in_flight: tuple[int, ...]
@@ -74,8 +74,9 @@ class _Analysis:
     """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
 
     `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
-    its bit number. `mentions` holds the other instructions that mention these registers. `next` maps each relevant
-    instruction that does not branch to the next relevant one.
+    its bit number. `mentions` maps the indices of other instructions to the registers of multiplications that these
+    instructions mention. `next` maps the index of each instruction in `forms` or `mentions`, of each branch and of each
+    branch target to the following one of these indices.
     """
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
@@ -138,10 +139,10 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return the watched registers that an instruction mentions, or None if the instruction mentions none.
+        """Return the registers of multiplications that an instruction mentions, or None if there are none.
 
-        `names_of` caches the watched names in an operand by the operand's identity. `before` is the result for an
-        earlier version of the text.
+        `names_of` caches, by the `id` of an operand, the names in the operand that such registers have. `before` is the
+        result for an earlier version of the text.
         """
         body = self.body
         watched = body.results.watched
@@ -165,7 +166,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the state before each relevant instruction that control flow can reach, by its index."""
+        """Return the state before each instruction in `next` that control flow can reach, by its index."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -290,7 +291,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return, for each register, the multiplications that accumulate in it and all users of it, as bits."""
+    """Return two bit sets for each register: the multiplications that accumulate in it, and all users."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
@@ -309,7 +310,7 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer in which the bits with the given numbers, all different, are set."""
+    """Return the integer in which the bits `numbers` are set. The numbers must be different."""
     return sum(1 << number for number in numbers)
 
 

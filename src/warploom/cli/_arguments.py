@@ -28,7 +28,7 @@ def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str
 
 
 class _Text(Document):
-    """Text of one --arg option, whose values are read like a table of a launch file."""
+    """Document that consists of one --arg option. Its values are read like those of a launch file."""
 
     def __init__(self, position: int, text: str) -> None:
         super().__init__("", text)

@@ -59,7 +59,7 @@ def _sizes(text: str) -> list[Size]:
 
 
 def tile_text(tile: Tile, split: int) -> str:
-    """Describe a tile and the number `split` of tiles cut along K: `128x256, cluster 2, 124 split`."""
+    """Describe a tile, and say that `split` tiles are cut along K: `128x256, cluster 2, 124 split`."""
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")

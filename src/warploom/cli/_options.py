@@ -32,7 +32,7 @@ _Group = Any  # argparse has no public name for the groups of a parser
 class Parser(argparse.ArgumentParser):
     """Argument parser of `warploom` and of each command.
 
-    A command line without arguments prints the help if some are required. A wrong argument raises UsageError.
+    If a command requires arguments and gets none, the parser prints the help. A wrong argument raises UsageError.
     """
 
     needs_arguments = False
@@ -79,7 +79,7 @@ def add_strict(parser: _Group) -> None:
 
 
 def add_output(parser: _Group, what: str, metavar: str = "FILE") -> None:
-    """Add the option -o to a parser. `what` names the file and its default name."""
+    """Add the option -o to a parser. `what` is help text: the content of the file and its default name."""
     parser.add_argument("-o", "--output", metavar=metavar, help=f"{what}; - for standard output")
 
 

@@ -1,6 +1,6 @@
 """Progress bars on the terminal.
 
-Without a terminal, each function prints a line on standard error or nothing.
+Without a terminal, the functions show no bar. Some print a line on standard error instead.
 """
 
 from __future__ import annotations

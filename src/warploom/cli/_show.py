@@ -38,7 +38,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
 
 
 def exploration(found: Exploration) -> None:
-    """Print the result of `run --explore`: agreement or the first difference, failures and findings."""
+    """Print the result of `run --explore`: difference between schedules if any, failures and findings."""
     count = len(found.schedules)
     if found.same:
         print(f"the same bytes under all {count} schedules")

@@ -54,7 +54,7 @@ def say(what: str) -> None:
 def spread(found: Distribution | None) -> None:
     """Print the work of each worker of a launch, and the reason if one worker ran the whole grid.
 
-    None, the distribution of a launch without a Dask cluster, prints nothing.
+    If `found` is None, the launch did not use a Dask cluster, and nothing is printed.
     """
     if found is None:
         return

@@ -137,9 +137,9 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
 
 
 def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
-    """Return the grids with only the entries that match a query, such as {"lane": 5, "item": 1}.
+    """Return grids that keep only the entries matching a query, such as {"lane": 5, "item": 1}.
 
-    A grid without a column of the query is dropped.
+    A grid that lacks one of the columns in the query is dropped.
 
     Errors: UsageError if no grid has these columns, and if no entry matches.
     """

@@ -70,7 +70,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """Return a JSON list with one object per diagnostic.
 
-    Units: lines and columns from 1. `end` is the position after the last character.
+    The positions `start` and `end` count lines and columns from 1. `end` is the position after the last character.
     """
     return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
 

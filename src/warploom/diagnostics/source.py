@@ -7,10 +7,7 @@ from itertools import accumulate
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Half-open range of a source text.
-
-    Units: characters, from the start of `Source.text`.
-    """
+    """Half-open range of a source text, in characters from the start of `Source.text`."""
 
     start: int
     end: int

@@ -66,10 +66,10 @@ def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Compute the byte offset of each active lane's address in the arena.
+    """Check accesses of `size` bytes, and write their byte offsets in the arena to `out`.
 
-    The arena covers `size` bytes from the address `base`. Segment s covers the addresses [starts[s], ends[s]). If
-    `storing` is set, `state[s]` becomes DIRTY for each accessed segment s.
+    The arena starts at the address `base`. Segment s covers the addresses [starts[s], ends[s]). If `storing` is set,
+    `state[s]` becomes DIRTY for each accessed segment s. Returns -1, or w * 32 + l for the first faulty lane (w, l).
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -101,11 +101,12 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Compute the byte offset of each active lane's address in an array of per-CTA or per-thread windows.
+    """Check accesses of `size` bytes to windows of CTAs or threads, and write byte offsets to `out`.
 
-    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank. `first[w]` is the byte
-    offset of the window that belongs to rank 0 of the cluster (shared memory) or to lane 0 (local memory) of warp w.
-    The windows of consecutive ranks are `stride` bytes apart, the windows of consecutive lanes `lane_stride` bytes.
+    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank below `ranks`, and must
+    equal the rank `rank[w]` of the accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window
+    of cluster rank 0 (shared memory) or of lane 0 (local memory). The windows of consecutive ranks are `stride` bytes
+    apart, the windows of consecutive lanes `lane_stride` bytes. The result is that of `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -168,9 +169,9 @@ def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
     out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Copy swizzled tiles of 8-byte words from shared memory to `out`, for each group of warps.
+    """Copy the swizzled tiles of each group g of warps from shared memory to the matrix `out[g]`.
 
-    Word (r, k) of tile t of group g is at address starts[g, t] + offsets[r, k], before the swizzle. The swizzle XORs
+    The 8-byte word (r, k) of tile t is at address starts[g, t] + offsets[r, k], before the swizzle. The swizzle XORs
     address bits 4-6 with `(address // 128 - phase) & chunk_mask`. `origins[g]` is the byte offset of the CTA's window.
     The tiles of a group are stacked vertically if `down` is set, else side by side.
 

@@ -26,7 +26,7 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 class _Matrices:
     """Accumulator matrices of all warpgroups for the registers of one vector operand.
 
-    `current[g]` is True if the accumulator of warpgroup g is in its matrix and its registers are out of date.
+    `current[g]` is True if matrix g has the newest accumulator of warpgroup g and the registers are out of date.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -56,13 +56,13 @@ class Accumulators:
         self.cached: list[_Matrices] = []
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
-        """Update the accumulator matrices of some warpgroups by `change`, which modifies them in place.
+        """Update the accumulator matrices of some warpgroups in place.
 
-        `value` is the vector of accumulator registers. `groups` has the indices of the warpgroups. `change` receives
-        their matrices and returns functions that do the remaining work. The workers call these functions in parallel
-        while the emulator continues.
+        `value` is the vector of accumulator registers, `order` maps them to matrix elements, and `groups` has the
+        indices of the warpgroups. `change(matrices)` returns functions that complete the update. The workers call
+        these functions in parallel while the emulator continues.
 
-        Shapes: groups (groups,); the argument of `change` (groups, elements of a matrix).
+        Shapes: groups (groups,), matrices (groups, elements of a matrix).
         """
         assert value.file is not None
         cached = self._matrices(value.file, value.numbers, order)

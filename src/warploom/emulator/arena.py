@@ -21,9 +21,7 @@ ALIGNMENT = 1024
 class Segment:
     """Range of the arena that holds one buffer, one module variable or the kernel's parameters.
 
-    `start` is its virtual address and `kind` its state space: "global", "const" or "param".
-
-    Units: `size` is in bytes.
+    `start` is its virtual address and `kind` its state space: "global", "const" or "param". Units: `size` in bytes.
     """
 
     name: str
@@ -126,7 +124,7 @@ class Arena:
         self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
-        """Return the index in `bytes` of the range [address, address + size), which one segment must contain.
+        """Return the index in `bytes` at which the range [address, address + size) of one segment starts.
 
         `what` names the access in the message.
 

@@ -1,7 +1,7 @@
-"""Asynchronous operations: queues of issued operations, which the schedule lets take effect.
+"""Asynchronous operations: queues of issued operations, executed when the schedule permits it.
 
 A deferred action is a function that performs an issued operation later. Each deferred action is in one of three queues,
-which are called channels: "copy" (copies of threads), "remote" (stores and reductions to the shared memory of other
+which are called channels: "copy" (non-bulk copies), "remote" (stores and reductions to the shared memory of other
 CTAs) and "multiplication" (wgmma of warpgroups). Bulk copies have a fourth queue, with the channel name "bulk".
 """
 
@@ -156,7 +156,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run the first `most` actions (None: all) for the warps whose group is below `limit[warp]`."""
+        """Run the first `most` actions (None: all), each for its warps w with a commit group below `limit[w]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -238,7 +238,7 @@ class AsyncOperations:
         return copy.data is not None
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the result of `CopyExecutor.preview` for the copy of one lane."""
+        """Return the result of `CopyExecutor.preview` for the same arguments."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
@@ -277,9 +277,9 @@ class AsyncOperations:
                     self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
 
     def unblock(self) -> bool:
-        """Run one queued operation, except multiplications, because no warp can continue.
+        """Run one queued operation that is not a multiplication, so that a waiting warp may continue.
 
-        Return False if there is none.
+        Return False if no such operation is queued.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0

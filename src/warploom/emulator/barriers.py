@@ -109,7 +109,7 @@ class Barriers:
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
         """Record arrived lanes of a diverged warp, and return the number of exited lanes to count with them.
 
-        All exited lanes of a warp are counted with the last of its live lanes. Before that, the result is 0.
+        The result is 0 until all live lanes of the warp have arrived. Then all exited lanes are counted at once.
         """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
@@ -211,7 +211,7 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Return two arrays over clusters: live threads that have not arrived, and all live threads."""
+        """Count, for each cluster, the live threads that have not arrived and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -232,7 +232,7 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:
-        """Complete the barriers of some CTAs that were waiting only for threads that have now left the kernel."""
+        """Complete each barrier of `ctas` that waits for no live thread, after threads have left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))

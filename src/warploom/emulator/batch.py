@@ -90,7 +90,7 @@ class Batch:
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:
-        """Remove the warp splits selected by the mask `which` from the batch, and return their slots.
+        """Remove the warp splits that the mask `which` selects, and return their indices in `WarpSplits`.
 
         The removed warp splits get the status `status`. They continue at `pc` when they become ready again.
 
@@ -122,7 +122,7 @@ class Batch:
                 self.suspend(idle, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch of one warp, with index `position` in this batch, and the active lanes `lanes`."""
+        """Return a batch of only the warp at index `position` of this batch, with the active lanes `lanes`."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )

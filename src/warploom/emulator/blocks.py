@@ -13,7 +13,7 @@ from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Order the instructions in basic blocks, and set `block_end`, `meet` and `following` of the program.
+    """Set `block_end`, `meet` and `following` of a program, and reorder instructions inside basic blocks.
 
     `bodies` maps each function name to its first program counter and the program counter after its end.
     """

@@ -45,7 +45,7 @@ class CopyExecutor:
 
     A request (`BulkCopy` or `TensorCopy`) describes one copy for each active lane, by arrays over warps and lanes.
     One copy is identified by its request, the `position` of its warp in these arrays, its `lane`, and the `cta` of
-    the warp. `complete(offsets, bytes)` reports transferred bytes to the mbarriers at byte offsets of shared memory.
+    the warp. `complete(offsets, bytes)` subtracts transferred bytes from mbarriers at offsets of shared memory.
     """
 
     memory: Memory
@@ -171,7 +171,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and the window address of each destination. `ranks` is the mask of a multicast."""
+        """Return the CTA and window address of each destination. `ranks` is a multicast's rank mask, or None."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -398,13 +398,13 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return which bytes of a copy its 16-bit byte mask (`.cp_mask`) selects. Shapes: (size,)."""
+    """Return a mask of the bytes that a copy's repeated 16-bit mask (`.cp_mask`) selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round the f32 rows of a box to tf32. Return their bytes and each row's offset, -1 if not `reached`."""
+    """Round the f32 rows of a box to tf32. Return the new bytes, and row offsets (-1 if not `reached`)."""
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)

@@ -116,7 +116,7 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return the active lanes from their function to its caller.
+        """Let the active lanes return from their function to its caller.
 
         The lanes exit if they are not in a device function or if `whole_kernel` is set.
         """
@@ -171,7 +171,7 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Suspend the warp splits without all live lanes of their member mask, until these lanes arrive.
+        """Suspend each warp split that lacks live lanes of its member mask, until the missing lanes arrive.
 
         If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
         """
@@ -233,7 +233,7 @@ class Control:
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
         """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
 
-        If another split of the warp waits at the same instruction, the two merge, and the result is ready at once.
+        Splits of one warp that wait at the same instruction merge into one warp split, which is ready at once.
         """
         if not missing.any():
             return batch.rows[:0]
@@ -264,7 +264,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Map each warp with only some of its lanes at an `.aligned` instruction to the slot that waits there."""
+        """Return, by warp, the slot of a warp split that waits for others at an `.aligned` instruction."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

@@ -70,7 +70,7 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the exception, with one diagnostic per waiting group. A cycle is described only once."""
+        """Return the exception with one diagnostic per waiting group. Only one of them describes each cycle."""
         reported: set[int] = set()
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
@@ -139,7 +139,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps that a wait of type `Awaited.kind` concerns."""
+        """Return the indices of a group's clusters, CTAs, warpgroups or warps, as a wait of `kind` requires."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":

@@ -144,8 +144,8 @@ class Emulator:
     def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
         """Make the CTAs of a wave resident.
 
-        Only global memory keeps its contents from earlier waves. Clocks start at a value above those of all earlier
-        waves. Shapes: ctas (CTAs, 3) coordinates of whole clusters, at most as many as fit.
+        Only global memory keeps its contents from earlier waves. Clock registers exceed their values in earlier
+        waves. Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
         """
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS

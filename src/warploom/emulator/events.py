@@ -108,7 +108,7 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Event before the guard predicate of an instruction restricts the lanes of a batch."""
+    """Restriction of a batch's lanes by the guard predicate of an instruction, before it takes place."""
 
     batch: Batch
 
@@ -163,8 +163,8 @@ class Barrier(Event):
     """Arrival of warps at a barrier (if `arrives` is True), their wait at the barrier, or both.
 
     `keys` identifies the barriers: cta * 16 + number for a CTA barrier, the index of the cluster for a cluster barrier,
-    and the index of the warp for a warp barrier. `waits` marks the warps that wait if the phase is incomplete. At a
-    cluster barrier, `waits` marks only warps whose phase is incomplete. Shapes: keys and waits (warps,).
+    and the index of the warp for a warp barrier. `waits` marks the waiting warps: at a CTA or warp barrier even if this
+    arrival completes the phase, at a cluster barrier only if the phase is incomplete. Shapes: keys and waits (warps,).
     """
 
     batch: Batch
@@ -193,8 +193,9 @@ class Allocate(Event):
 class Arrive(Event):
     """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
 
-    `index` has the byte offsets of the objects in shared memory. `asynchronous` is True if an asynchronous operation
-    performs the action. Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    `index` has the byte offsets of the objects in shared memory, `amounts` numbers of arrivals, and `transactions`
+    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes
+    (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch
@@ -350,7 +351,7 @@ class Complete(Event):
 EventType = TypeVar("EventType", bound=Event)
 Handler = Callable[[Any], None]
 InstructionHandler = Callable[[int, Batch, int, int], None]
-"""Function of a program counter, a batch, and the first program counter and the length of a run."""
+"""Function of a program counter, a batch, and the values of `first` and `length` for `Execute`."""
 
 
 class Observer(ABC):
@@ -374,9 +375,9 @@ class Observer(ABC):
         """Prepare for a launch and fill the dictionaries of handlers."""
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if this observer reports the trap or deadlock that ended the run at `pc` as a finding.
+        """Return True if this observer turns the trap or deadlock `found`, raised at `pc`, into a finding.
 
-        The run then returns normally. It raises an error if no observer returns True.
+        The run returns normally if any observer returns True. Otherwise it raises an error.
         """
         return False
 
@@ -397,13 +398,13 @@ class Dispatcher:
             each.attach(launch)
 
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
-        """Return a function that passes an event of type `kind` to its handlers, or None without handlers."""
+        """Return a function that passes an event of type `kind` to all its handlers, or None if it has none."""
         return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return, by program counter, functions that create the events of single instructions.
 
-        The events are `Execute`, `Fence`, and `Barrier` of a warp. Components of the emulator create all other events.
+        Their types are `Execute`, `Fence` and, for warp barriers, `Barrier`. The emulator creates all other events.
         """
         executes = _by_pc([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)
@@ -425,7 +426,7 @@ class Dispatcher:
         return _by_pc([each.guards for each in self.observers])
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if an observer reports the trap or deadlock that ended the run at `pc` as a finding."""
+        """Return True if any observer turns the trap or deadlock `found`, raised at `pc`, into a finding."""
         accepted = [each.stopped(found, pc) for each in self.observers]
         return any(accepted)
 

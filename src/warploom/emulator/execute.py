@@ -32,7 +32,7 @@ _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves of whole clusters, within limits for resident warps and bytes.
+    """Divide a launch into waves of whole clusters. Warps, registers and shared memory limit a wave.
 
     If CTAs may wait for each other, each wave has as many CTAs as fit. Otherwise the launch is divided into an even
     number of waves of equal size, which two workers can share.

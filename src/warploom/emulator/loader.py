@@ -44,7 +44,7 @@ def load(module: Module, kernel: str | None = None) -> Program:
 
 
 def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
-    """Return the pickled form of a program: its module, from which another process loads it again."""
+    """Return a function and its arguments with which `pickle` loads a program again from its module."""
     if not program.pickled:
         program.pickled = pickle.dumps(program.module)
     return _load_pickled, (program.pickled, program.kernel.name)

@@ -164,7 +164,7 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` bytes, which a copy has transferred, from mbarrier objects.
+        """Subtract `transactions` transferred bytes from the pending bytes of each mbarrier object.
 
         `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
         """
@@ -294,7 +294,7 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarriers for which warp splits wait."""
+        """Return the program counters of past arrivals at the mbarriers for which the splits `slots` wait."""
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -130,7 +130,7 @@ def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping
 def _accumulate(
     warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add A B to the accumulators, of which those with `keeps` False are first set to zero.
+    """Add A B to the accumulators. Accumulators with `keeps` False are first set to zero.
 
     `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 

@@ -73,7 +73,7 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope(Names[RegisterLocation, Storage, int]):
-    """Names declared in one `{}` block of PTX. `found` caches the register locations found so far."""
+    """Names declared in one `{}` block of PTX. `found` caches the results of `location`."""
 
     found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])
 

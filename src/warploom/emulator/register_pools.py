@@ -52,7 +52,7 @@ class RegisterPools:
         """Change the registers of each warp in a batch to `count` per thread, by `setmaxnreg`.
 
         If `take` is set, missing registers are taken from the pool of the CTA. Warp splits are suspended if the pool
-        has too few registers. Otherwise, registers above `count` are released to the pool.
+        has too few registers. If `take` is not set, registers above `count` are released to the pool.
 
         Errors: Fault emulator.registers if a releasing warp has fewer registers than `count`.
         """

@@ -55,7 +55,7 @@ class State:
     def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
         """Make CTAs resident. Their warps start at `entry` with all registers 0.
 
-        Shapes: ctas (CTAs, 3) coordinates, at most as many as fit.
+        Shapes: ctas (CTAs, 3), the coordinates of each CTA.
         """
         topology, count = self.topology, len(ctas)
         padding = np.zeros((topology.ctas - count, 3), np.int64)

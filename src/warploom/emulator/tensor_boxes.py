@@ -23,8 +23,8 @@ def tile_in(
 ) -> None:  # fmt: skip
     """Load one box from the arena to shared memory, in chunks of 16 bytes.
 
-    Row r goes to the shared addresses from start + offsets[r] on, before the swizzle. Its bytes [left, left + inside)
-    come from the arena at base + rows[r]. Its other bytes, and all bytes of a row with a negative rows[r], are `fill`.
+    The `row_bytes` bytes of row r go to the shared addresses from start + offsets[r] on, before the swizzle. The bytes
+    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`.
     All these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits
     4-6 with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
     """
@@ -87,11 +87,11 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select the copies through one tensor map that one compiled call can move, and return them or None.
+    """Select the copies that one compiled call can move together. `fields` is their tensor map.
 
-    Only copies of whole boxes inside the tensor are selected. The result is a pair. Its first item contains the index
-    of the copy to which each box belongs; a multicast copy has several boxes. Its second item is a function that moves
-    the boxes and counts their bytes on the mbarriers. This function may raise a Fault whose lane is the index of a box.
+    Only copies of whole boxes inside the tensor are selected. The result is None without such copies, else a pair. Its
+    first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
+    function that moves the boxes and counts their bytes on the mbarriers. It may raise a Fault whose lane is a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -61,8 +61,8 @@ class Dynamic:
 class Register:
     """Register that is read and written as a PTX type.
 
-    `view` is the register file in the dtype of the type, restricted to the low part of wider registers. A result that
-    is narrower than the register is extended to the dtype `extend`, which is None if the widths are equal.
+    `view` is the register file in the NumPy dtype of this PTX type. It has only the low part of wider registers. A
+    result that is narrower than the register is extended to the dtype `extend`, which is None if the widths are equal.
 
     Shapes: view (registers, warps, 32).
     """
@@ -83,7 +83,7 @@ class Register:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
     def fetch(self, batch: Batch) -> Array:
-        """Return the register of the batch's warps: a view if they are consecutive, else a copy."""
+        """Return the register's values in the batch's warps: a view if the warps are consecutive, else a copy."""
         return self.view[self.index, batch.warps]
 
     def put(self, batch: Batch, result: Array) -> None:
@@ -242,7 +242,7 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
 
 
 def registers_of(value: Any) -> frozenset[tuple[int, int]]:
-    """Return the registers of an operand, as pairs of width in bytes and index."""
+    """Return a pair for each register of an operand: its width in bytes, and its register file index."""
     match value:
         case Register():
             return frozenset({(value.file.dtype.itemsize, value.index)})

@@ -109,8 +109,8 @@ class WarpSplits:
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
         """Divide the warp split in slot `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only with the
-        call stack `outer` (after a divergent return), or with its present call stack if `outer` is None.
+        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only while
+        its call stack is `outer` (after a divergent return), or its present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -207,7 +207,7 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the reconvergence point at `meet`, which all iterations of a loop share."""
+        """Return the present point of slot `row` if it is at `meet` or `meet` is -1, else add one at `meet`."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -233,7 +233,7 @@ class WarpSplits:
             self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
 
     def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
-        """Stop expecting `lanes` at the reconvergence point `point` and at its parents below `until`."""
+        """Stop expecting `lanes` at `point` and at each enclosing point inside `until`."""
         while point is not None and point is not until:
             outer = point.parent
             point.expected &= ~lanes
@@ -286,7 +286,7 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost common parent of two reconvergence points, which may be one of them, or None."""
+    """Return the innermost reconvergence point that equals or encloses both points, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))

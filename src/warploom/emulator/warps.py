@@ -184,7 +184,7 @@ class Warps(Batch):
         self.components.control.call(self, function, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
-        """Return the active lanes from the function, or end them if `whole_kernel` is set."""
+        """Let the active lanes return from their function, or exit if `whole_kernel` is set."""
         self.components.control.leave(self, whole_kernel)
 
     def trap(self, reason: str) -> None:
@@ -253,7 +253,7 @@ class Warps(Batch):
         self.components.asynchronous.defer(self, channel, action, captured)
 
     def commit(self, channel: str) -> None:
-        """Commit the active lanes' open group of the asynchronous operations of type `channel`."""
+        """Commit the open group of a channel for the active lanes (see `AsyncOperations.commit`)."""
         self.components.asynchronous.commit(self, channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:

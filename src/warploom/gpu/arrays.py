@@ -84,7 +84,7 @@ def as_numpy(value: Any) -> NDArray[Any]:
 
 
 class Locator:
-    """Addresses of arrays in the memory of one GPU."""
+    """Callable that returns the addresses of arrays in the memory of the GPU `number`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -181,5 +181,5 @@ _CURRENT: dict[str, Callable[[Any], int]] = {
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """Return the function that returns the current stream of an array's library; None without streams."""
+    """Return a function from an array of type `kind` to its current stream; None without streams."""
     return _CURRENT.get(kind.__module__.partition(".")[0])

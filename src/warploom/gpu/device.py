@@ -137,7 +137,7 @@ class Gpu:
 
     @cached_property
     def own_stream(self) -> Any:
-        """Additional stream, shared by all callers so that caches with an entry per stream stay small."""
+        """Additional stream. All callers share this stream, so caches with an entry per stream stay small."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class Gpu:
             )
 
     def _allow(self, handle: int, geometry: Geometry) -> None:
-        """Enable the shared memory and the cluster size that a launch needs. Errors: UsageError gpu.launch."""
+        """Permit a kernel the shared memory and cluster size of a launch. Errors: UsageError gpu.launch."""
         attributes = self._driver.CUfunction_attribute
         wanted: list[tuple[Any, int]] = []
         if geometry.shared > self._most_shared.get(handle, 0):

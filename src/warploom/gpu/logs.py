@@ -42,8 +42,8 @@ class Resources:
 def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
     """Return the errors, warnings and remarks of an assembler's log.
 
-    `source` is the assembled text. The code of a remark that `rules.toml` explains contains its number, such as
-    gpu.c7508. All other codes are gpu.assembler.
+    `source` is the assembled text. If `rules.toml` explains a remark, the code of the diagnostic contains the number of
+    the remark, such as gpu.c7508. All other diagnostics have the code gpu.assembler.
     """
     found: list[Diagnostic] = []
     for line in log.splitlines():

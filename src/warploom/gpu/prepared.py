@@ -39,8 +39,8 @@ class Launch:
 
     Arguments are in parameter order. An array on the GPU is passed by its address, and its strides are ignored. The
     caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A
-    128-byte parameter takes a TensorMap or bytes. A parameter in `tensors` takes an array with the shape, strides and
-    type of the array of its TensorMap, or the address of such an array. A parameter in `fixed` takes no argument.
+    128-byte parameter takes a TensorMap or bytes. A parameter in `tensors` takes an array whose shape, strides and type
+    are those in the parameter's TensorMap, or the address of such an array. A parameter in `fixed` takes no argument.
 
     Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays, and
     otherwise the stream of the Gpu.

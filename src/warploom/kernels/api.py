@@ -67,8 +67,8 @@ def gemm(
 
     A, B and C are arrays of one library. Arrays of PyTorch, CuPy or JAX on a GPU are used in place. NumPy arrays are
     copied. With device="cpu" all arrays are NumPy arrays, and the result has the bits that the GPU returns. A may be a
-    `Compressed` 2:4 sparse matrix. Elements of 16-bit types are contiguous along either axis, and elements of other
-    types along K. The stride of the other axis is a multiple of 16 bytes.
+    `Compressed` 2:4 sparse matrix. Elements of 16-bit types must be contiguous along one axis, and elements of other
+    types along K. The stride of the other axis must be a multiple of 16 bytes.
 
     `target` selects the kernel. The default is the target of the GPU, and sm_90a on the CPU. Kernels of sm_90a use
     wgmma. Kernels of other targets from sm_80 on use mma, and accept neither compressed A nor block scales. A GPU also
@@ -121,7 +121,7 @@ def run_gemm(
 ) -> Any:
     """Launch a multiplication and return D. Prepared GPU launches are cached by the arrays' layouts.
 
-    `operands` and `options` hold the values of the fields of `Operands` and `Options`.
+    `planner` is `plan_gemm` or `plan_grouped`. `operands` and `options` are the fields of `Operands` and `Options`.
     """
     a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
@@ -271,15 +271,13 @@ def grouped_gemm(
 ) -> Any:
     """Return D = activation(alpha A B + beta C + bias) for each group of rows. D is `out` if it is given.
 
-    Group g consists of the rows of A, C and D from `ends[g - 1]`, or 0, to below `ends[g]`. It uses B[g],
-    `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A group
-    may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A are
-    contiguous along K.
+    Group g consists of the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. It uses
+    B[g], `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A
+    group may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A
+    must be contiguous along K.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
-        (G, N), f32.
-
-    Errors: UsageError kernels.*, gpu.*.
+        (G, N), f32. Errors: UsageError kernels.*, gpu.*.
     """
     operands = a, b, c, out, row_scales, column_scales, bias, None, ends
     options = alpha != 1.0, "column", activation, result, accumulator, fast, tile

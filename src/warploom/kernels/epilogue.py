@@ -1,7 +1,7 @@
 """Arithmetic of the epilogue, which converts the accumulators of a thread to its elements of D.
 
-The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds two neighbours of its row, and
-two neighbours of the row 8 below. Both pairs are in the same columns.
+The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds four elements: two neighbours
+in its row, and two in the same columns 8 rows further down.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class ColumnTerms(NamedTuple):
 
 
 class EpilogueMath:
-    """Epilogue of one thread. `pair` is the index of the first of its two columns in each 8 columns."""
+    """Epilogue of one thread, which computes columns `pair` and `pair + 1` of each 8 columns."""
 
     def __init__(self, plan: GemmPlan, arguments: EpilogueArguments, pair: Any) -> None:
         self.plan, self.arguments, self.pair = plan, arguments, pair
@@ -92,7 +92,7 @@ class EpilogueMath:
     def apply(
         self, accumulators: Registers, first: int, addend: Registers | None, rows: RowTerms, columns: ColumnTerms
     ) -> list[Register]:
-        """Return the results of a thread in 8 columns of the tile, which start at column `first`.
+        """Return the results of a thread in the 8 columns of the tile from column `first` on.
 
         The results are four registers of f32 or s32. If the epilogue copies f16 accumulators unchanged, they are two
         registers of two f16 each. `addend` contains the elements of C as f32.
@@ -128,18 +128,18 @@ class EpilogueMath:
         return results
 
     def packed(self, quad: Registers) -> list[Register]:
-        """Return the results of a thread in 8 columns as two registers of elements of D, one for each row."""
+        """Return `quad`, a result of `apply`, as two registers of elements of D, one for each row."""
         return list(quad) if self.is_copy else [pack(self.plan.d, *quad[i : i + 2]) for i in (0, 2)]
 
     def elements(self, quad: Registers, below: int) -> tuple[Register, ...]:
-        """Return the two elements of D in row `below`, 0 or 1, of a thread's results, each in a register."""
+        """Return the two elements of D in row `below` (0 or 1) of `quad`, a result of `apply`."""
         pair = quad[2 * below : 2 * below + 2]
         if size_of(self.plan.d) == 4:
             return tuple(pair)
         return split_pair(self.plan.d, quad[below] if self.is_copy else pack(self.plan.d, *pair))
 
     def _as_f32(self, accumulators: Registers, first: int) -> list[Register]:
-        """Return the four accumulators of a thread in 8 columns, as f32, or as s32 if D is s32."""
+        """Return the four accumulators in the 8 columns from `first` on as f32, or as s32 if D is s32."""
         if self.plan.accumulator == "f16":
             words = accumulators[first // 4 : first // 4 + 2]
             halved = [half for word in words for half in halves(word, "f16")]

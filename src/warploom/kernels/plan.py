@@ -91,7 +91,7 @@ class GemmPlan:
             raise UsageError(message, code="kernels.plan")
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property for which no kernel exists."""
+        """Yield a message for each property of the plan that no kernel supports."""
         if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
             have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
             yield f"no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
@@ -125,7 +125,7 @@ def tile_errors(tile: Any) -> Iterator[str]:
 def swizzle_mask(row: Any, span: int) -> Any:
     """Return the swizzle mask of a row of `span` bytes in shared memory: chunk i is stored at `i ^ mask`.
 
-    In eight consecutive rows, the swizzle stores the chunks of one column in different banks.
+    A chunk has 16 bytes. In eight consecutive rows, the swizzle stores the chunks of one column in different banks.
     """
     shift = (128 // span).bit_length() - 1  # rows in the same 128 bytes, a line of all banks, have the same mask
     return (row >> shift if shift else row) & (span // CHUNK - 1)

@@ -62,7 +62,7 @@ class Workspaces:
                     self.gpu.free(address)
 
     def get(self, stream: int, words: int, flags: int) -> tuple[int, int]:
-        """Return the addresses for a launch on a stream. Errors: UsageError kernels.recording, gpu.memory."""
+        """Return a stream's addresses of words and flags. Errors: UsageError kernels.recording, gpu.memory."""
         found = self.of_streams.get(stream)
         if found is None or not found.fits(words, flags):
             found = self.of_streams[stream] = self._take(stream, words, flags)
@@ -94,7 +94,7 @@ class Workspaces:
 
 @cache
 def gpu_of(number: int) -> Gpu:
-    """Return the GPU with an index, which stays open. Errors: UsageError gpu.*, kernels.target."""
+    """Open the GPU with index `number` once and return it. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if find_target(gpu.arch).number < OLDEST:
         message = f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}"
@@ -145,7 +145,10 @@ class PreparedGemm:
         )
 
     def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
-        """Launch on the current CUDA stream of the arrays' library. Return D without waiting for the GPU."""
+        """Launch on the current CUDA stream of the arrays' library. Return D without waiting for the GPU.
+
+        `vectors` are the other fields of `Operands`, in their order.
+        """
         locate = self.locate
         stream = self.stream if self.current is None else self.current(a)
         made = out if self.empty is None else self.empty()
@@ -177,7 +180,7 @@ def _locate(gpu: Gpu, array: Any, stream: int) -> int:
 
 
 def _allocator(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
-    """Return a function that allocates D with 16-byte aligned rows. Errors: UsageError kernels.out."""
+    """Return an allocator of D with aligned rows in the library of `like`. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
         raise UsageError("D can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")

@@ -98,9 +98,7 @@ def result_type(array: Any) -> str:
 def major_of(array: Any, name: str, across: str) -> str:
     """Return "k" or `across`, the axis along which the elements of an array are contiguous.
 
-    The last two axes of the array are `across` ("m" or "n") and K.
-
-    Errors: UsageError kernels.layout.
+    The last two axes of the array are `across` ("m" or "n") and K. Errors: UsageError kernels.layout.
     """
     layout = strided(array)
     extents, strides = layout.shape[-2:], layout.strides[-2:]
@@ -117,9 +115,8 @@ def major_of(array: Any, name: str, across: str) -> str:
 def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     """Return the problem of arrays A (M, K) or (batch, M, K) and B (K, N) or (batch, K, N).
 
-    `columns` is K if A holds the values of a compressed matrix, and otherwise 0.
-
-    Errors: UsageError kernels.shape, kernels.type, kernels.layout.
+    `columns` is K if A holds the values of a compressed matrix, and otherwise 0. Errors: UsageError kernels.shape,
+    kernels.type, kernels.layout.
     """
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
     if columns:

@@ -93,9 +93,8 @@ def decompress(compressed: Compressed) -> Any:
 def prune(a: Any) -> Any:
     """Return a copy in which the smaller half of each chunk along the last axis is zero.
 
-    Elements are compared by magnitude. Of equal elements, earlier ones are kept.
-
-    Errors: UsageError kernels.type, kernels.shape.
+    Elements are compared by magnitude. Of equal elements, earlier ones are kept. Errors: UsageError kernels.type,
+    kernels.shape.
     """
     like, a = a, _to_host(a)
     element = _element(a)
@@ -216,7 +215,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
-    """Return the position of each stored element in its chunk. Shape: (..., chunks, stored elements)."""
+    """Return the positions (..., chunks, stored elements) of stored elements in chunks of `width`."""
     shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
     return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
 
@@ -239,9 +238,9 @@ def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int
 
 @cache
 def _order(element: str) -> tuple[NDArray[np.int32], int]:
-    """Return the source of each nibble of metadata in a stage: an index into (64 rows, chunks of a row).
+    """Return the source of each metadata nibble of a stage: a flat index into (64 rows, chunks of a row).
 
-    The shape of the result is (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
+    The indices have the shape (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
     """
     slots = metadata_slots(element)
     size = size_of(element)

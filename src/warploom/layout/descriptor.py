@@ -36,7 +36,7 @@ class Descriptor(Displayed):
     """Matrix descriptor of a warpgroup multiplication (wgmma).
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
-    16; bits 51-49 hold the base offset, and 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
+    16; bits 51-49 hold the base offset, and 63-62 the swizzle code (0: none, 1: 128, 2: 64, 3: 32).
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
@@ -74,7 +74,7 @@ class Descriptor(Displayed):
 
     @staticmethod
     def decode(value: int) -> Descriptor:
-        """Return the descriptor with a 64-bit value. Bits that belong to no field are ignored, as on hardware."""
+        """Return the descriptor that a 64-bit value encodes. Bits outside all fields are ignored."""
         if not 0 <= value < 1 << 64:
             raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
         addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
@@ -148,7 +148,7 @@ class UmmaDescriptor(Descriptor):
     """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
     The address, the offsets and the base offset have the same bits as in a `Descriptor`. Bits 48-46 are 0b001, and
-    63-61 hold the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). `atom` is the
+    63-61 hold the swizzle code (0: none, 1: 128 with atoms of 32 bytes, 2: 128, 4: 64, 6: 32). `atom` is the
     number of consecutive bytes that the swizzle moves as a unit: 16, or 32 for MN-major tiles of 32-bit elements.
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
@@ -175,7 +175,7 @@ class UmmaDescriptor(Descriptor):
 
     @staticmethod
     def decode(value: int) -> UmmaDescriptor:
-        """Return the descriptor with a 64-bit value.
+        """Return the descriptor that a 64-bit value encodes.
 
         Errors: UsageError for wrong constant bits, for an absolute leading byte offset, and for an unknown swizzle.
         """
@@ -240,8 +240,8 @@ def descriptor(
 ) -> Descriptor:
     """Return the descriptor of a wgmma tile without gaps between its core matrices.
 
-    A span is the width of the swizzle, or 16 bytes without a swizzle. A K-major tile stores the first span of all rows
-    before the second span of all rows. An MN-major tile stores the first span of all k before the second span.
+    A span is the width of the swizzle, or 16 bytes without one. A K-major tile stores the first span of every row,
+    then the second span of every row. An MN-major tile stores the spans of its columns along M or N in the same way.
 
     Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.

@@ -26,7 +26,7 @@ class Order:
     has the row-major position of each unit in the matrix. `warps` is 1, or 4 for the fragment of a warpgroup. The
     matrices of these warps are stacked along the rows, and each has this order.
 
-    Shapes: `target` is (registers, units). A row has the units of lane 0 in that register, then those of lane 1, ….
+    Shapes: `target` is (registers, units): for each register the units of lane 0, then those of lane 1, ….
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]

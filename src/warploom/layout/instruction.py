@@ -67,7 +67,7 @@ class InstructionDescriptor(Displayed):
     instead of 64. `max_shift` is 0, 8, 16 or 32.
 
     Units: `m` and `n` in elements, for both CTAs of a pair together.
-    Errors: UsageError for a field that does not fit its bits or has no code in the kind.
+    Errors: UsageError for a field that does not fit its bits, or whose value has no code in the kind.
     Source: PTX ISA 9.7.16.4.2.
     """
 
@@ -153,7 +153,7 @@ class InstructionDescriptor(Displayed):
 
     @staticmethod
     def decode(value: int, kind: str) -> InstructionDescriptor:
-        """Return the descriptor with a 32-bit value, for a multiplication of a kind such as "f16".
+        """Return the descriptor that a 32-bit value encodes for a multiplication of a kind such as "f16".
 
         Errors: UsageError for codes that the kind does not define, and for reserved bits that are not 0.
         """

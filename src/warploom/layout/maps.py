@@ -68,7 +68,7 @@ def warp_fragment(
 ) -> FragmentMap:
     """Return the fragment map of an operand of a matrix multiplication by one warp.
 
-    `instruction` is the name of the instruction in the map and in messages. `operand` is "A", "B", "C" or "D". `shape`
+    `instruction` is used only in the name of the map and in messages. `operand` is "A", "B", "C" or "D". `shape`
     is a name such as "m16n8k16", and `element` an element type such as "f16". `layout` ("row" or "col") applies to A
     and B of f16 with the shape m8n8k4 only. If `sparse`, the map of A has only the K/2 stored columns.
 

@@ -68,7 +68,7 @@ class MetadataMap:
         """Return for each value of a nibble, 0 to 15, True if multiplication with this metadata is defined.
 
         A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
-        first index must also be less than the second. For tf32 the same two values are legal with or without `ordered`.
+        first index must also be less than the second. tf32 allows only 0b0100 and 0b1110, with or without `ordered`.
         """
         nibble = np.arange(16)
         if self.chunk == 2:
@@ -115,7 +115,7 @@ def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
 def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """Return the metadata map of a sparse multiplication.
 
-    `instruction` is the name of the instruction in the map and in messages. `shape` is a name such as "m16n8k32", whose
+    `instruction` is used only in the name of the map and in messages. `shape` is a name such as "m16n8k32", whose
     M is 16 for a warp and 64 for a warpgroup. `element` is the type of A. `selector` is the sparsity selector, which
     selects the lane or the pair of lanes that holds metadata in each group of four.
 
@@ -187,8 +187,8 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
 
     `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` the first byte of the
     factors in a register. `thread_id` selects the lanes that hold factors in each group g of four lanes: a pair of
-    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of A holds row g and the odd lane row g + 8. The lane
-    of B holds column g.
+    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of a pair holds row g and the odd lane row g + 8.
+    The lane of B holds column g.
 
     Errors: UsageError for a selector outside the manual's table.
     """

@@ -199,8 +199,8 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     pair holds all factors of B.
 
     Shapes: (M, factors) for A, (factors, N) for B.
-    Errors: UsageError for an unknown scale factor id and for K = 96. Also for the factors of B if a pair of CTAs
-        multiplies with M = 128, because the sources disagree on this layout.
+    Errors: UsageError for an unknown scale factor id, for K = 96, and for B if a pair of CTAs multiplies with M = 128,
+        because the sources disagree on this layout.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
     data_path(fields, ctas)
@@ -231,9 +231,9 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
 def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
     """Return the map from the registers of a warp to tensor memory, for a load or a store.
 
-    Rows of the map are lanes of tensor memory and columns are its columns. A `packed` register holds the low halves of
-    two columns as two elements. The second half of the shape 16x32bx2 may begin at any column of tensor memory; the map
-    shows it after the first half.
+    Row and column of the map are lane and column of tensor memory. `num` is the number of repetitions of the shape. A
+    `packed` register holds the low halves of two columns as two elements. The second half of the shape 16x32bx2 may
+    begin at any column of tensor memory. The map shows the second half behind the first.
 
     Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.
@@ -272,7 +272,7 @@ def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.i
 
 
 def _lane_of(own: NDArray[np.int32], path: str) -> NDArray[np.int32]:
-    """Return the lane of row `own` of a CTA. In the layouts C and F, every 32 lanes have 16 rows."""
+    """Return the lane of row `own` of a CTA. In data path layouts C and F, every 32 lanes have 16 rows."""
     return own // 16 * 32 + own % 16 if path in "CF" else own
 
 

@@ -142,7 +142,7 @@ class TensorMapFields:
 
     @property
     def offset_bits(self) -> int:
-        """Width of each entry of the corners and of the filter offsets of an im2col map. Units: bits."""
+        """Width of an entry of `im2col_lower`, of `im2col_upper` and of the filter offsets. Units: bits."""
         return _OFFSET_BITS[max(self.rank, 3)]
 
     def pack(self) -> bytes:
@@ -425,7 +425,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has the fields that only its mode has."""
+        """Return the fields of a map without an address. `own` has the fields of the mode: tiled or im2col."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion

@@ -114,7 +114,7 @@ def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...
 
 
 def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
-    """Return `positions`, and the later indices in `order` that are reached if optional words are absent."""
+    """Return `positions`, and all later indices in `order` with only optional words in between."""
     reached: set[int] = set()
     for p in positions:
         while p < len(order):

@@ -54,10 +54,7 @@ class View:
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """Return the instruction at an offset, and the offset of its piece; None without an instruction.
-
-        The spans of the instruction count from the start of the piece.
-        """
+        """Return the instruction at an offset, and the offset from which its spans count; None without one."""
         if not self.parsed.pieces:
             return None
         piece, start = self.pieces()[self.parsed.piece_at(offset)]

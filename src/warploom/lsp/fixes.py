@@ -83,7 +83,7 @@ def _inserted(view: View, span: Span, statement: str) -> _Change:
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Yield the edit that enlarges a register range such as `%r<4>` to contain the undeclared register."""
+    """Yield the edit that enlarges the range of `stem` (`%r<4>` for `%r`) for an undeclared register."""
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
@@ -106,7 +106,7 @@ def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterato
 
 
 def _end_of_code(view: View, offset: int) -> int:
-    """Return the end of the last token before an offset that is not a comment."""
+    """Return the end of the last token before an offset. Comments do not count as tokens."""
     start = view.parsed.starts[view.parsed.piece_at(offset)] if view.parsed.starts else 0
     found = _CODE.finditer(view.text, start, offset)
     return max((match.end() for match in found if not match[0].startswith(("//", "/*"))), default=offset)

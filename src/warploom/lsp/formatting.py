@@ -71,7 +71,7 @@ def _extent(node: Statement | TopLevel) -> tuple[int, int]:
 
 
 def _declared_together(text: str, nodes: Sequence[Statement | TopLevel]) -> int:
-    """Return the number of nodes that the first statement declares, such as 2 for `.reg .b32 a, b;`."""
+    """Return how many of the first nodes come from one statement, such as 2 for `.reg .b32 a, b;`."""
     count = 1
     while count < len(nodes) and isinstance(nodes[count - 1], Variable):
         if text[_extent(nodes[count - 1])[1] - 1] == ";":

@@ -52,7 +52,7 @@ class _PieceNames:
     """Names in one piece of the incremental parse.
 
     `scopes` holds the start, the end and the declarations of each function and block, outermost first. `declared` maps
-    the offset of a declared name to its declaration.
+    the offset of the name in a declaration to the declaration. All offsets count from the start of the piece.
     """
 
     tokens: tuple[Token, ...]
@@ -65,10 +65,7 @@ class _PieceNames:
 
 
 class Names:
-    """Names of one version of a text.
-
-    Offsets are indices of characters in the text.
-    """
+    """Names of one version of a text. All offsets are indices of characters in the text."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -81,7 +78,7 @@ class Names:
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return the piece's index and the token of the name at an offset, or None without a name."""
+        """Return (index of the parsed piece, token) of the name at an offset, or None without a name."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)
@@ -197,7 +194,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module, with functions as labels. A definition has precedence over a declaration."""
+        """Scope of the module. `labels` has the functions, each as its definition if there is one."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):
@@ -292,7 +289,7 @@ def _names_of(piece: Piece) -> _PieceNames:
 
 
 def _name_start(node: Declaration, starts: list[int]) -> int | None:
-    """Return the offset of the name in a declaration, given the occurrences of the name."""
+    """Return the offset of the name in a declaration. `starts` has the offsets of all its occurrences."""
     span = node.span
     if span is None:
         return None

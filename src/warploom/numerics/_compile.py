@@ -34,10 +34,10 @@ def inlined(function: Function) -> Function:
 def specialized(
     template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
 ) -> Callable[..., None]:
-    """Return a compiled copy of the loop `template`, whose global name `scalar` refers to `function`.
+    """Return a compiled copy of the loop `template` that calls `function` instead of the global `scalar`.
 
-    The copy has the file and the name of `function`. Numba caches machine code by file and name, and discards the cache
-    when the file changes. If `inline` is "always", `function` is inlined before type inference.
+    Numba caches machine code by file and name, and discards the cache when the file changes. The copy therefore has the
+    file and the name of `function`. If `inline` is "always", `function` is inlined before type inference.
     """
     code = template.__code__.replace(
         co_filename=function.__code__.co_filename,
@@ -160,14 +160,14 @@ def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., 
 def pairwise(function: Callable[..., Any]) -> Elementwise:
     """Turn a function of 16-bit patterns into an `Elementwise` over f16x2-like pairs in uint32 words.
 
-    The function receives each 16-bit pattern as a uint32, and returns one.
+    The arguments and the result of the function are 16-bit patterns of type uint32.
     """
     return Elementwise(function, np.uint32, loops=_PAIR_LOOPS)
 
 
 def directed(function: Callable[..., Any]) -> Elementwise:
-    """Turn a function of f64 numbers into an `Elementwise` whose last operand is a rounding mode.
+    """Turn a function of f64 numbers into an `Elementwise` with a rounding mode as an additional operand.
 
-    The operations of the function round in this mode, which is a value of `intrinsics.ROUNDING`.
+    The last operand is the mode, a value of `intrinsics.ROUNDING`. The operations of the function round in this mode.
     """
     return Elementwise(function, np.float64, loops=_DIRECTED_LOOPS)

@@ -1,8 +1,8 @@
 """Approximate functions (`.approx` and `.full`) with the bits of an H200.
 
-Each function evaluates the special function unit (`sfu`). Operands and results are scaled as in the code that ptxas
-generates (CUDA 13.0, sm_90). With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns; f16x2
-and bf16x2 pairs are uint32 patterns.
+Each function calls the emulated special function unit (`sfu`). Operands and results are scaled as in the code that
+ptxas generates (CUDA 13.0, sm_90). With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns;
+f16x2 and bf16x2 pairs are uint32 patterns.
 """
 
 from collections.abc import Callable
@@ -165,7 +165,7 @@ def _tanh_half(patterns: Array, fmt: Format) -> Array:
 
 @cache
 def _half_table(function: Callable[[Array, Format], Array], fmt: Format) -> Array:
-    """Return the results of a function for all 65,536 patterns of a format."""
+    """Return `function(patterns, fmt)` for all 65,536 patterns, indexed by the pattern."""
     with np.errstate(all="ignore"):
         return function(np.arange(1 << 16, dtype=np.uint16), fmt).astype(np.uint16)
 
@@ -178,7 +178,7 @@ def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, f
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return 2**x of f16 or bf16 numbers or pairs. `ftz`, implied for bf16, flushes subnormal numbers."""
+    """Return 2**x of f16 or bf16 numbers or pairs. Subnormal results become 0 for bf16 or with `ftz`."""
     result = _half_or_pair(_ex2_half, patterns, fmt)
     return packed.flush(result.astype(np.uint32), fmt).astype(result.dtype) if ftz else result
 

@@ -109,6 +109,6 @@ def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, ou
 
 
 def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
-    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs. `words` has dtype uint16 for both."""
+    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs. `words` is uint16 even for pairs."""
     parts = values.view(np.uint16)
     _KERNELS[_half](words, index, mask, parts, parts, out.view(np.uint16), OPERATIONS.index(op), fmt.inf_code)

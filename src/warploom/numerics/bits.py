@@ -68,12 +68,12 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Return position or length operands as PTX reads them: 8 bits for b32 data, clamped to 64 for b64."""
+    """Return position or length operands: their low 8 bits if `width` is 32, else clamped to 64."""
     return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
 def bfe(a: Array, position: Array, length: Array) -> Array:
-    """Return the bits of a from `position` up, `length` bits, sign-extended if a is signed.  Source: bfe."""
+    """Return `length` bits of a from bit `position` up, sign-extended if a is signed.  Source: bfe."""
     width = _bits(a)
     x = as_unsigned(a)
     dtype = x.dtype
@@ -204,7 +204,7 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """Return four selectors of the default mode, equivalent to the selectors 0 to 3 of another `mode`."""
+    """Return the default-mode selectors that have the same effect as the selectors 0 to 3 of `mode`."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 

@@ -54,7 +54,7 @@ def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Arr
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Recompute the elements of D at `positions` with the GPU's NaN patterns, and write them to `found`."""
+    """Write element `positions[i]` = (g, m, n) of D, with the GPU's NaN patterns, to `found[i]`."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
@@ -148,7 +148,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 
 
 def bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
-    """Return c plus the number of ones in a ^ b or, unless `exclusive` is set, in a & b.
+    """Return c plus the number of ones in a ^ b if `exclusive` is set, otherwise in a & b.
 
     Shapes: as in `multiply_add`, with one 32-bit word of b1 elements per index along K.
     """

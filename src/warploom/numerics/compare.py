@@ -26,14 +26,14 @@ _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
 
 
 def integers(comparison: str, a: Array, b: Array) -> Array:
-    """Compare integers, as signed numbers if their dtype is signed, except by "lo", "ls", "hi" and "hs"."""
+    """Compare integers. "lo", "ls", "hi" and "hs" treat operands as unsigned even if the dtype is signed."""
     if comparison in _UNSIGNED:
         return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
     return _ORDERED[comparison](a, b)
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Return a mask of ordered pairs of unequal numbers. The NumPy operator != is also true for a NaN."""
+    """Return a mask that is true where a and b differ and, unlike with `!=`, neither is a NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 

@@ -76,7 +76,7 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return two tables that convert every f16 or bf16 pattern to the format `fmt`, with saturation.
 
-    The first table has the results shifted to the upper element of a narrow pair, the second in the lower element.
+    The results in the first table are shifted to the upper element of a narrow pair. Those in the second are not.
     """
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:

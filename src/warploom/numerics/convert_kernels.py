@@ -1,4 +1,4 @@
-"""Compiled conversions. Only functions import this module, because it imports Numba.
+"""Compiled conversions, imported on first use because Numba loads slowly.
 
 `mode` is a rounding mode: 0 is rn, 1 is rz, 2 is rm and 3 is rp.
 """
@@ -45,7 +45,7 @@ def unsigned_integer(x, mode):
 
 @inlined
 def _directed(code, back, x, mode):
-    """Return the pattern of x rounded by `mode`, from the nearest pattern `code` with the value `back`."""
+    """Return x rounded by `mode`, as a pattern. `code` is the pattern nearest to x, and `back` its value."""
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)

@@ -1,4 +1,4 @@
-"""Compiled f32 and f64 arithmetic. Only functions import this module, because it imports Numba.
+"""Compiled f32 and f64 arithmetic, imported on first use because Numba loads slowly.
 
 A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is the first NaN operand in the order b, c, a (in a division a,
 b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefore return the same bits.

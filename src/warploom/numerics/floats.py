@@ -184,10 +184,9 @@ def _extreme(kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bo
 
 
 def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """Return the smaller operand, where -0 is below +0.
+    """Return the smaller operand, where -0 is below +0.  Source: min (floating point).
 
-    A NaN gives the other operand, or NaN if `nan` is set. The form with three operands is two calls.  Source: min
-    (floating point).
+    A NaN gives the other operand, or NaN if `nan` is set. The form with three operands is two calls.
     """
     return _extreme("min", a, b, ftz, nan, xorsign_abs)
 
@@ -200,7 +199,7 @@ def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_ab
 def absolute(a: Array, ftz: bool = False) -> Array:
     """Return the magnitude of a.  Source: abs (floating point).
 
-    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU adds to zero.
+    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU computes |a| + 0.
     """
     if _is_double(a):
         return float_kernels.abs64(a)

@@ -23,11 +23,11 @@ Specials = Literal["ieee", "nan", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Binary floating-point format with sign, exponent and mantissa fields, from the most significant bit.
+    """Binary floating-point format with sign, exponent and mantissa fields.
 
-    A *code* is the integer formed by the three fields. A *pattern* is the stored word: the code, shifted left by
-    `padding` unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code` is the pattern of the NaN that
-    PTX instructions return, or -1 if the format has no NaN.
+    A *code* is the integer of the three fields, the sign in the highest bit. A *pattern* is the stored word: the code,
+    shifted left by `padding` unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code`, despite its
+    name, is the pattern of the NaN that PTX instructions return, or -1 if the format has no NaN.
     """
 
     name: str
@@ -147,7 +147,7 @@ def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def _table(fmt: Format) -> NDArray[np.float64]:
-    """Return the value of every 8-bit or 16-bit word. Bits above the width of the format are ignored."""
+    """Return the values of all 8-bit words or, for a wider format, 16-bit words, indexed by the word."""
     container = 1 << (8 if fmt.bits <= 8 else 16)
     table = _decode_codes(np.arange(container), fmt)
     table.setflags(write=False)

@@ -33,7 +33,7 @@ class Workers:
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Divide `groups` independent instructions into ranges, one per thread; `products` limits the threads."""
+    """Divide `groups` instructions into one range per thread. Few `products` in all use few threads."""
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
@@ -90,8 +90,8 @@ def multiply(
     row. The result is written to `out` if that is given; `out` may be `c`. If K is a multiple of the instruction's K,
     the steps along K are chained: each adds to the result of the previous step.
 
-    Shapes: a (G, M, K); b (G, N, K), or wider with `index` (G, M, K); c, out and the result (G, M, N); scale_a (G, M,
-    S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
+    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K); c, out and the result (G, M, N); scale_a
+    (G, M, S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
     """
     operands = _Operands(a, b, c, index, scale_a, scale_b, out)
     _check(operands, model)
@@ -233,7 +233,7 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return D of T_FDPA_CONVERTED: an f16 addend is widened to f32 first, an f16 result is rounded last."""
+    """Return D of `spec.t_fdpa_converted`: widen an f16 addend to f32, and finally round an f16 result."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
@@ -250,7 +250,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return D of T_FDPA_SPLIT: two chained steps over fp8 elements as f16, plus the addend."""
+    """Return D of `spec.t_fdpa_split`: the addend plus two chained steps over fp8 elements as f16."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index

@@ -2,8 +2,8 @@
 
 A tile of D has four rows and a strip of 8, 16 or 32 columns. Each step, as defined by `spec.fused_step`, makes two
 passes over its products. The first pass finds the largest exponent E for each element of D, in 16-bit vector lanes. The
-second pass multiplies each exact f32 product by 2**(F - E) and truncates the result by a conversion to an integer.
-Elements of D with |E| > 100, which include NaN and infinity, are flagged, and `fused_exact` computes them.
+second pass multiplies each exact f32 product by 2**(F - E) and truncates the result by a conversion to an integer. F is
+`Model.fraction`. Elements with |E| > 100, which include NaN and infinity, are flagged, and `fused_exact` computes them.
 
 The code of a tile is generated as LLVM vector instructions, so that its speed does not depend on LLVM's automatic
 vectorisation.
@@ -117,7 +117,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """Return the exponents of f32 values, at least `emin`, with extreme codes for zero and special values."""
+    """Return the exponents of f32 values, at least `emin`; very low for zeros, very high for inf and NaN."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -129,13 +129,13 @@ def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
 
 
 def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
-    """Round exact f64 sums toward zero to f32. `mask` selects the mantissa bits to keep."""
+    """Return exact f64 sums as f32, truncated toward zero to the mantissa bits that `mask` selects."""
     b = v.builder
     return b.fptrunc(b.bitcast(b.and_(b.bitcast(value, v.i64), mask), v.f64), v.f32)
 
 
 def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
-    """Round exact f64 sums to f16 in f32 lanes. Also return a mask of the sums that overflow f16."""
+    """Return exact f64 sums rounded to f16, as f32 values, and a mask of the sums that overflow f16."""
     b = v.builder
     # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
     power = b.bitcast(b.and_(b.bitcast(value, v.i64), v.constant(v.i64, 0x7FF << 52)), v.f64)
@@ -151,7 +151,7 @@ def _tile(
     context, index, flags, index_at, flags_at, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ):  # fmt: skip
-    """Compute one tile. The type of `flags` gives the strip's width; `index` is None for a dense A."""
+    """Compute a tile by `_emit`. A word of `flags` has a bit per column; `index` is None for a dense A."""
 
     def generate(context, builder, signature, arguments):
         v = _Lanes(builder, signature.args[1].dtype.bitwidth)
@@ -168,7 +168,8 @@ def _emit(
     """Generate the code of one tile.
 
     `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` elements apart. `b` and `eb`
-    are the addresses of the values and exponents of the strip of B.
+    are the addresses of the values and exponents of the strip of B. If `half` is not 0, each step rounds to f16,
+    otherwise toward zero to the bits of `mask`.
     """
     build = v.builder
     rows = range(ROWS)
@@ -322,7 +323,7 @@ def _layout_of(fields: Numbers) -> Layout:
 
 @njit
 def _decode(words: Words, values: Floats, fields: Numbers) -> None:
-    """Convert stored words to f32 values; NaN becomes infinity."""
+    """Convert words to f32 values. A NaN becomes infinity. `fields` is a `Layout` as an array."""
     layout = _layout_of(fields)
     scale = _as_float(np.uint32(layout.scale))
     for i in range(len(words)):
@@ -338,7 +339,7 @@ def _decode(words: Words, values: Floats, fields: Numbers) -> None:
 
 @njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """Write the exponents of `values` in the codes of `_exponents`, multiplied by `factor`.
+    """Write the exponents of `values`, limited and coded as in `_exponents`, multiplied by `factor`.
 
     The factor 0x10001 writes a 16-bit exponent to both halves of a 32-bit word.
     """
@@ -357,7 +358,7 @@ def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """Compute all tiles, and return how many rows within a tile contain a flagged element."""
+    """Compute all tiles, and return the number of tile rows that contain a flagged element."""
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -478,8 +479,8 @@ def run(
 
     `d` may be the array `c`. The elements that `fused_exact` must compute then still contain their addends.
 
-    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, N of 8, and K of 4 and,
-    if it exceeds L, of L.
+    Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, and N of 8. K is a
+    multiple of 4, or of L if K exceeds L.
     """
     groups, rows, columns = d.shape
     lanes = next(width for width in _strips() if columns % width == 0)

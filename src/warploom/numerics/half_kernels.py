@@ -1,12 +1,12 @@
 """Compiled arithmetic on f16 and bf16 patterns, and on pairs of them in 32 bits.
 
 f16: a product is exact in f32. A sum that is rounded to f32 and then to f16 equals the exact sum rounded once, because
-24 >= 2 * 11 + 2 bits. A multiply-add is rounded to odd in f32.
+24 >= 2 * 11 + 2 bits. A multiply-add is rounded to odd in f32, then to nearest in f16.
 
 bf16: a product is exact in f64. A sum is rounded to odd in f64, then to odd in f32, then to nearest. Rounding to odd
 with at least two extra bits makes the last rounding equal to a single rounding of the exact value.
 
-Only functions import this module, because it imports Numba.
+Other modules import this module on first use, because Numba loads slowly.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false

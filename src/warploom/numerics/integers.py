@@ -120,7 +120,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return the sum of half of a * b, c and a carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
+    """Return c + the lower or upper half of a * b + a carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
@@ -219,12 +219,10 @@ def _words(parts: Array) -> Array:
 
 
 def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply the operation `op` to the four bytes of 32-bit words.
+    """Apply the operation `op` to the four bytes of 32-bit words.  Source: PTX ISA 9.7.18.2.
 
     Results are clamped if `sat` is set, else truncated. The bytes of an operand are signed if its dtype is signed. The
     bytes of the result are signed if `signed` is set.
-
-    Source: PTX ISA 9.7.18.2.
     """
     x, y = (_parts(each, 8, _is_signed(each)).astype(np.int32) for each in (a, b))
     wide = _OPERATIONS[op](x, y)
@@ -258,7 +256,7 @@ def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus both products of a 16-bit half of a and a byte of b's `half`.  Source: dp2a."""
+    """Return c plus the products of the two halves of a and the two bytes of a half of b.  Source: dp2a."""
     first = 2 if half == "hi" else 0
     chosen = _parts(b, 8, b_signed)[..., first : first + 2]
     return _dot(_parts(a, 16, a_signed), chosen, c, a_signed or b_signed)

@@ -1,7 +1,4 @@
-"""Numba intrinsics for instructions of the host CPU.
-
-Only functions import this module, because it imports Numba.
-"""
+"""Numba intrinsics for instructions of the host CPU, imported on first use because Numba loads slowly."""
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false

@@ -198,10 +198,7 @@ _GENERATIONS: dict[int, str] = {
 
 
 def generation(arch: str) -> str:
-    """Return the generation of an architecture, such as "Hopper" for "sm_90a".
-
-    Errors: NoModelError if the architecture is unknown.
-    """
+    """Return the generation of `arch`, such as "Hopper". Errors: NoModelError for an unknown `arch`."""
     found = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch)
     name = _GENERATIONS.get(int(found[1])) if found else None
     if name is None:
@@ -211,10 +208,7 @@ def generation(arch: str) -> str:
 
 
 def unit(arch: str, kind: UnitKind) -> Unit:
-    """Return the matrix unit of `arch` that executes instructions of a kind.
-
-    Errors: NoModelError if the architecture has no such unit.
-    """
+    """Return the matrix unit of `arch` for instructions of `kind`. Errors: NoModelError if there is none."""
     name = generation(arch)
     if kind in _SPECIAL_UNITS:
         only_generation, own, example = _SPECIAL_UNITS[kind]
@@ -233,8 +227,10 @@ def select(
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
     `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `operation` combines b1
-    elements. `scaling` and `scale_type` are the kind and the type of the scales of a block-scaled instruction. A sparse instruction has the model of the dense
-    instruction, whose L counts stored elements. Errors: NoModelError, which lists the types that the unit multiplies.
+    elements. `scaling` and `scale_type` are the kind and the scale type of a block-scaled instruction. Sparse and dense
+    instructions have the same model. For a sparse A, L counts stored elements.
+
+    Errors: NoModelError, which lists the types that the unit multiplies.
     """
     types = (a_type, b_type, c_type or d_type, d_type)
     measured = (_C,) if re.match(r"(sm|compute)_90", arch) else (_I,)

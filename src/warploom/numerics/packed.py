@@ -134,11 +134,9 @@ def _extreme(
 
 
 def minimum(a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """Return the smaller operand, where -0 is below +0.
+    """Return the smaller operand, where -0 is below +0.  Source: min.
 
     A NaN gives the other operand, or NaN if `nan` is set.
-
-    Source: min.
     """
     kernel = half_kernels.min_f16x2 if fmt is F16 else half_kernels.min_bf16x2
     return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)

@@ -53,7 +53,7 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
 
 @inlined
 def _selected(a, b, selector):
-    """Return the byte selected by bits 0-2 of `selector`. Bit 3 replaces the byte by copies of its sign."""
+    """Return byte `selector & 7` of b:a (a is low), or copies of the byte's sign if `selector & 8`."""
     word = b if selector & np.uint32(4) else a
     byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
     sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)

@@ -46,7 +46,7 @@ def _squares() -> Array:
 
 
 def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], Array]:
-    """Return a function of arrays that calls `sfu_kernels.name` with the coefficients of `table`.
+    """Return a function of arrays that calls the kernel `name` of `sfu_kernels` with the array `table`.
 
     `more` is the last argument of the kernel: a number, or the name of a second table.
     """

@@ -3,7 +3,7 @@
 Each function converts a uint32 pattern to a uint32 pattern. `table` has a row of three coefficients for each interval,
 and `squares` has the truncated square of every offset into an interval. Only sine and tanh use the last operand.
 
-Only functions import this module, because it imports Numba.
+Other modules import this module on first use, because Numba loads slowly.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false

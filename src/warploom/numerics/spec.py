@@ -345,8 +345,8 @@ def multiply(
 
     The operands are those of `fused.multiply`. `negate_a` and `negate_b` flip signs before all other operations.
 
-    Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N). `index` (G, M, K) selects the elements of b for a
-    sparse a. Scales are (G, M, S) and (G, N, S).
+    Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N). For a sparse a, b is longer along K, and `index`
+    (G, M, K) selects elements of b. Scales are (G, M, S) and (G, N, S).
     """
     define = globals()[model.sum.value]
     options: dict[str, Any] = dict(model.parameters)

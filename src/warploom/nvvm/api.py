@@ -65,7 +65,7 @@ def lower(
 
 
 def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
-    """Return warnings for violations of the wgmma protocol in MLIR text, which MLIR itself accepts.
+    """Return warnings for violations of the wgmma protocol in MLIR text. MLIR accepts these violations.
 
     Errors: LowerError as in `lower`
     """
@@ -83,7 +83,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield each error of `check` in the PTX, at the MLIR operation that the instruction came from."""
+    """Yield the errors of `check` in the PTX, located at the MLIR operations of the wrong instructions."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:

@@ -43,7 +43,7 @@ class Constraints:
 
     @classmethod
     def of(cls, asm: llvm.InlineAsmOp) -> Constraints:
-        """Return the constraints of an operation. Errors: AsmError if they do not fit its values."""
+        """Return an operation's constraints. Errors: AsmError if they do not fit the operation's values."""
         found = [each.strip() for each in asm.constraints.data.split(",") if each.strip()]
         results = tuple(each.lstrip("=&") for each in found if each.startswith("="))
         operands = tuple(each for each in found if each[0] not in "=~")

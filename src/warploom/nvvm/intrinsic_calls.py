@@ -136,9 +136,9 @@ def _space_number(type: Attribute) -> int:
 def _arguments(
     item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
 ) -> Iterator[SSAValue]:
-    """Yield the arguments of the call for one operand, and append new operations to `made`.
+    """Yield the call's arguments for one operand of an instruction. Append new operations to `made`.
 
-    Errors: VerifyException for an operand that is no argument of a call
+    Errors: VerifyException for an operand that no LLVM value represents
     """
     if item.type == "word":
         yield _constant(int(bool(slots[item.operand])), item, made)
@@ -248,7 +248,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
 
 
 def _is_present(item: _Item, intrinsic: Intrinsic) -> bool:
-    """Return True if the name of an intrinsic states that the call has an optional operand."""
+    """Return True if the name of an intrinsic states that its calls have the optional operand `item`."""
     slot = intrinsic.form.operands[item.operand].when
     return bool(intrinsic.words.get(slot)) if slot else ".stride" in intrinsic.name
 

@@ -1,4 +1,4 @@
-"""Numbers of the intrinsics of NVIDIA's compiler, from the reference text about cicc.
+"""Numbers of the intrinsics of cicc, from the reference text that `builtins.registry` names.
 
     describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
 
@@ -43,14 +43,14 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield the intrinsics in the table of widths N. The text names two of the four numbers of each N."""
+    """Yield numbers and intrinsics from the table of N, which has two of the four numbers of each N."""
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield the warpgroup multiplications by N, types, and location of A (descriptor or registers)."""
+    """Yield numbers and warpgroup multiplications for each N, choice of types, and location of A."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -62,7 +62,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield the warp-level loads, multiplications and stores of integers and single bits, by shape."""
+    """Yield numbers and warp-level loads, multiplications and stores of integers and of single bits."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
@@ -82,7 +82,7 @@ def identifiers() -> dict[int, Identifier]:
 
 
 def describe(number: int) -> Identifier:
-    """Return the intrinsic with a number. Errors: UsageError for a number that the text does not name."""
+    """Return the intrinsic with a number. Errors: UsageError for a number without a known intrinsic."""
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:

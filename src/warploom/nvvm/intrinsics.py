@@ -75,7 +75,7 @@ class Pattern:
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Parts of the pattern, each as the name of the group of `_PIECE` that matches the part, and its text."""
+        """Parts of the pattern: pairs of a group name of `_PIECE` and a text, such as ("slot", "shape")."""
         return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
 
     @cached_property
@@ -140,7 +140,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each legal instruction of the form that has all modifiers of a name."""
+        """Yield the modifiers of each legal instruction that has the modifiers `words` from a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -163,7 +163,7 @@ class Pattern:
 
 @cache
 def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the general spelling of modifiers, and the other entries of intrinsics.toml by key."""
+    """Return the table `spelling` of intrinsics.toml, and the other tables of the file by key."""
     entries = tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
     return entries.pop("spelling"), entries
 
@@ -204,7 +204,7 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 @cache
 def signatures() -> dict[Form, str]:
-    """Return the signature text of each form. Forms whose intrinsics no public compiler calls are absent."""
+    """Return the signature text of each form whose intrinsics a public compiler calls."""
     _, entries = _table()
     return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
 

@@ -126,7 +126,7 @@ def items_of(operand: Operand) -> Sequence[Operand]:
 
 
 def _outline(operand: Operand) -> object:
-    """Return the properties of an operand that determine which operation matches."""
+    """Return a key that is equal for operands to which the same operations lower."""
     match operand:
         case Integer(value):
             return value
@@ -238,7 +238,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 def _words(binding: Binding) -> set[str]:
     """Return the modifiers of an instruction, and their parts after the last `::`.
 
-    A form without a modifier for the type of A multiplies f16.
+    If the form has no modifier for the type of A, the result contains the implied type f16.
     """
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
     return words if "atype" in binding.slots else words | {"f16"}
@@ -248,7 +248,7 @@ def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
     """Return the integers to try for a property of `width` bits.
 
     A property that is named like an extent of the instruction's shape (m, n or k) has the value of this extent. For
-    other properties, they are all integer operands of the instruction and all numbers in its modifiers.
+    another property, the integers are all integer operands of the instruction and all numbers in its modifiers.
     """
     if width == 1:
         return (0, 1)
@@ -472,10 +472,10 @@ _Positions = dict[SSAValue, tuple[Position, ...]]
 def _positions(
     template: InstructionTemplate, presets: Mapping[Temporary, int], binding: Binding, *, guarded: bool
 ) -> _Positions | None:
-    """Return the positions of a template's values in an instruction, or None if they do not match.
+    """Return the positions of a template's values in an instruction, or None if the two do not match.
 
-    `presets` are the constants in temporaries that preceding instructions set. The instruction may contain such a
-    constant, or lack the operand.
+    `presets` maps each temporary that a preceding instruction sets to a constant. The instruction may lack the operand
+    for such a temporary, or contain the constant in its place.
     """
     found: _Positions = {}
     if (template.guard is not None) != guarded:
@@ -502,7 +502,7 @@ def _positions(
 
 
 def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -> _Positions | None:
-    """Return the positions of the values of one operand, or None if it does not match the template."""
+    """Return the positions of the values in one operand, or None if operand and template do not match."""
     match template:
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0

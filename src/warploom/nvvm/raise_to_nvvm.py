@@ -77,7 +77,6 @@ class _Raiser:
         self._values = ValueMap(self._block, self._types)
 
     def function(self) -> llvm.FuncOp:
-        """Return the raised function."""
         written_once = _written_once(self._body)
         for statement in _flattened(self._body):
             if isinstance(statement, Label):

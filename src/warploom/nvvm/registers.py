@@ -36,7 +36,7 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function, as many as the value's type needs.
 
-    A value owns its registers if they contain no other value. The only use of such a value may overwrite the registers.
+    A value owns its registers if they contain no other value. If it also has a single use, this use may overwrite them.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value, or of a temporary since the last call of `begin_operation`."""
+        """Return the names of the registers of a value or temporary. The first call assigns fresh names."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"

@@ -101,7 +101,7 @@ def integer_constant(cursor: Cursor, what: str) -> int:
 
 
 def literal(cursor: Cursor, token: Token) -> int:
-    """Return the value of an integer literal, the token that `cursor` returned last.
+    """Return the value of the integer literal `token`. The caller took the token from `cursor` last.
 
     Errors: ptx.syntax/number for wrong octal digits, or for a value of more than 64 bits
     """

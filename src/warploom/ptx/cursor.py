@@ -8,7 +8,7 @@ from warploom.ptx.lexer import MALFORMED_NUMBER, MODULE_WORDS, STRAY_CHARACTERS,
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
 ERROR_REACH = 200
-"""Number of characters after an error in which it may cause further errors."""
+"""Maximum distance in characters at which an error may be a consequence of an earlier error."""
 
 MISSING_SEMICOLON = "the statement before this line has no ';'"
 _SECTION = "PTX ISA 4"
@@ -58,7 +58,7 @@ class Cursor:
 
     @property
     def has_recovered(self) -> bool:
-        """True if no earlier error affects how the text after the cursor is parsed and reported."""
+        """True if no earlier error affects the parse, or the errors, of the text after the cursor."""
         if self._unended:
             return False
         last = self.diagnostics[-1].span if self.diagnostics else None
@@ -92,7 +92,7 @@ class Cursor:
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token. If its kind is not `kind`, record that `what` was expected; raise Unreadable."""
+        """Take the next token. For a kind other than `kind`, record "expected `what`" and raise Unreadable."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()
@@ -112,7 +112,7 @@ class Cursor:
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless the last error explains it."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless it is a consequence of the last one."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
@@ -137,8 +137,8 @@ class Cursor:
         """Move to the next statement after an error in the statement at offset `start`.
 
         The next statement begins after the next `;`. If that `;` is missing, the next statement begins at the first
-        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops at a `}`
-        that the statement did not open. At module scope, it stops after the `}` that closes the statement.
+        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops before
+        a `}` whose `{` precedes the statement. At module scope, it stops after the `}` that closes the statement.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:

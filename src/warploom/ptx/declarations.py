@@ -87,7 +87,7 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive, which may be absent before a closer or another directive."""
+    """Parse the arguments of a directive. Return () before one of `closers` or another directive."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()

@@ -21,7 +21,7 @@ from warploom.ptx.tree import Block, Directive, Function, Instruction, Module, P
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Item of a module, or variables that one statement declares, with the blanks and comments before.
+    """Item of a module, or the variables of one statement, with the blanks and comments before the item.
 
     The spans of `errors` count from the start of the piece, and may be beyond its end. `first_token_end` is the
     offset at which the first token ends. `is_independent` is True if no error in earlier pieces affects how this piece
@@ -125,7 +125,7 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the old piece for the offset `pos` if it and all later pieces can be reused."""
+        """Return the index of the old piece at `pos` in the new text if it and all later pieces are reusable."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None
@@ -207,7 +207,7 @@ class _IncrementalParser(Parser):
         return self._with_origin(Block(tuple(statements)), start)
 
     def _reuse_first(self, before: Block) -> int:
-        """Skip the statements at the start of a block that the edit cannot affect. Return their number."""
+        """Skip the first statements of a block, which the edit cannot affect. Return the number of them."""
         assert self.reused is not None
         piece, begin = self.reused
         start = _extent(before)[0]
@@ -221,10 +221,10 @@ class _IncrementalParser(Parser):
         return count
 
     def _reuse_rest(self, before: Block, first: int) -> int | None:
-        """Return the index from which on the earlier statements of a block are valid at the cursor.
+        """Return the index of the first statement of `before` that is reusable at the cursor, or None.
 
-        The index is at least `first`. The cursor moves to the end of the block. Return None, and leave the cursor in
-        place, if the statements at the cursor must be parsed.
+        The index is at least `first`. If the rest of the block is reusable, move the cursor to its end. Otherwise
+        return None, and leave the cursor in place.
         """
         assert self.reused is not None
         piece, begin = self.reused
@@ -247,7 +247,7 @@ class _IncrementalParser(Parser):
         return known
 
     def _skip(self, start: int, end: int, shift: int) -> None:
-        """Move the cursor to the end of a range of the earlier piece. Report the errors of the range again."""
+        """Move the cursor past the range `start` to `end` of the earlier piece, and record its errors again."""
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [

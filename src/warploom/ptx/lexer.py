@@ -89,7 +89,7 @@ STATEMENT_WORDS = STATE_SPACES.union(LINKAGE, MODULE_WORDS, _DIRECTIVES)
 
 
 class Token(NamedTuple):
-    """Token with its kind, text and offsets. The kind is the name of a group of `TOKEN`."""
+    """Token with its kind, text and offsets. The kind is a group name in the regular expression `TOKEN`."""
 
     kind: str
     text: str

@@ -150,7 +150,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments after the last node of a block, if `closes` finds its end there."""
+        """Return the blanks and comments after a block's last node, if `closes` finds the block's end there."""
         if last is None:
             return None
         source, _, end = last
@@ -168,7 +168,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of the comments on the line of a node; `start` if another node follows there."""
+    """Return the end of the comments at `start` if a line break before `stop` follows them, else `start`."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

@@ -242,7 +242,7 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse common statements before `until`, then a statement of any form. Return False at the `}`."""
+        """Parse statements before the offset `until`, at most one uncommon one. Return False at the `}`."""
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos
@@ -267,7 +267,7 @@ class Parser:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse instructions, labels and locations of common form that begin before `until`."""
+        """Parse common instructions, labels and `.loc` directives that begin before the offset `until`."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text

@@ -1,6 +1,6 @@
-"""Scopes of PTX: the names of registers, variables, labels and label tables between two braces.
+"""Scopes of PTX: names of registers, variables, labels and labelled directives between two braces.
 
-Type parameters stand for the objects to which the names refer. The user of a scope chooses them.
+The type parameters R, V and L are the types of the objects for registers, variables and labels.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class _Field(NamedTuple):
     align: int
 
     def parameter(self, whole: Parameter) -> Parameter:
-        """Return this field as a parameter of its own. `whole` is the parameter that the structure fills."""
+        """Return this field as a kernel parameter. `whole` is the parameter that the structure fills."""
         is_array = isinstance(self.value, (Struct, TensorMap, bytes))
         name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
         return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
@@ -224,9 +224,9 @@ class Arguments:
         return resolve(self.parameters[number], self.values[number])
 
     def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
-        """Return the bytes of all kernel parameters at their offsets.
+        """Return the bytes of the parameter block: each argument at the offset of its parameter.
 
-        `address` and `tensor_map` are the functions that `device_value` takes.
+        `address` and `tensor_map` are functions as in `device_value`.
 
         Errors: UsageError launch.argument.
         """

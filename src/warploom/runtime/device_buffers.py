@@ -37,9 +37,9 @@ class _Buffer:
         return max(self.high - self.low, 1)
 
     def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
-        """Return the bytes of an array in a copy of the buffer, with the array's shape and strides.
+        """Return a view of the part of `contents` that holds an array, with the array's shape and strides.
 
-        `contents` is the copy: memory of the emulator, or a staging array for a GPU.
+        `contents` is a copy of the buffer: memory of the emulator, or a staging array for a GPU.
         """
         offset = _address(array) - self.low if array.size else 0
         return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
@@ -107,7 +107,7 @@ class DeviceBuffers:
             buffer.load(arena.view(segment))
 
     def read_from(self, arena: Arena) -> None:
-        """Copy the segments that the kernel wrote back to the writable arrays in host memory."""
+        """Copy each segment that the kernel has modified to the writable arrays in host memory."""
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))

@@ -81,7 +81,7 @@ class WorkDistributor(Protocol):
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
         progress: Callable[[Progress], None] | None, announce: Announce | None,
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
-        """Run a grid on the workers that the text `workers` names, with the results of `emulator.execute`.
+        """Run a grid on the workers that `workers` names. Statistics and findings equal those of one process.
 
         `segments` maps the names of the module's variables to their addresses in the arena.
         """

@@ -166,7 +166,7 @@ class _Draft:
         return _quoted(name)
 
     def _dtype(self, use: Use) -> tuple[str, str]:
-        """Return the element type of a buffer, and a comment if it is a guess."""
+        """Return the element type of a buffer, and a comment if the type is a guess, else an empty text."""
         known = {_DTYPES.get(element, "") for element in use.elements}
         if len(known) == 1 and (dtype := next(iter(known))):
             return dtype, ""
@@ -212,7 +212,6 @@ class _Draft:
         yield f"kernel.name = {_quoted(self.signature.name)}"
 
     def geometry(self) -> Iterator[str]:
-        """Yield the lines with the keys of the launch geometry."""
         cluster = self.signature.extents(".reqnctapercluster")
         ctaid = _listed(f"%ctaid.{axis}" for axis in axes) if (axes := self.uses.axes("%ctaid")) else ""
         reads = f"the kernel reads {ctaid}" if ctaid else "the kernel does not read %ctaid"

@@ -76,7 +76,7 @@ def scratch(nbytes: int) -> Argument:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Geometry and options of a launch. Each command replaces a `schedule` of None by its own default."""
+    """Geometry and options of a launch. A `schedule` of None stands for the default of the command."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]

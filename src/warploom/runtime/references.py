@@ -124,11 +124,11 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
 
 
 def _running(a: Float, b: Float) -> Float:
-    """Return for each element of A B the sum of the magnitudes of its partial sums.
+    """Return, for each element of A B, an upper bound of the sum of its partial sums' magnitudes.
 
-    Each rounding error is proportional to a partial sum. The kernel adds blocks of 64 products in the order of K, but
-    the products of a block in any order. For accumulators of 13 bits, the simpler bound of K times the sum of all
-    magnitudes would allow nearly any result.
+    Each rounding error is proportional to a partial sum. The bound permits a kernel to add the products in any order
+    inside each block of 64 along K. For accumulators of 13 bits, the simpler bound of K times the sum of all magnitudes
+    would allow nearly any result.
     """
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)

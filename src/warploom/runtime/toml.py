@@ -144,7 +144,7 @@ class Table:
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
-        """Raise an error that lists the keys of this table that are not in `known`. Errors: LaunchFileError."""
+        """Refuse keys that are not in `known`. One error lists all of them. Errors: LaunchFileError."""
         unknown = [
             self.document.diagnostic((*self.path, key), "unknown-key", "unknown key", suggestion(key, known))
             for key in self.data

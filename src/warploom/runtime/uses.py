@@ -51,8 +51,8 @@ class Use:
 
     `strong` is true for a certain address, `weak` for a probable address. For an address, `elements` are the known
     element types of the memory at the address, `widths` the sizes of the accesses in bits, and `read` and `written`
-    state the directions of the accesses. `ranks` are the ranks of the tensor copies whose tensor map is the parameter
-    itself or, if `holds_maps` is true, is in memory at the address.
+    state the directions of the accesses. `ranks` are the ranks of the tensor copies that use a tensor map: the
+    parameter itself or, if `holds_maps` is true, a tensor map in memory at the address.
 
     For a number, `is_compared`, `is_scale` (it is multiplied) and `is_coordinate` (of a tensor copy) state its uses.
     `is_passed` is true if the value is passed to a function or stored.
@@ -84,9 +84,9 @@ class Use:
 class Uses:
     """Uses of a kernel's parameters, and properties of the kernel that affect its launch.
 
-    `parts` has the use of each parameter, or of each value inside it, that the kernel loads or uses as an address.
-    `multiplicands` are the types of A and B of the matrix instructions, with the names of their metadata and scale
-    factors. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
+    `parts` has an entry for each parameter, or value inside one, that the kernel loads or uses as an address.
+    `multiplicands` has the types of A and B of the matrix instructions, and the names of their metadata and scale
+    operands. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
     operands. `warpgroups` is true if a warpgroup executes instructions together, and `calls` if the kernel calls
     functions. `unknown` are the opcodes without a Form.
     """
@@ -246,7 +246,7 @@ class _Reading:
     def _follow(self, step: _Step) -> bool:
         """Record that the results of an instruction depend on the same parameters as its operands.
 
-        Return True if a result depends on a further parameter.
+        Return True if this adds a parameter to those of a result.
         """
         if (loaded := self._loaded(step)) is not None:
             found = [
@@ -277,7 +277,7 @@ class _Reading:
         return any(found)
 
     def _named(self, operand: Operand | None) -> Iterator[Part]:
-        """Yield the parameter whose address an operand is. Yield nothing for any other operand."""
+        """Yield the parameter, with an offset, that an operand names. Yield nothing for any other operand."""
         match operand:
             case Name(text) if text in self.parameters:
                 yield Part(text)
@@ -287,7 +287,7 @@ class _Reading:
                 return
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the value that each register of a parameter load gets; None for other instructions."""
+        """Return the parameter part that a load writes to each register; None for other instructions."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
@@ -365,7 +365,7 @@ class _Reading:
             self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """Record in `use` the element type of an access to global memory."""
+        """Record in `use` the type of the elements that an instruction accesses at its address operand `name`."""
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
         if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):

@@ -84,7 +84,7 @@ def _panel(panel: Panel, top: int, width: int, series: tuple[str, str], unit: st
 
 
 def _tick_step(largest: float) -> float:
-    """Return the smallest round distance between the ticks of an axis that contains the largest value."""
+    """Return the smallest round distance at which _TICKS steps of an axis reach the value `largest`."""
     needed = largest / _TICKS
     if needed <= 0:
         return 1.0

@@ -26,7 +26,7 @@ Piece = tuple[str, int | None]
 class Memory:
     """Memory that holds the elements of a matrix. `columns` names the columns of `LayoutGrid.entries`.
 
-    The column `bit` is the first bit of an element in its register, byte or tensor-memory word. The columns `tlane` and
+    The column `bit` has the position of an element's first bit in the register, byte or tensor-memory word. `tlane` and
     `tcol` are the lane and the column of tensor memory. `owner` is the column that determines the colour of a cell.
     `caption` describes the two numbers that a cell of a picture shows.
     """

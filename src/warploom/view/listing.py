@@ -12,9 +12,9 @@ from warploom.ptx.line_info import source_lines
 class Line:
     """Line of a kernel's PTX text.
 
-    `row` maps the counters of a profile (`profile.ROW`) to their sums over the instructions of the line. A line without
-    instructions has no `row`. `origin` is the file and line that the last `.loc` directive names. `is_filler` is True
-    for a line that is blank or contains only a `.loc` directive.
+    `row` maps each counter of a profile (`profile.ROW`) to its sum over the instructions of the line; for `executions`
+    and `ways` to the maximum. It is None without instructions. `origin` is the file and line that the last `.loc`
+    directive names. `is_filler` is True for a line that is blank or contains only a `.loc` directive.
     """
 
     number: int
@@ -27,14 +27,14 @@ class Line:
 
     @property
     def remark(self) -> str:
-        """Costs of the line's memory accesses, in words."""
+        """Text about the costs of the line's memory accesses."""
         if self.row is None:
             return ""
         return "; ".join(filter(None, (shared_cost(self.row), global_cost(self.row), self.tile_remark)))
 
     @property
     def tile_remark(self) -> str:
-        """Tiles in shared memory that the line uses, and number of bytes that it copies, in words."""
+        """Text about the tiles in shared memory that the line uses, and the number of copied bytes."""
         operands: dict[str, dict[str, None]] = {}
         for tile in self.tiles:
             swizzle = f"swizzle of {tile.swizzle} bytes" if tile.swizzle else "no swizzle"
@@ -66,7 +66,7 @@ def global_cost(row: dict[str, int]) -> str:
 
 
 def lines_of(profile: Profile) -> list[Line]:
-    """Return the lines of a profiled kernel's text. Errors: UsageError report.text if it has no text."""
+    """Return the lines of a profiled kernel's text. Errors: UsageError report.text if the kernel has none."""
     source = profile.program.source
     if source is None:
         raise UsageError(
@@ -98,7 +98,7 @@ def _add_figures(profile: Profile, lines: list[Line]) -> None:
 
 
 def _add_origins(module: Module, source: Source, lines: list[Line]) -> None:
-    """Add the file and the line of the compiler's source to each line of the text."""
+    """Add to each line the file and the line of the source code from which a compiler generated it."""
     for mark in source_lines(module):
         first, last = (source.position(offset)[0] for offset in (mark.start, mark.end))
         for line in lines[first - 1 : last]:

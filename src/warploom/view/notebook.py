@@ -50,7 +50,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return an object in the format `kind`, or None if its class has no representation in this format."""
+    """Return `thing` in the format `kind`, or None if objects of its `display_kind` lack this format."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 
@@ -175,7 +175,7 @@ def run(done: Run) -> str:
 
 
 def waits(trace: Trace) -> str:
-    """Return a table with the running and the waiting steps of each warp in the first CTA of a trace."""
+    """Return a table with the numbers of running and waiting steps of each warp in a trace's first CTA."""
     import numpy as np
 
     from warploom.observe.trace import data

@@ -84,7 +84,7 @@ class Experiment:
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
         """Run the kernel on a copy of the arrays and return the outputs by name.
 
-        `device` is "cpu" for the emulator or "cuda". `launch` receives `workers`.
+        `device` is "cpu" for the emulator or "cuda". `workers` is passed on to `launch`.
         """
         copies = {name: array.copy() for name, array in arrays.items()}
         cases = len(next(iter(copies.values())))

@@ -2,8 +2,8 @@
 
 They are at module level so that any process can import them.
 
-Each function takes the data that all tasks share, a task, and a progress callback. The tasks are short, so the
-functions do not call it.
+The arguments of each function are the data that all tasks share, one task, and a progress callback. The tasks are
+short, so no function calls the callback.
 """
 
 from collections.abc import Callable

@@ -27,7 +27,7 @@ _BLOCK = 4  # warps in a CTA
 
 
 def slots_of(form: Form) -> Iterator[Slots]:
-    """Yield the slots of a form that are legal on the target ARCH.
+    """Yield the legal combinations of a form's modifier words on the target ARCH.
 
     Yield none if the emulator cannot execute the form.
     """
@@ -47,10 +47,10 @@ def slots_of(form: Form) -> Iterator[Slots]:
 
 
 def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
-    """Yield (slots, values of the immediate operands) for each legal opcode of a form.
+    """Yield (modifier words, values of the immediate operands) for each legal opcode of a form.
 
-    Each opcode occurs with up to four choices of immediate values. If more than four choices exist, the opcodes get
-    different ones.
+    Each opcode occurs with up to four choices of immediate values. If more than four choices exist, different opcodes
+    get different choices.
     """
     names = [name for name, spec in form.operands.items() if spec.kind == "immediate"]
     for number, slots in enumerate(slots_of(form)):

@@ -1,4 +1,4 @@
-"""Small kernels in which threads, CTAs and clusters cooperate, compared word by word.
+"""Small kernels in which threads, CTAs and clusters cooperate, run on a GPU and on the emulator.
 
 The kernels are in `kernels/*.ptx`, one file for each area; `kernels/frame.ptx` has the text around each kernel. A
 kernel begins at a line such as `//! name | grid 2 | block 64 | .maxnreg 64`. The line lists launch extents, sizes and

@@ -274,7 +274,7 @@ def _shift_address(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the size of a box row, or of an im2col pixel, to a value near a limit."""
+    """Return the map with a box row, or an im2col pixel, of a random size near a limit."""
     size = made.element_bits // 8 or 1
     size_in_elements = rng.choice((8, 12, 16, 24, 32, 48, 64, 80, 128, 144, 256, 512)) // size
     size_in_elements = max(min(size_in_elements, 257), 1)
@@ -284,7 +284,7 @@ def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the box to about the size of shared memory, with narrow rows or wide pixels."""
+    """Return the map with a box of about the size of shared memory, with narrow rows or wide pixels."""
     kib = rng.choice((208, 216, 224, 225, 226, 227, 228, 229, 232, 240, 248, 255, 256))
     size = made.element_bits // 8 or 1
     if made.is_im2col:
@@ -301,7 +301,7 @@ def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Set the box to a size that, divided by a traversal stride, is about the size of shared memory."""
+    """Return the map with a box that, divided by a traversal stride, has about the shared memory's size."""
     sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized

@@ -77,7 +77,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare as the options ask and return the exit status.
+    """Run the comparison that the options select, and return the exit status.
 
     Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
     """
@@ -165,7 +165,7 @@ def _compare_with_sample(options: argparse.Namespace, selection: Selection) -> i
 
 
 def _run_small_kernels(options: argparse.Namespace) -> int:
-    """Record small kernels from the GPU, or compare the emulator with a record or with the GPU."""
+    """Record results of small kernels on the GPU, or compare the emulator with a record or the GPU."""
     from warploom.gpu import Gpu
     from warploom_lab.campaign.jobs import kernel_against_record
     from warploom_lab.campaign.small_kernels import Mismatch, Record, kernels, output, record

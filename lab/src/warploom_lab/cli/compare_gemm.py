@@ -25,7 +25,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
+    """Compare multiplications and return the exit status. Device "cpu" replaces the GPU by the emulator.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -83,7 +83,7 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
 
 def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
-    """Return an executor whose processes use the GPU and, if a task asks for the comparison, the emulator."""
+    """Return an executor whose processes use the GPU and, for tasks that compare bits, the emulator."""
     from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 
@@ -139,7 +139,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints each wrong outcome at once.
+    """Callback that prints each wrong outcome as soon as it arrives.
 
     Without a terminal the callback also prints the progress.
     """

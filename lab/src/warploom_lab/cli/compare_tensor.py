@@ -23,7 +23,7 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare and return the exit status; the device "cpu" uses the emulator instead of the GPU.
+    """Compare tensor copies and return the exit status. Device "cpu" replaces the GPU by the emulator.
 
     Errors: UsageError compare.*, dask.*.
     """

@@ -35,7 +35,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the trials that the record lacks, write the record, and return the exit status."""
+    """Examine the configurations that the record lacks, write the record, and return the exit status."""
     from warploom_lab.configurations.record import update
     from warploom_lab.ptxas.assembler import Assembler
 

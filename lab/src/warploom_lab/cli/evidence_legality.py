@@ -54,7 +54,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query ptxas and write the record, or compare with it, and return the exit status.
+    """Write a record of ptxas verdicts, or compare ptxas or the checker with it. Return the exit status.
 
     Errors: UsageError if the query cannot run.
     """

@@ -42,7 +42,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query MLIR's tools, write the record, compare, and return the exit status.
+    """Query MLIR's tools, write the record, print where Warploom differs, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """

@@ -14,10 +14,11 @@ Spec = dict[str, Any]
 
 
 def buffer(dtype: str, *shape: int, fill: str = "normal", **options: Any) -> Spec:
-    """Return the description of an array argument.
+    """Return the description of an array argument with a type, a shape and initial values.
 
-    `fill` selects the initial values: zeros, normal, uniform (low, high), integers (low, high), permutation (high),
-    bits, range, values, or derived (filled by `references.matrices.derive`).
+    `fill` selects the initial values. `options` has the options in parentheses. Random values are normal (scale),
+    uniform (low, high), integers (low, high), permutation (high) or bits (random bytes). The others are zeros, range
+    (0, 1, 2, …), values (the option `values`) and derived (`references.matrices.derive` computes them).
     """
     return {"kind": "buffer", "dtype": dtype, "shape": list(shape), "fill": fill, **options}
 
@@ -38,8 +39,8 @@ def scalar(dtype: str, value: float) -> Spec:
 def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
     """Return the description of an array that is passed as a tensor map.
 
-    With the option `bare` the kernel receives only the tensor map. Otherwise the shape and the strides of the array
-    follow the tensor map, as in kernels of Triton.
+    `shape` is the shape of the array, and `box` the box of the tensor map. With the option `bare` the kernel receives
+    only the tensor map. Otherwise the shape and the strides of the array follow the tensor map, as in kernels of Triton.
     """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
 
@@ -67,7 +68,7 @@ class Case:
     scratch: int = 0
 
     def write(self, folder: Path, text: str | None = None) -> None:
-        """Write the description into the folder, and the PTX if the case has its own."""
+        """Write the description into the folder and, unless it is None, the PTX `text` of the kernel."""
         if text is not None:
             self.file = f"{self.name}.ptx"
             (folder / self.file).write_text(text, newline="")

@@ -22,9 +22,9 @@ Pair = tuple[Value, Value]
 class Space:
     """Axes with their values, and the function that makes an object from a choice.
 
-    `make` raises UsageError for an illegal choice. An incomplete choice is completed with the first value of each
-    undecided axis, and with any value of the axes that `free` names. So a legal choice must stay legal if the axes not
-    in `free` change to their first values.
+    `make` raises UsageError for an illegal choice. To complete a partial choice, the search tries every value of an
+    undecided axis that `free` names, and only the first value of any other undecided axis. It finds every completion
+    only if a legal choice stays legal when axes outside `free` change to their first values.
     """
 
     name: str

@@ -41,8 +41,8 @@ def _hopper(
 
     `majors` names the contiguous axes of A and B. `planes` is "batch" for a batch, "a" or "b" for a batch that shares
     this operand, "grouped" for groups, or "". `addend` is "own" or "common" if C is added, and one common C serves the
-    whole batch. `promotion` is the number of stages between promotions of the sums, or 0. `rows` has the rows of a tile
-    and True for the ping-pong schedule. `stages` 0 stands for as many stages as shared memory holds. The other
+    whole batch. `promotion` is the number of stages between promotions of the sums, or 0. `rows` is (rows of a tile,
+    True for the ping-pong schedule). `stages` 0 stands for as many stages as shared memory holds. The other
     parameters have the names of the fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
@@ -170,9 +170,10 @@ def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
 
 
 def warp_tiles() -> Iterator[WarpPlan]:
-    """Yield plans of warp-level kernels: two for each tile, and more for 8-bit floats.
+    """Yield plans of warp-level kernels: two for each tile, and one for each type of 8-bit floats.
 
-    The plans of a tile have short stages and long stages. The plans for 8-bit floats have promoted sums.
+    Of the two plans for a tile, one has five stages of 64 bytes and the other three stages of 128 bytes along K. The
+    plans for 8-bit floats have promoted sums.
     """
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:

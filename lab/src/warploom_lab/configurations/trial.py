@@ -53,9 +53,9 @@ def _program(plan: AnyPlan) -> Program:
 
 
 def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
-    """Assemble the kernel of a plan and return [registers, bytes of spills, message, …].
+    """Assemble the kernel of a plan and return its register count, its bytes of spills and all messages.
 
-    If ptxas refuses the kernel, the number of registers is 0.
+    The result is one flat list. If ptxas refuses the kernel, both numbers are 0.
     """
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
@@ -217,8 +217,8 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
 def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
     """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
 
-    With `cut`, two clusters run and split all tiles but one along K. A plan with groups splits no tile. Without `cut`,
-    a cluster may execute several tiles but splits none.
+    With `cut`, two clusters execute all tiles. They split every tile except one along K, or no tile if the plan has
+    groups. Without `cut`, a cluster may execute several tiles, and no tile is split.
     """
     problem_instance = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()

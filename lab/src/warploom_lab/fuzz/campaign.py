@@ -24,9 +24,9 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Outcome:
-    """Result of a fuzzing run: the number of inputs, faults by kind, and the peak memory of a process.
+    """Result of a fuzzing run: the number of inputs, the faults by kind, and the peak memory.
 
-    Units: bytes.
+    Units: `memory` in bytes, of the process with the highest peak.
     """
 
     tried: int = 0

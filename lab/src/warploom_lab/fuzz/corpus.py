@@ -36,7 +36,7 @@ def make_corpus(folder: Path, files: Path) -> None:
 
 
 def _probes(form: Form) -> list[Probe]:
-    """Return statements for the first rows and the last row of a form, with and without optional operands."""
+    """Return statements for some rows of a Form's table, with and without optional operands."""
     found: list[Probe] = []
     for row in dict.fromkeys((*range(min(len(form.rows), _ROWS)), len(form.rows) - 1)):
         for slots in islice(combinations_of(form, form.rows[row]), _COMBINATIONS):
@@ -47,9 +47,9 @@ def _probes(form: Form) -> list[Probe]:
 
 
 def _new_statements(text: str, known: set[str]) -> str:
-    """Return the text without the statements that are already known.
+    """Return the text without the instructions whose opcode is in `known`.
 
-    A statement is known if `known` contains its opcode, or its text without all numbers.
+    Add to `known` the opcodes of the kept instructions, and other statements with every digit sequence as 0.
     """
     module = parse(text)
     kept: list[str] = []

@@ -176,9 +176,9 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch of the first run, so that every device runs the same dispatch.
+        """Return the dispatch for the arguments on the first call, and the same dispatch on later calls.
 
-        Tuned tiles of a GPU are not used.
+        Every device therefore runs the same dispatch. The tiles that tuning stored for a GPU are not used.
         """
         if self._dispatch is None:
             planner: Planner = api.plan_grouped if self.case.ends else api.plan_gemm

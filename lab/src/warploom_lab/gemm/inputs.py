@@ -1,4 +1,4 @@
-"""Input arrays of a case: random matrices inside larger memory whose other bytes form NaNs."""
+"""Input arrays of a case: random matrices inside larger arrays, with NaNs around the matrices."""
 
 from dataclasses import dataclass
 from hashlib import sha256

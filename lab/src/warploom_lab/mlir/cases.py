@@ -1,9 +1,9 @@
 """Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
 Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
-operation is generated from its declaration in the dialect. The generated operations have every word of the attributes,
-pointers in each state space, and occur with and without optional operands. A multiplication is generated from the rows
-of its Forms, which give the number of registers of its matrices.
+operation is generated from its declaration in the dialect, with random values of attributes, pointer types and optional
+operands. The operand types of a multiplication depend on each other. A multiplication is generated from the rows of its
+Forms, which give the number of registers of each matrix.
 """
 
 import random

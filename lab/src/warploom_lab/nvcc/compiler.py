@@ -49,7 +49,7 @@ class Answer:
 
 
 def kernel(call: str, name: str = "k") -> str:
-    """Return a CUDA C++ kernel around a call, which `lower` can also read."""
+    """Return a CUDA C++ kernel that consists of a call, as text that nvcc and `lower` can read."""
     return f'extern "C" __global__ void {name}({PARAMETERS}) {{ {call} }}'
 
 

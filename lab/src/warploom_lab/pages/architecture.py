@@ -47,7 +47,7 @@ _LAYERS_DARK_STYLE = """\
 def layers(container: str = "warploom") -> list[list[str]]:
     """Return the packages of each layer from the highest to the lowest, as pyproject.toml orders them.
 
-    The list is empty if no contract orders the modules of this container.
+    The list is empty if no import-linter contract orders the modules of the package `container`.
     """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in project["tool"]["importlinter"]["contracts"]:
@@ -142,8 +142,8 @@ def _is_package(module: str) -> bool:
 class Step:
     """Step of a launch: a module of warploom, its task, and the module that calls it.
 
-    `interface` is set for a call through an interface: the module that declares the interface, which the called module
-    imports. `through` is a module between the caller and the called module.
+    If the caller calls through an interface, `interface` is the module that declares the interface, and `module`
+    imports that module. `through` is a module between the caller and the called module.
     """
 
     module: str

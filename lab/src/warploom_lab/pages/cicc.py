@@ -17,7 +17,7 @@ class TableError(Exception):
 class Table:
     """Table of the reference text, with corrections.
 
-    A correction belongs to the first cell of a row and the heading of a column.
+    A key of `corrections` is the first cell of a row and the heading of a column.
     """
 
     name: str

@@ -24,8 +24,10 @@ from warploom_lab.pages.wgmma_text import TABLES
 
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
-    "Each section describes one operation that `warploom lower` translates to PTX. The table of a section lists the",
-    "operands with their types, the properties with the words that they can have, and the results.",
+    "To see the operands of an operation, find the section with the name of the operation. Each section describes one",
+    "operation that `warploom lower` translates to PTX. The table of a section lists the operands and the results with",
+    "their types, and the properties with their values. `any` means any type. `!unit` is a property without a value.",
+    "The last column states which rows are optional, and the defaults of properties.",
 )
 
 
@@ -68,9 +70,9 @@ def _family(name: str) -> str:
 def _operation(operation: type[Operation]) -> list[str]:
     lines = [f"## {operation.name}", "", " ".join((inspect.getdoc(operation) or "").split()), ""]
     if rows := list(_rows(operation)):
-        lines += markdown(("position", "name", "type or words", ""), rows)
+        lines += markdown(("position", "name", "type or value", "note"), rows)
     else:
-        lines += ["No operands, no properties, no result.", ""]
+        lines += ["This operation has no operands, properties or results.", ""]
     return lines
 
 
@@ -139,13 +141,13 @@ def _corrections() -> str:
         "",
         'Use this page to check what you have read about the wgmma operations of NVVM. The reference text "NVVM WGMMA',
         'Ops" describes these operations and does not state a version. The tables compare its statements with the nvvm',
-        "dialect of MLIR 22 and with ptxas 13.1. The second column is the statement of the reference text, and the",
-        "third column is the correct fact. The last column states the source of a correction.",
+        "dialect of MLIR 22 and with ptxas 13.1. If a statement is correct, the third column is `the same`, and the",
+        "last column is empty. Otherwise, the last column names the source of the correction.",
         "",
     ]
     for table in TABLES:
         rows = [(row.subject, row.statement, row.correction or "the same", row.evidence) for row in table.rows]
-        lines += [f"## {table.title}", "", *markdown(("", "the text", "correct", "known from"), rows)]
+        lines += [f"## {table.title}", "", *markdown(("subject", "reference text", "correct", "source"), rows)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -155,27 +157,28 @@ _RAISING = """\
 # Raise PTX to operations
 
 `warploom lower KERNEL.ptx --to nvvm` translates the tensor-core instructions of each kernel to operations of the nvvm
-dialect. This translation is called *raising*. An instruction is raised to the operation whose PTX is this instruction.
+dialect. This translation is called *raising*. An instruction is raised to the operation that `warploom lower` would
+translate to this instruction.
 
 - The operations are in the order of the instructions. The output has no control flow, because raising omits labels and
   branches.
 - Raising also omits other instructions, such as integer arithmetic, for which the dialect has no operation. If a later
-  operation uses a result of an omitted instruction, the result is an argument of the function. Each omitted instruction
-  that writes a register adds a new argument. The address of a variable is also an argument.
+  operation uses a result of an omitted instruction, the result is an argument of the function. Each omitted
+  instruction that writes a register adds a new argument. The address of a variable is also an argument.
 - If the kernel sets a register to a constant, the operations use the constant. After a label, they use the constant
   only if no other instruction writes the register.
-- Some instructions belong to a family that the dialect supports, but no operation has their PTX. Raising translates
-  such an instruction to `nvvm.inline_ptx`, with the values that the instruction reads, changes and writes. Examples are
-  predicated instructions without a predicated operation, `wgmma.mma_async` with a scale-d that is not constant, sparse
-  multiplications of warpgroups, bulk reductions, and operations on mbarriers at generic addresses.
-- If you lower the output again, you get the same instructions of these families in the same order. Only synonyms may
-  differ: `shared::cta` and `shared`, `tile` and no modifier, the default memory order and no order.
+- Some instructions belong to a family that the dialect supports, but no operation is lowered to them. Raising
+  translates such an instruction to `nvvm.inline_ptx`, with the values that the instruction reads, changes and writes.
+  Examples are predicated instructions without a predicated operation, `wgmma.mma_async` with a scale-d that is not
+  constant, sparse multiplications of warpgroups, bulk reductions, and operations on mbarriers at generic addresses.
+- If you lower the output again, you get the raised instructions in the same order. They may differ from the original
+  only in synonyms: `shared` or `shared::cta`, `tile` or no modifier, the default memory order or no order.
 
 ## Operations with the same PTX
 
-If PTX was lowered from operations, raising restores these operations with their attributes and operands. There are some
-exceptions, because several operations can have the same PTX. In each row, operations of the first column that have the
-property of the second column are raised to the operation of the third column. The last column states the reason.
+If operations were lowered to PTX, raising the PTX restores the operations with their attributes and operands. There
+are some exceptions, because several operations can have the same PTX. The table lists the exceptions. If an operation
+of the first column has the property of the second column, raising returns the operation of the third column instead.
 """
 _ARRIVALS = (
     "nvvm.mbarrier.arrive",
@@ -200,7 +203,7 @@ ALIASES = (
         _ARRIVALS[:2],
         "no count, and either the scope of the cluster or a memory order that is not the default",
         "an operation with a count of one",
-        "MLIR's intrinsics for this scope and these orders have a count, which MLIR writes to a register",
+        "MLIR's intrinsics for this scope and these orders always have a count",
     ),
     (
         _ARRIVALS,
@@ -210,15 +213,15 @@ ALIASES = (
     ),
     (
         ("nvvm.mbarrier.try_wait.parity",),
-        "the operation lowers to a loop around the instruction",
+        "every operation",
         "`nvvm.mbarrier.try_wait`, or inline PTX for a generic address",
-        "the loop consists of several instructions, and raising omits its branches",
+        "the operation is lowered to a loop around the instruction, and raising omits branches",
     ),
     (
         ("nvvm.tcgen05.commit",),
         "a generic address",
         "an operation with a shared address",
-        "MLIR writes `.shared::cluster` for both",
+        "MLIR writes `.shared::cluster` for generic and for shared addresses",
     ),
     (
         ("nvvm.memory.barrier",),

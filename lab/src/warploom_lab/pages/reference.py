@@ -4,7 +4,8 @@ They are in `docs/isa`, `docs/rules` and `docs/nvvm`.
 """
 
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from warploom.check.pages import escaped, form_section, rule_page
@@ -29,11 +30,40 @@ states the first PTX version and the targets that support the combination. A hea
 a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
 """
 _FAMILY = """\
-Each section describes one Form: an instruction, or several instructions with the same syntax. The table with the
-column `PTX` lists the combinations of modifiers that PTX allows, where `none` means that the modifier is absent. `PTX`
-is the lowest PTX version that has the combination, and `targets` are the targets that support it. `sm_90`+ means sm_90
-and all newer targets. If an instruction has no choice of modifiers, this table is absent. The next table lists the
-operands. Further tables of matrix instructions list the registers of each operand and the arithmetic.
+To see which modifiers and operands an instruction accepts, find the section with its syntax. Each section describes one
+*Form*: an instruction, or several instructions with the same syntax. Braces in the opcode of the syntax enclose
+optional modifiers. A section can have these tables:
+"""
+_MODIFIERS = """\
+The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column belongs to
+the place with the same name in the syntax, and `none` means that this place is empty. Every combination of one
+modifier from each cell of a row is legal. `PTX` is the lowest PTX version that supports the row. `targets` are the
+targets that support the row, where `sm_90`+ means sm_90 and all newer targets. `any` means every version or target.
+"""
+_NO_MODIFIERS = """\
+A section without this table describes an instruction without a choice of modifiers.
+"""
+_OPERANDS = """\
+The table with the column `operand` lists the operands.
+"""
+_CONSTANTS = """\
+If the legal constants of an operand depend on the modifiers, `or` separates the alternatives.
+"""
+_REGISTERS = """\
+The table with a column for each matrix in registers lists the registers of a thread and the elements in them, for
+at most twelve combinations of modifiers. For example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the
+type `.{}`. Together, {} threads (T) with {} (V) per thread hold a matrix of {} x {} elements.
+"""
+_LEGEND = re.compile(r"(\d+) `\.(\w+)` `\(T(\d+),V(\d+)\) -> \((\w+),(\w+)\)`")
+_DIMENSIONS = {
+    "M": "M, N and K are the dimensions of the multiplication.",
+    "L": "L and C are lanes and columns of tensor memory.",
+}
+_GROUPS = """\
+`4 of` means that there are four groups of threads with one matrix per group.
+"""
+_SUMS = """\
+The table with the column `sum` states the arithmetic of a multiplication.
 """
 _RULES = """\
 # Rules
@@ -75,10 +105,47 @@ def _instruction_pages() -> dict[str, str]:
     for family, members in _families().items():
         summary = _summary(family)
         sections = "\n".join(form_section(form) for form in members)
-        pages[f"isa/{family}.md"] = f"# {family}\n\n{summary}\n\n{_FAMILY}\n{sections}"
+        pages[f"isa/{family}.md"] = f"# {family}\n\n{summary}\n\n{_introduction(members, sections)}\n{sections}"
         index.append(f"- [{family}]({family}.md): {summary}")
     pages["isa/README.md"] = "\n".join(index) + "\n"
     return pages
+
+
+def _introduction(members: Sequence[Form], sections: str) -> str:
+    """Return the text that explains the tables of a page, with one list item for each kind of table on the page."""
+    rows = _MODIFIERS if any(form.columns for form in members) else ""
+    absent = _NO_MODIFIERS if rows and not all(form.columns for form in members) else ""
+    operands = _OPERANDS if any(form.operands for form in members) else ""
+    constants = _CONSTANTS if re.search(r"constants \(.*\) or \(", sections) else ""
+    groups = _GROUPS if "`4 of (" in sections else ""
+    sums = _SUMS if any(form.multiply is not None for form in members) else ""
+    items = (rows + absent, operands + constants, _registers(sections) + groups, sums)
+    return _FAMILY + "\n" + "".join(_filled(item) for item in items if item)
+
+
+def _filled(item: str) -> str:
+    text = " ".join(item.split())
+    return textwrap.fill(text, 119, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) + "\n"
+
+
+def _registers(sections: str) -> str:
+    """Return the explanation of the first cell that lists registers and element positions, or "" without one."""
+    found = _LEGEND.search(sections)
+    if found is None:
+        return ""
+    count, type_, threads, values, rows, columns = found.groups()
+    sizes = (
+        _counted(count, "register"),
+        type_,
+        threads,
+        _counted(values, "value"),
+        *(s.lstrip("MNKLC") for s in (rows, columns)),
+    )
+    return _REGISTERS.format(*found.groups(), *sizes) + _DIMENSIONS.get(rows[0], "") + "\n"
+
+
+def _counted(count: str, noun: str) -> str:
+    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
 def _rule_pages() -> dict[str, str]:

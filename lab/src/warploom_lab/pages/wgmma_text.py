@@ -26,6 +26,8 @@ class Table:
 
 _MLIR = "MLIR 22's declaration of the operation"
 _PTXAS = "ptxas 13.1"
+_N = "N is a multiple of 8 from 8 to 256"
+_CORRECT_N = f"{_N}; for s8, u8 and b1, N is 8, 24, or a multiple of 16 up to 256"
 
 TABLES = (
     Table(
@@ -54,29 +56,39 @@ TABLES = (
                 "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1",
                 f"{_PTXAS}: s4 and u4 are unexpected types",
             ),
-            Row("typeB", "as typeA", "as typeA; of fp8 and of 8-bit integers the two may differ", _PTXAS),
-            Row("typeC", "f32; f16 for f16 by f16", "typeD: f32, f16 (of f16, e4m3 and e5m2), s32", _PTXAS),
-            Row("shape", "N is 8 to 256 by 8", "N of s8, u8 and b1 is 8, 16, 24, 32, then by 16 to 256", _PTXAS),
-            Row("scaleIn", "+1 or -1 for A and B", "scaleA and scaleB, each one or neg", _MLIR),
+            Row(
+                "typeB",
+                "as typeA",
+                "as typeA; two fp8 types may differ, and two 8-bit integer types may differ",
+                _PTXAS,
+            ),
+            Row("typeC", "f32; f16 if A and B are f16", "typeD: f32, s32, or f16 if A and B are f16 or fp8", _PTXAS),
+            Row("shape", _N, _CORRECT_N, _PTXAS),
+            Row("scaleIn", "+1 or -1 for A and B", "scaleA and scaleB: each is one or neg", _MLIR),
             Row("scaleOut", "0 or 1", "scaleD: zero or one", _MLIR),
             Row("layoutA", "row or col"),
             Row("layoutB", "row or col"),
-            Row("b1Op", "xor_popc, and_popc or none", "no property: wgmma has and.popc alone", _PTXAS),
-            Row("accumOut", "result 0: a struct as accumIn"),
+            Row("b1Op", "xor_popc, and_popc or none", "no property: wgmma has only and.popc", _PTXAS),
+            Row("accumOut", "result 0: a struct like accumIn"),
         ),
     ),
     Table(
         "nvvm.wgmma.commit.group.sync.aligned",
         (
-            Row("wgmma_type", "echoes the multiplication's types", "no property", _MLIR),
-            Row("wgmma_layout", "echoes the layouts", "no property", _MLIR),
+            Row("wgmma_type", "repeats the types of the multiplication", "no property", _MLIR),
+            Row("wgmma_layout", "repeats the layouts of the multiplication", "no property", _MLIR),
         ),
     ),
     Table(
         "nvvm.wgmma.wait.group.sync.aligned",
         (
             Row("groupDepth", "operand 0: i32", "group, a property of 64 bits", _MLIR),
-            Row("wgmma_type / wgmma_layout / shape-N", "go into the suffix of the PTX", "the PTX has none", _PTXAS),
+            Row(
+                "wgmma_type / wgmma_layout / shape-N",
+                "are modifiers of the PTX instruction",
+                "the PTX instruction has no modifiers for them",
+                _PTXAS,
+            ),
         ),
     ),
     Table(
@@ -115,19 +127,19 @@ TABLES = (
     Table(
         "Checks of the verifier",
         (
-            Row("K", "256 / bits of typeA, 16 of tf32", "256 / bits of typeA; 8 of tf32", _PTXAS),
-            Row("N", "8 to 256 by 8", "as above: of integers and bits by 16 from 32 up", _PTXAS),
-            Row("descA", "i64 where layoutA is that of shared memory, else a struct"),
+            Row("K", "256 / bits of typeA; 16 for tf32", "256 / bits of typeA; 8 for tf32", _PTXAS),
+            Row("N", _N, _CORRECT_N, _PTXAS),
+            Row("descA", "i64 if A is in shared memory, otherwise a struct"),
             Row("descB", "i64"),
             Row(
                 "accumulator",
                 "N * bits of typeC / 32 registers",
                 "N * bits of typeD / 64 registers",
-                f"{_PTXAS}; the text's own examples too",
+                f"{_PTXAS}, and examples in the reference text",
             ),
             Row("scaleOut", "a constant"),
-            Row("commit and wait", "carry the type and layout in flight", "carry nothing", _MLIR),
-            Row("wait depth", "not negative, 6 bits", "not negative, 63 bits", _PTXAS),
+            Row("commit and wait", "have the type and layout of the multiplications in flight", "have neither", _MLIR),
+            Row("wait depth", "0 to 2^6 - 1", "0 to 2^63 - 1", _PTXAS),
         ),
     ),
 )

@@ -155,10 +155,11 @@ class Assembler:
     def _judge_after_abort(
         self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdict on the probe at which ptxas stopped reading, by its index.
+        """Return, by index, verdicts on probes after ptxas stopped reading their module at one of them.
 
-        `pending` has indices of `probes`, and `aborting` is the position of the probe in `pending`. If the probe is
-        accepted in a module of its own, return the verdict on every pending probe, each from a module of its own.
+        The module contains the probes whose indices are in `pending`. ptxas stopped at the probe pending[aborting]. If
+        ptxas refuses this probe in a module of its own, return only the verdict on this probe. Otherwise assemble every
+        pending probe in a module of its own and return all verdicts.
         """
         suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:

@@ -255,7 +255,7 @@ def _relatives(form: Form) -> list[Form]:
 
 @cache
 def family_words(form: Form) -> tuple[str, ...]:
-    """Return every word that occurs in opcodes whose first word is one of the form's first words."""
+    """Return every word after the first of the opcodes that share a first word with the form's opcodes."""
     words: set[str] = set()
     for other in _relatives(form):
         words |= {word.literal for word in other.syntax.words if word.literal}

@@ -70,7 +70,7 @@ class Writer:
 
 
 def _symbol(spec: OperandSpec) -> str:
-    """Return the name that a probe declares for this kind of symbol, such as `table` for a branch table."""
+    """Return the name of a declaration that the operand may refer to: `table` for a branch table."""
     return next((name for name, (directive, _) in TABLES.items() if directive in spec.allowed({})), "callee")
 
 

@@ -29,11 +29,11 @@ Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Res
 
 @dataclass(frozen=True)
 class Campaign(Generic[Task, Result]):
-    """Function `job(shared, task, report)`, the tasks to run it for, and the data that all tasks share.
+    """Function `job(shared, task, report)`, the tasks to run it for, and the data `shared` for all tasks.
 
-    `about` describes in JSON data everything that the results depend on. `encode` turns a result into JSON data and
-    `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time, which should take
-    some tenths of a second.
+    `report` is a progress callback. `about` describes in JSON data everything that the results depend on. `encode`
+    turns a result into JSON data, and `decode` turns the JSON data into the result; both run in this process. A Dask
+    worker receives `group` tasks at a time. A group should take some tenths of a second.
     """
 
     about: Mapping[str, Any]

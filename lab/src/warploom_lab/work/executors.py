@@ -124,7 +124,7 @@ def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: Pr
 
 @dataclass(frozen=True)
 class _Failure:
-    """Error that a task raised in another process, as its result."""
+    """Result of a task that raised an error in another process."""
 
     error: WarploomError
 

@@ -30,7 +30,7 @@ def _refuse_bases(widths: Widths, operands: Mapping[Form, str]) -> None:
 
 
 _NAMED_PARAMETERS = 75
-"""First target on which ptxas requires a name in `.param::func`."""
+"""First target on which ptxas refuses a register as the base of an address in `.param::func`."""
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
@@ -45,15 +45,15 @@ def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
 
 
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths: narrow registers for loads into a cluster.
+    """Return the refused widths for loads into a cluster: 8 and 16 bits from target 120 on.
 
-    ptxas refuses them from target 120 on, where it implements these loads in software.
+    On these targets, ptxas implements the loads in software.
     """
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 
 
 def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths: narrow registers for an mbarrier that is the last operand of a load."""
+    """Return the refused widths for the mbarrier of a load: 8 and 16 bits if it is the last operand."""
     is_last = not slots["multicast"] and not slots["level::cache_hint"]
     return NARROW if is_last else _loads_into_cluster(slots, target)
 

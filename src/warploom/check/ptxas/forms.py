@@ -14,7 +14,7 @@ from warploom.isa.model.operands import Slots, address, immediate, inp, out, pre
 
 
 def _eighth(slots: Slots) -> int:
-    """Return the number of registers of an 8x8x4 fragment of A or B: eight elements for each quad."""
+    """Return the number of registers that hold a lane's four elements of an 8x8x4 operand A or B."""
     return 4 if slots["atype"] == "tf32" else 2
 
 

@@ -18,10 +18,10 @@ class FragmentRegisters:
     """Items that ptxas accepts in the vector of a fragment: registers of `type`, and the items in `words`.
 
     The words are "predicate" (one among 32-bit registers), "special" (special registers), "integer", "float" and
-    "coded" (constants among registers; coded constants have 32 bits), "constants" (constants only), and "sink" (an
-    unwanted result). `extensions` are names of syntax beyond the manual. The types of all registers must agree. If
-    `group` is not 0, each group of `group` registers must also have a legal type; only the first `judged` registers
-    are grouped (0: all).
+    "coded" (constants among registers; a coded one is a float written as 32 bits), "constants" (no registers at all),
+    and "sink" (an unwanted result). `extensions` are names of syntax beyond the manual. The types of all registers must
+    agree. If `group` is not 0, the first `judged` items (0: all) are divided into groups of `group` items, and the
+    registers in each group must together have a legal type.
     """
 
     type: str
@@ -49,7 +49,11 @@ _NOTHING = frozenset[str]()
 
 
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
-    """Return the legal items `words` of a fragment, and constants or predicates where its type allows."""
+    """Return a rule for a fragment that permits registers of `type_word` and the items in `words`.
+
+    The rule of an s32 operand C also permits a vector of constants. A b32 rule with predicates has the extension
+    "predicate" and, if `bare`, the extension "bare".
+    """
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
     extensions = {"predicate", "bare"} if bare else {"predicate"}
@@ -108,7 +112,7 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 
 
 def _first_without_unit(slots: Slots) -> int:
-    """Return the first target without a unit for 1-bit or 4-bit elements (Hopper has 1-bit AND only)."""
+    """Return the first target without a unit for 1-bit or 4-bit elements: 100 for 1-bit AND, else 90."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 

@@ -28,7 +28,7 @@ class IgnoredWords:
     names: frozenset[str] = frozenset()
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Return True if ptxas ignores the class in an opcode, which is given as its words."""
+        """Return True if ptxas ignores words of this class in the opcode that consists of `words`."""
         name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 
@@ -105,10 +105,10 @@ def _bits(word: str) -> int:
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of a matrix opcode without the narrow types that ptxas does not count.
+    """Yield the words of a matrix opcode without narrow types, if ptxas may ignore these types.
 
-    ptxas checks only the first four types of a multiplication and the first type of a load or store. Of most types, it
-    checks only the width. It counts all types if elements are single bits, bf16 or tf32, or integers with a sparse A.
+    ptxas checks only the first four types of a multiplication and the first type of a load or store, and of most types
+    only the width. It ignores no type if elements are single bits, bf16 or tf32, or integers with a sparse A.
     """
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
     ignored = [k for k in at if words[k] in _NARROW]

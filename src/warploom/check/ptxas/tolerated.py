@@ -47,7 +47,7 @@ class Tolerance:
     extensions: str = ""
 
     def is_for(self, form: Form) -> bool:
-        """Return True if the tolerance explains an extension Form."""
+        """Return True if this tolerance is the reason why ptxas accepts an extension Form."""
         return isinstance(form, ExtensionForm) and form.reason == self.name
 
 

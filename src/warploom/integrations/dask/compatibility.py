@@ -43,7 +43,7 @@ def file_digests(paths: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def source_version() -> str:
-    """Return Warploom's version and a digest of its source, which also tells checkouts of a release apart."""
+    """Return Warploom's version and a digest of its source, which distinguishes checkouts of one release."""
     root = Path(release.__file__).parent
     return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 
@@ -86,10 +86,9 @@ def require_compatible(
 ) -> None:
     """Refuse a worker that might return other results than this process, or that cannot do the work.
 
-    `worker` is its name in messages. `answer` is the result of `describe_worker` on the worker, or the exception that
-    it raised. `version` is the expected `source_version`, by default the version of this process.
-
-    Units: `memory_limit`, the memory limit of the worker, in bytes; 0 without a limit.
+    `worker` names the worker in messages. `answer` is the result of `describe_worker` on the worker, or the exception
+    that the call raised. `version` is the expected `source_version`, by default the version of this process.
+    `memory_limit` is the memory limit of the worker in bytes, or 0 without a limit.
 
     Errors: UsageError dask.worker.
     """

@@ -49,7 +49,7 @@ def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
 def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
     """Set the flags of the `size` bytes that each active lane accesses, from its offset in `index` on.
 
-    `lanes` is True for active lanes.
+    `lanes` is True for active lanes. `pages` becomes 1 for the accessed pages.
 
     Shapes: index and lanes (warps, 32).
     """
@@ -75,7 +75,7 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 
 @njit
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
-    """Set the flags of byte ranges. Shapes: starts and sizes (ranges,)."""
+    """Mark byte ranges in `flags` and `pages`. Shapes: starts and sizes (ranges,)."""
     words = flags.view(np.uint64)
     pattern = np.uint64(flag) * _EACH_BYTE
     for number in range(len(starts)):

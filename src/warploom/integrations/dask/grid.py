@@ -55,9 +55,9 @@ class GridJob:
 class PartResult:
     """Result of a task, which runs some waves of a grid or the whole grid.
 
-    A task that runs some waves returns their `footprint`. If it finds that a CTA depends on the timing of another CTA,
-    it stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents of
-    the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
+    A task that runs some waves returns their `footprint`. If a CTA is found to depend on the timing of another CTA, the
+    task stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents
+    of the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
     that ended the run, or None if there was none or if the sanitizer turned it into a finding.
     """
 
@@ -91,7 +91,7 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
-    """Run a grid on the workers of a Dask cluster, with the results of `emulator.execute`.
+    """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute`.
 
     `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
     the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.

@@ -37,7 +37,7 @@ _SETTINGS = {
 
 @dataclass(slots=True)
 class LocalCluster:
-    """Dask cluster on this host, with its client. A check found that its workers meet `met_requirements`."""
+    """Dask cluster on this host, its client, and the requirements that its workers are known to meet."""
 
     cluster: Any
     client: Any = None

@@ -4,8 +4,8 @@ Each part, which is some waves of the grid, starts from the memory at the start 
 effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
 writes. Commutative reductions are applied again to the merged memory.
 
-The sanitizer has a stricter rule, because it reports a conflict only if one process runs both parts: two parts may
-access a byte only if both only read it, or if both only change it by the same reduction.
+With the sanitizer the rule is stricter, because the sanitizer finds a race between two parts only if one process runs
+both. Two parts may access a byte only if both only read the byte, or if both only change it by the same reduction.
 """
 
 from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 
 
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Return the reason why parts cannot be merged, or "" if they can.
+    """Return the reason why footprints of parts of a grid cannot be merged, or "" if they can.
 
     The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
     """
@@ -113,9 +113,9 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the effects of all parts to an arena with the memory at the start of the launch.
+    """Apply the footprints of all parts of a grid to an arena with the memory before the launch.
 
-    The parts must not have a `conflict`.
+    The function `conflict` must have found no conflict between these footprints.
     """
     before = [{kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()} for each in footprints]
     for each, old in zip(footprints, before, strict=True):

@@ -1,4 +1,4 @@
-"""Packed form of the object that all tasks share. Other hosts receive it, and this host maps it."""
+"""Packed form of an object that all tasks share: sent to other hosts, and memory-mapped on this host."""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""Pool of Dask workers, on this host or at a running scheduler. They are checked before they get work."""
+"""Pool of Dask workers, local or at a running scheduler. Workers are checked before they get work."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

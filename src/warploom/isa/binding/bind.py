@@ -45,7 +45,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
     The opcode words after the instruction's name may be in any order.
 
-    `source` replaces the source to which the diagnostic points. The code of the diagnostic is isa.unknown for an
+    The diagnostic points to `source`, or by default to the instruction's own source. Its code is isa.unknown for an
     unknown opcode, <form>/<slot> for an illegal modifier, and <form>/<operand> for an illegal operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
@@ -153,7 +153,7 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words of an opcode that are explained, and maximum length of each word."""
+"""Maximum number of words, and maximum length of each word, of an opcode that messages explain."""
 
 
 @lru_cache(maxsize=1024)
@@ -188,7 +188,7 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. For a repeated word, return the slot that has the word, or "extra"."""
+    """Return the slot at fault. For a superfluous word, it is the slot of an equal word, or else "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -221,7 +221,7 @@ def _similar_head(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield a description and the match of each legal opcode that differs in one modifier from `match`."""
+    """Yield each match that differs from `match` in one modifier, after a description of that modifier."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):

@@ -94,7 +94,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand with this name, such as "A" or "a-desc", and a layout that uses all given inputs.
+    """Return the operand named, for example, "A" or "a-desc", whose layout depends on all given inputs.
 
     Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """
@@ -115,7 +115,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return one operand for each name: the operand whose layout depends on most of the given inputs.
+    """Return one operand for each name: the one whose layout depends on the most given inputs.
 
     Errors: UsageError for an input that no layout depends on.
     """

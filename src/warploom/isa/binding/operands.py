@@ -119,7 +119,7 @@ def takes_count(match: Match, count: int) -> bool:
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield each selection of `count` patterns from `names`, with selections of optional operands first."""
+    """Yield the selections of `count` patterns from `names`, first those with early optional patterns."""
     if not names:
         if count == 0:
             yield ()

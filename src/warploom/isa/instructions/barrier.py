@@ -43,7 +43,7 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Reconverge each warp at an aligned barrier. The spelling `bar` is always aligned."""
+    """Reconverge each warp at an aligned barrier. An instruction spelled `bar` is always aligned."""
     if i.aligned or getattr(i, "barrier", "") == "bar":
         warps.gather_warp()
 

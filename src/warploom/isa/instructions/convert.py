@@ -13,12 +13,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Return "wide" to accept registers wider than the type, or "same" in conversions from or to bf16."""
+    """Return "same" (no wider registers) for conversions from or to bf16, else "wide" (wider registers)."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """Return "coded" for the rounding rna, to accept floats only as bit patterns, else "same"."""
+    """Return "coded" (float constants only as bit patterns) for the rounding rna, else "same"."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 

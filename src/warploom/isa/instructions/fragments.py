@@ -98,9 +98,9 @@ def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
 
 
 def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False) -> Matrix:
-    """Return the matrices that warps or warpgroups hold in a vector, in the dtype of `formats.STORAGE`.
+    """Return the matrices of all warps or warpgroups from the registers of a vector operand.
 
-    With `transposed`, the matrices are returned transposed.
+    Their dtype is `formats.STORAGE[element]`. With `transposed`, each matrix is returned transposed.
 
     Shapes: (warps * matrices per warp, rows, columns), or (warpgroups, rows, columns) for a map of 128 lanes.
     """
@@ -119,7 +119,7 @@ def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, 
 def scatter(
     warps: Warps, value: Value, fragment_map: FragmentMap, element: str, matrix: Matrix, *, transposed: bool = False
 ) -> None:
-    """Write matrices to the registers of the warps or warpgroups. This is the inverse of `gather`."""
+    """Write matrices to the registers of a vector operand. This is the inverse of `gather`."""
     order = fragment_map.order(transposed=transposed)
     if order is not None:
         units = np.ascontiguousarray(matrix).reshape(len(matrix) // fragment_map.tiles, -1)
@@ -151,6 +151,6 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata of a bound sparse multiplication, which are in the operand named `operand`."""
+    """Return the metadata in an operand of a bound sparse multiplication (`ordered`: see `Metadata`)."""
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

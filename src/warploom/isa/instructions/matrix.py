@@ -25,7 +25,7 @@ def _matrices(slots: Slots) -> int:
 
 
 def _registers(slots: Slots) -> int:
-    """Return the number of registers of each lane, one for every 8 rows of the matrices."""
+    """Return the number of registers of each lane: one for every 8 rows of all matrices together."""
     return _matrices(slots) * _MATRIX_ROWS[slots["shape"]] // 8
 
 

@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the table of arrivals in a space. `arrive` and `drop` are the operations' first PTX versions."""
+    """Return the Form's table of arrive and arrive_drop, given their first PTX versions."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

@@ -41,10 +41,10 @@ with b128 from PTX 8.3.
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the table of a load or store: vectors of up to 128 bits, or 256 bits in global memory.
+    """Return the Form's table of a load or store: up to 128 bits, and up to 256 bits in global memory.
 
-    Each item of `accesses` contains the cells of the additional `columns`, and the state spaces. With `sem`, the
-    accesses have a scope.
+    Each item of `accesses` contains the cells of the extra `columns` of some rows, and the state spaces of these
+    rows. With `sem`, the table has a column for the scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -69,7 +69,7 @@ _LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
-    """Return the syntax of stored elements, with "gap" (`_`: leave unchanged) in stores of 256 bits."""
+    """Return the extra syntax of stored elements. In 256-bit stores, `_` ("gap") skips an element."""
     is_widest = int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 
@@ -297,7 +297,7 @@ _WINDOWS = """
         const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
         shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
 """
-"""State spaces with generic addresses. The rows of 32-bit addresses are removed in every PTX version."""
+"""Table of the state spaces with generic addresses. 32-bit addresses are illegal from sm_50 on."""
 
 CVTA = Form(
     name="memory.cvta",

@@ -20,7 +20,7 @@ def _part(count: int) -> Callable[[Slots], str]:
 
 
 def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow `_` for an element of a 32-bit register. The bits of the element are then undefined."""
+    """Return the extra syntax of elements: `_` in a 32-bit register, whose bits are then undefined there."""
     return ("gap",) if slots["type"] == "b32" else ()
 
 

@@ -66,7 +66,7 @@ def _ctas(slots: Slots) -> int:
 def _in_tensor(
     operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """Return the specification of an operand in tensor memory, with the function that computes its layout."""
+    """Return `spec` with the layout of matrix `operand` in tensor memory, which `formula` computes."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return formula(_fields(slots, given), _ctas(slots), stationary=stationary)
@@ -75,7 +75,7 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the descriptor of A or B. Each CTA of a CTA pair has half of the rows."""
+    """Return the specification of the descriptor of A or B. Each CTA of a pair has half of A and of B."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
@@ -113,7 +113,7 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the specifications of the operands of all multiplications and of the operands in `more`.
+    """Return the specifications of the operands that all multiplications have, and of those in `more`.
 
     `tensor` is True if A is in tensor memory.
     """

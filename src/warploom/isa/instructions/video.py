@@ -26,7 +26,7 @@ def _source(type: str) -> OperandSpec:
 
 
 def _merged(slots: Slots) -> str:
-    """Return the pattern of d's selector, or "" with a second operation, which allows no selector."""
+    """Return the pattern of d's selector, or "" if a second operation makes the selector illegal."""
     return "" if slots["op2"] else _PART
 
 

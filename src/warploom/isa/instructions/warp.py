@@ -31,9 +31,9 @@ def _ballot(lanes: Lanes) -> Array:
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
-    """Reconverge the member lanes. Return operand a, and for each lane a mask of its active members.
+    """Reconverge the member lanes. Return operand a, and for each lane the active lanes in its mask.
 
-    Shapes: (warps, 32), and (warps, 32, 32) with the member as the last axis.
+    Shapes: (warps, 32), and (warps, 32, 32): the last axis is the member lane.
     """
     named = (_gather_members(warps, i)[:, :, np.newaxis] & _BIT) != 0
     members = np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
@@ -44,7 +44,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source of each lane, and a mask of the lanes with a source within segment and clamp of c."""
+    """Return the source lane of each lane, and a mask: True if the source lane is within the bounds of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

@@ -77,9 +77,9 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
     """Return the accesses that move a matrix between memory and registers.
 
-    The results are the addresses of each access, the type and the number of units that it moves, and the lanes that
-    take part. The matrix consists of lines, which are its rows or columns. Lane n moves line n in several accesses of
-    equal size. A unit is one element, a byte of two 4-bit elements, or a word of 32 single bits.
+    The results are the addresses of each access, the type of a unit, the number of units that an access moves, and the
+    mask of participating lanes. The matrix consists of lines, which are its rows or columns. Lane n moves line n in
+    accesses of equal size. A unit is one element, a byte of two 4-bit elements, or a word of 32 single bits.
     """
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)

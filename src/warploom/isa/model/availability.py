@@ -99,7 +99,7 @@ def read_target(text: str) -> Target | None:
 
 
 def renamed(target: Target, ptx: Version) -> str:
-    """Return the new name of a target that PTX 9.0 renamed, or "" if the old name is legal in PTX `ptx`."""
+    """Return the new name of `target` if PTX `ptx` no longer accepts its old name, else ""."""
     written = int(target.name[3:].rstrip("af"))
     return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
 
@@ -171,10 +171,10 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return the requirement that no table row meets, or None if at least one row is available.
+    """Return the unmet requirement if no row is available for the target and PTX version, else None.
 
-    If some of the rows only need a newer PTX version, the result names the oldest sufficient version. Otherwise it
-    lists the targets.
+    If some rows lack only a newer PTX version, the requirement is the oldest version that makes a row available.
+    Otherwise the requirement lists the targets of all rows.
     """
     lacks: list[Requirement] = []
     for row in rows:

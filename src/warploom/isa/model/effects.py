@@ -54,14 +54,14 @@ class Collective:
 class Access:
     """Effect of an instruction that accesses memory at an address operand.
 
-    The executing lanes access memory themselves, or the asynchronous operation that they issue does. All fields but
+    Either the executing lanes access memory, or an asynchronous operation that they issue does. All fields but
     `kind`, `order`, `scope` and `proxy` are names of operands.
 
     `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
     memory. `proxy` is "async" for accesses by asynchronous copies. The address operand determines the state space.
 
-    `size` is the number of bytes per lane, for instructions without `value`. `limit` is the number of bytes that are
-    read if it is smaller than `size`, or a predicate that is true if nothing is read.
+    `size` is the number of bytes per lane, for instructions without `value`. At most `limit` of these bytes are read.
+    If `limit` names a predicate instead of a number, nothing is read where the predicate is true.
     """
 
     kind: Literal["read", "write", "update"]
@@ -193,13 +193,13 @@ class Allocate:
 class Flow:
     """Effect that declares how values pass from source registers to results.
 
-    - `elements` are the operands whose elements the results repeat unchanged.
-    - `address` are the operands that may be addresses. The result then points into the same buffer.
+    - `elements` are the operands whose elements are copied unchanged to the results.
+    - `address` are the operands that may be addresses. The result then points into the buffer of the operand.
     - `offset` is True if the other operands are added to the address.
     - `space` is the state space that the `address` operands certainly point to, or "".
     - `numbers` tells whether integer sources are "scaled" (multiplied or shifted) or "compared".
-    - `unwritten` decides about a source register that was never written. With "propagate" the result counts as
-      unwritten too, with "ignore" nothing happens, and with "use" the read is an error.
+    - `unwritten` is the effect of a source register that was never written. With "propagate" the result counts as
+      unwritten too, with "ignore" the result counts as written, and with "use" the read is an error.
     - `selects` names the predicate that chooses between the operands a and b.
     """
 

@@ -160,7 +160,7 @@ class Form(Displayed):
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns the record of asynchronous copies, one for each active lane."""
+        """Decorate the function that returns one record with the asynchronous copies of all active lanes."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
@@ -204,8 +204,8 @@ class Form(Displayed):
     def flow(self) -> Flow:
         """Declaration of how values pass from sources to results.
 
-        Without a declared `Flow`, a result counts as unwritten if one of its sources is unwritten. If the form is not
-        lane-wise, reading an unwritten source is an error.
+        Without a declared `Flow`, a result of a lane-wise form counts as unwritten if one of its sources is unwritten.
+        In all other forms without a declared `Flow`, the read of an unwritten source is an error.
         """
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
@@ -223,7 +223,7 @@ class Form(Displayed):
 
     @cached_property
     def ends_thread(self) -> bool:
-        """True if the active lanes leave the function or the kernel."""
+        """True if the active lanes leave the function or the kernel at the instruction."""
         return self.control in ("return", "exit", "trap")
 
     @cached_property
@@ -305,7 +305,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Words of the instruction's common name: its name, and later slots that choose an operation."""
+        """Required words of the instruction's name, and later required slots that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:

@@ -24,9 +24,9 @@ def evaluate_lanes(
     """Return a function that executes an instruction with lane-wise semantics on a batch of warps.
 
     The returned function reads the operands, evaluates `function` and writes the results. It passes a vector operand as
-    a sequence of registers and an absent operand as None. If a parameter of `function` has the name of a destination,
-    its argument is True if the instruction has this destination. The last parameter may be `carry`, the carry flag. The
-    last result is then the new carry flag.
+    a sequence of registers and an absent operand as None. A parameter of `function` with the name of a
+    destination receives True if the instruction has this destination, else False. The last parameter may be `carry`,
+    the carry flag. The last result is then the new carry flag.
     """
     names = list(signature(function).parameters)
     has_carry = names[-1:] == ["carry"]

@@ -36,7 +36,7 @@ class RegisterMatrix:
 class SharedMatrix:
     """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
 
-    `rows` and `k` are the extents of the stored elements. `major` is the dimension whose elements are contiguous.
+    It has `rows` (M or N) by `k` stored elements. `major` is the dimension whose elements are contiguous.
     """
 
     name: Literal["A", "B"]
@@ -47,21 +47,21 @@ class SharedMatrix:
     major: Literal["K", "MN"] = "K"
 
     def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 8-byte words of the matrix, its swizzle and its base offset.
+        """Return the offsets of the 8-byte words of the matrix, and the swizzle and base offset in `fields`.
 
         `fields` is the descriptor without its start address. A word contains elements that are adjacent along K, or
         along the rows if the matrix is MN-major.
 
-        Units: bytes from the start address.
+        Shapes: offsets (rows, words) if K-major, or (K, words) if MN-major. Units: bytes from the start address.
         """
         return _offsets(fields, self.rows, self.k, self.element, self.major)
 
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 16-byte chunks of the matrix, its swizzle and its base offset.
+        """Return the offsets of the 16-byte chunks of the matrix, and the swizzle and base offset in `fields`.
 
         `fields` is the descriptor without its start address.
 
-        Units: bytes from the start address.
+        Shapes: offsets (chunks,), in ascending order. Units: bytes from the start address.
         """
         return _chunks(fields, self.rows, self.k, self.element, self.major)
 
@@ -109,7 +109,7 @@ class BlockScales:
     """Scale factors of A or B in a block-scaled multiplication.
 
     Each row of A, or column of B, has `vectors` factors. `byte_id` and `thread_id` select the bytes and the lanes that
-    hold them.
+    hold the factors.
     """
 
     operand: Literal["A", "B"]
@@ -151,7 +151,7 @@ class Multiplication:
 
     @cached_property
     def shared(self) -> tuple[SharedMatrix, ...]:
-        """Operands A and B that are in shared memory."""
+        """Those of the operands A and B that are in shared memory."""
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
 
     def model(self, arch: str) -> Model:
@@ -188,7 +188,7 @@ class Multiplication:
 
     @cached_property
     def _terms(self) -> tuple[object, ...]:
-        """Return a key that is equal for multiplications with equal results if their operands are equal."""
+        """Return a key. Multiplications with equal keys compute equal results from equal operands."""
         majors = tuple(each.major for each in self.shared)
         operation = self.slots.get("bitOp", "")
         types = tuple(each.element for each in (self.a, self.b, self.d))

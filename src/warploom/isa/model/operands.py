@@ -45,11 +45,11 @@ Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
 
 @dataclass(frozen=True, slots=True)
 class ConstantConstraint:
-    """Constraint on the constants that an operand may be.
+    """Constraint on the constants that are legal for an operand.
 
     `values` are the legal constants. None allows all constants, and an empty collection allows registers only. If
     `bits` is not 0, only the low `bits` bits of a constant are examined. `upto` names another operand, whose constant
-    is the maximum. `target` is the target that the operand requires.
+    is the maximum. `target` is the target that an instruction with this operand requires.
     """
 
     values: Values = None
@@ -58,14 +58,14 @@ class ConstantConstraint:
     target: str = ""
 
     def examined(self, constant: int, slots: Slots) -> int:
-        """Return the examined low bits of a constant. If `bits` is 0, return a signed 64-bit number."""
+        """Return the examined low bits of a constant. If `bits` is 0, return all 64 bits, signed."""
         bits = _number(self.bits, slots)
         return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterConstraint:
-    """Constraint on the declared types of the registers that an operand may be.
+    """Constraint on the declared types of the registers that are legal for an operand.
 
     `accepts` is "same" if the register must fit the operand's type. "wide" also accepts wider registers. "bits" accepts
     only registers that are declared as bits, and no constants. "own" rejects f16x2 registers for an integer. "coded"
@@ -91,8 +91,8 @@ class OperandSpec:
 
     `when` names a modifier. The operand is present exactly if the opcode has this modifier.
 
-    `space` is the state space of an address, or "?" for any. For a register operand it is the state space of a variable
-    whose address the operand may be.
+    `space` is the state space of an address, or "?" for any. An operand of the kind "register" may also be the address
+    of a variable, which must be in `space`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -207,9 +207,9 @@ def pred_in(values: Values = None, when: str = "") -> OperandSpec:
 
 
 def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows = ()) -> OperandSpec:
-    """Return the specification of an address `[base + offset]`, with coordinates for tensor operands.
+    """Return the specification of an address `[base + offset]`, or of a tensor operand `[base, {x, y}]`.
 
-    If `space` is "?", the state space is the word of the modifier `ss` or `space`.
+    `coordinates` is the number of x, y, …. If `space` is "?", the modifier `ss` or `space` names the state space.
     """
     return OperandSpec("address", "read", "b64", coordinates, space=space, allows=allows)
 
@@ -220,7 +220,7 @@ def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") ->
 
 
 def immediate(type: TypeRule = "s32", values: Values = None, *, target: str = "", bits: CountRule = 0) -> OperandSpec:
-    """Return the specification of an integer constant. None as `values` allows every constant."""
+    """Return the specification of an integer constant. `ConstantConstraint` explains the parameters."""
     return OperandSpec("immediate", "none", type, legal=ConstantConstraint(values, bits, target=target))
 
 

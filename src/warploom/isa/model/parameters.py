@@ -107,7 +107,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """Return the smallest and the largest integer that fit a parameter as signed or as unsigned integer."""
+    """Return the smallest signed and the largest unsigned integer of the size of a parameter."""
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 
@@ -120,8 +120,8 @@ def is_scalar(value: object) -> TypeGuard[Scalar]:
 def argument_error(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
     """Return the UsageError for an argument of a launch that does not fit its parameter.
 
-    The message states the argument's position `number`, the argument, and what `expected` allows. The code is
-    launch.argument.
+    The message states the argument's position `number`, the argument, and the text `expected`, which describes legal
+    arguments. The code is launch.argument.
     """
     if _is_array(value):
         found = f"an array of {value.dtype} and shape {value.shape}"

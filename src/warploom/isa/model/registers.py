@@ -45,7 +45,7 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a register of sufficient width and type `declared` is legal for `type_word`."""
+    """Return True if a register of type `declared` and legal width may be an operand of type `type_word`."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
@@ -67,9 +67,8 @@ def takes_integers(type_word: str) -> bool:
 def takes_floats(type_word: str, width: int | None) -> bool:
     """Return True if a floating-point constant is legal for an operand of a type.
 
-    A constant is a number for f32 and f64. `width` is 32 for a constant such as 0f3F800000 and 64 for
-    0d3FF0000000000000, which are also legal for b32 and b64 respectively. `width` is None for a decimal constant, which
-    has 64 bits.
+    Every constant is legal for f32 and f64. `width` is 32 for a constant such as 0f3F800000, 64 for 0d3FF0000000000000,
+    and None for a decimal constant, which has 64 bits. A constant is also legal for the type of bits of its width.
     """
     return type_word in ("f32", "f64", f"b{width or 64}")
 
@@ -77,10 +76,10 @@ def takes_floats(type_word: str, width: int | None) -> bool:
 def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     """Return the type of a vector of registers and constants, or "" if the items cannot be in one vector.
 
-    `declared` and `constants` describe the items. One of the two entries of an item is "".
+    Item i has its register type in `declared[i]` or its constant type in `constants[i]`. The other entry is "".
 
-    A vector cannot mix integers, floats, `f16x2` and predicates, but can mix one of these kinds with bits. Predicates
-    mix only with 32-bit registers. All registers have the same width. A vector of mixed types has the type of bits.
+    A vector can mix bits with one of the kinds integer, float, `f16x2` and predicate, but cannot mix two of these
+    kinds. Registers other than predicates have one width, 32 beside predicates. A mixed vector has a type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_KINDS.get(name, _KINDS.get(name[0], "integer")) for name in items]

@@ -68,7 +68,7 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes. The operand's type selects sign or zero extension."""
+        """Write a result to the active lanes, extended as the operand's type requires. Do nothing for None."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
@@ -156,14 +156,14 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the addresses with the offsets of `addresses` in the shared memory of the CTAs `rank`.
+        """Return `addresses` moved to the same offsets in the shared memory of the CTAs with the ranks `rank`.
 
-        Arguments and results are generic addresses if `generic`, else shared::cluster addresses.
+        `addresses` and the result are generic addresses if `generic` is True, else shared::cluster addresses.
         """
         ...
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the ranks of the CTAs that own shared::cluster (if `generic`, generic) addresses."""
+        """Return the rank of the CTA that owns each address. `map_rank` describes `generic`."""
         ...
 
     # Control ------------------------------------------------------------------------------------------
@@ -186,9 +186,9 @@ class Warps(Protocol):
     # Warp and CTA synchronisation ---------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Reconverge the active lanes with the other lanes of their member mask.
+        """Suspend the active lanes until all live lanes of their member mask have arrived.
 
-        The lanes must reconverge at this instruction. With `anywhere`, they may wait at several `bar.warp.sync`.
+        All lanes must arrive at this instruction, or with `anywhere` at any instruction with the same member mask.
         """
 
     def gather_warp(self) -> None:
@@ -233,7 +233,7 @@ class Warps(Protocol):
         - arrive_no_complete, arrive_drop_no_complete: an arrival that must not complete the phase.
         - increment: add `amount` to the pending arrivals of the phase.
 
-        An arrival with `transactions` expects this number of bytes before it arrives.
+        An arrival with `transactions` first adds this number of bytes to the pending transactions.
 
         Shapes: (warps, 32), uint64.
         """
@@ -290,7 +290,7 @@ class Warps(Protocol):
         """Check the tensor copies of a record, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the positions of the warps of each warpgroup in the batch, with shape (warpgroups, 4)."""
+        """Return for each warpgroup the indices of its warps in the batch, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(
@@ -299,11 +299,11 @@ class Warps(Protocol):
     ) -> Array:  # fmt: skip
         """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
 
-        The addresses are the sums of start addresses and a table of offsets. `groups` are rows of `warpgroups()`. With
-        `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
+        An address is the sum of a tile's start and an entry of the table `offsets`. `groups` selects rows of
+        `warpgroups()`. The tiles of a warpgroup are stacked vertically with `down`, and are side by side without.
 
-        Shapes: starts (groups, tiles), offsets (rows, k). The result is (groups, tiles * rows, k) with `down` and
-        (groups, rows, tiles * k) without, uint64.
+        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is
+        (n, tiles * rows, k) with `down` and (n, rows, tiles * k) without.
 
         Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes.
 

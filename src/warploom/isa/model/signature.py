@@ -36,7 +36,8 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
-    Errors: UsageError with the code emulator.kernel for an unknown name, or if several kernels match no name.
+    Errors: UsageError with the code emulator.kernel for an unknown name, and without a name unless the module has
+    exactly one kernel.
     """
     entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
     known = ", ".join(entries)

@@ -36,7 +36,7 @@ class SpecialRegister:
     least: int = 0
 
     def holds(self, type_word: str) -> bool:
-        """Return True if a move of this type may read the register."""
+        """Return True if a move of type `type_word` may read the register."""
         read, own = TYPES[type_word], TYPES[self.type]
         if read.kind in ("float", "packed") or "predicate" in (read.kind, own.kind):
             return read.kind == own.kind

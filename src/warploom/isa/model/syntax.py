@@ -122,7 +122,7 @@ def match_words(
 ) -> dict[str, str] | None:
     """Return the word of each slot if the opcode words follow the pattern, else None.
 
-    The word of an omitted slot is "". `p` and `w` are the first position in the pattern and in the opcode.
+    The word of an omitted slot is "". The match begins at the indices `p` in `pattern` and `w` in `words`.
     """
     if p == len(pattern):
         return {} if w == len(words) else None
@@ -141,7 +141,7 @@ def match_words(
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """Return the slots and their words if an opcode word fits a word of the pattern, else None."""
+    """Return the slots that the opcode word `text` fills, with their words; None if it misfits `word`."""
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

@@ -41,7 +41,7 @@ class AmpereDispatch:
         return operands.missing("row_scales", "column_scales", "bias")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `d` is D, a view of the array `start`."""
+        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
         plan = self.plan
         a, b = operands.a, operands.b
         a = _aligned(a) if plan.a_major == "k" else transposed(_aligned(transposed(a)))
@@ -73,7 +73,7 @@ class AmpereDispatch:
 def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
     """Return the byte strides of an array between lines and between batches.
 
-    `contiguous`, 0 or 1, states which of the last two axes runs along a line, whose elements must be contiguous.
+    Axis `contiguous` (0 or 1) of the last two axes runs along a line. The elements of a line must be contiguous.
     """
     layout = strided(array)
     lines, across = layout.shape[-2:][1 - contiguous], layout.strides[-2:][1 - contiguous]

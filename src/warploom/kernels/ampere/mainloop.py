@@ -1,7 +1,8 @@
 """Main loop of the Ampere kernel: copies to shared memory, fragments in registers, multiplications.
 
-All threads copy tiles of A and B into stages. A stage is a part of shared memory with 64 or 128 bytes of K of both
-tiles. A step is 32 bytes of K. A warp loads the fragments of a step while it multiplies those of the step before.
+All threads copy tiles of A and B into stages. A stage is a part of shared memory that holds 64 or 128 bytes along K of
+each line of both tiles. A step is 32 of these bytes. A warp loads the fragments of a step while it multiplies those of
+the step before.
 """
 
 from collections.abc import Sequence
@@ -26,9 +27,9 @@ Sums = Sequence[Sequence[Register]]
 class Source:
     """Source of the tile of one operand in global memory.
 
-    `matrix` is the address, and `stride` the distance of lines, or of elements of K, in bytes. Lines are rows of A or
-    columns of B. The operand has `extent` lines and `k` elements along K. The tile has `lines` lines, which start at
-    line `first`.
+    Lines are rows of A or columns of B. `matrix` is the address. `stride` is the byte distance between lines if K is
+    contiguous, else between elements of K. The operand has `extent` lines and `k` elements along K. The tile has
+    `lines` lines, from line `first` on.
     """
 
     matrix: Any
@@ -78,13 +79,13 @@ class AlongK(_OperandCopies):
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
     def issue(self, number: int) -> None:
-        """Issue one of the `count` copies that a thread makes for each stage."""
+        """Issue copy `number` of the `count` copies that a thread makes for each stage."""
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
         self._copy(number * self.rows * self.span, source, 0, self.size)
 
     def end(self) -> None:
-        """Advance along K after the last copy of a stage."""
+        """Advance the source along K to the next stage."""
         self.address += self.span
         self.left -= self.span
 
@@ -111,7 +112,7 @@ class AcrossK(_OperandCopies):
             self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
 
     def issue(self, number: int) -> None:
-        """Issue one of the `count` copies that a thread makes for each stage."""
+        """Issue copy `number` of the `count` copies that a thread makes for each stage."""
         block, turn = divmod(number, self.turns)
         row = self.row + turn * self.rows
         source = ptx.mad_wide(row, self.stride, self.address, type=u32)
@@ -119,7 +120,7 @@ class AcrossK(_OperandCopies):
         self._copy((block * self.depth + turn * self.rows) * _ROW, source, block * _ROW, size)
 
     def end(self) -> None:
-        """Advance along K after the last copy of a stage."""
+        """Advance the source along K to the next stage."""
         self.row += self.depth
 
 
@@ -152,8 +153,8 @@ class Fragments:
     """Fragments of one operand for a warp.
 
     The warp loads `own` lines of the tile, from line `first` on. `start` is the address of the tile in the first stage.
-    The 8 by 8 matrices of a fragment are ordered so that the registers of one instruction are neighbours: first along
-    the lines for A, and first along K for B.
+    The 8 by 8 matrices of a fragment are ordered along the lines first for A, and along K first for B. The registers of
+    one instruction are therefore neighbours.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:

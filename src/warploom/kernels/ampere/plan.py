@@ -24,8 +24,8 @@ _MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 class WarpTile:
     """Tile of a CTA: `rows` of M by `columns` of N, divided among `down` by `across` warps.
 
-    A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
-    before the next column of tiles, so that their operands meet in the L2 cache.
+    A stage holds `span` bytes of K of each row and column, 64 or 128. Consecutive CTAs compute `group` tiles of a tile
+    column before the next tile column, so that their operands meet in the L2 cache.
     """
 
     rows: int = 128
@@ -73,7 +73,7 @@ class WarpTile:
 
     @property
     def clocks(self) -> int:
-        """Estimated clocks of sm_80 for 32 bytes of K of a tile: multiplications and shared-memory accesses."""
+        """Estimated clocks of sm_80 for 32 bytes along K: multiplications plus shared-memory accesses."""
         warps = self.down * self.across
         lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
         return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANK_BYTES
@@ -91,8 +91,8 @@ TILES = (
 def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
     """Return the tile with the shortest estimated time.
 
-    `most` is the shared memory that one CTA may have, in bytes. In every wave but the last, all multiprocessors are
-    full. In the last wave, they share the remaining tiles.
+    `most` is the shared memory that one CTA may have, in bytes. The estimate assumes that every wave but the last fills
+    all multiprocessors, and that the tiles of the last wave are spread evenly.
     """
 
     def cost(tile: WarpTile) -> int:
@@ -118,7 +118,7 @@ class WarpPlan(GemmPlan):
     target: str = "sm_80"
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property for which no kernel exists."""
+        """Yield a message for each property of the plan that no kernel supports."""
         yield from GemmPlan.errors(self)
         tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
@@ -186,7 +186,8 @@ def plan_for(
 ) -> WarpPlan:
     """Return the plan of a problem, by default with the tile that has the shortest estimated time.
 
-    The estimate depends on `multiprocessors`, their number on the GPU. `WarpPlan` describes `promoted`.
+    `accumulator` and `result` are types, or "" for the default of the problem. `WarpPlan` describes `promoted`. The
+    estimate depends on `multiprocessors`, the number of multiprocessors of the GPU.
 
     Errors: UsageError kernels.plan, kernels.type.
     """

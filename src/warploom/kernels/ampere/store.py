@@ -17,7 +17,7 @@ _ALL_LANES = 0xFFFFFFFF
 
 
 class Store:
-    """Epilogue and store of one warp. `buffer` is the address of its buffer in shared memory.
+    """Epilogue and store of one warp. `buffer` is the address of the warp's buffer in shared memory.
 
     `addend` has the address of C, and the byte strides of C between rows and between batches.
     """
@@ -64,7 +64,7 @@ class Store:
     # C ------------------------------------------------------------------------------------------------------
 
     def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
-        """Yield the thread's elements of C as f32, for each 8 columns. Elements outside of C are 0."""
+        """Yield the thread's elements of C for each 8 columns as f32, 0 outside of C. Without C yield None."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
             yield from [None] * blocks
@@ -86,7 +86,11 @@ class Store:
             ]
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
-        """Load two neighbours in a row of C as f32. In aligned rows, either both elements exist or neither."""
+        """Load the elements of C in `column` and `column + 1` as f32, or 0 for an element outside of C.
+
+        They are `offset` bytes after `place`. `inside` is true if the row exists. In aligned rows, either both elements
+        exist or neither.
+        """
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
 
@@ -112,7 +116,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows into the buffer, 8 columns at a time. `addends` yields C."""
+        """Write the results of 16 rows to the buffer, 8 columns at a time. `addends` is from `_addends`."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
@@ -131,7 +135,10 @@ class Store:
         return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
 
     def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
-        """Store 16 bytes of a row of D if all of their elements exist, and otherwise the existing elements."""
+        """Store `words`, 16 bytes of a row of D, at `place`, without the elements that are outside of D.
+
+        `first` is the column of the first element. `inside` is true if the row exists, `whole` if all columns exist.
+        """
         size = self.size
         with guarded(ptx.and_(inside, whole, type="pred")):
             ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")

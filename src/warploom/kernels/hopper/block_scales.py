@@ -1,4 +1,4 @@
-"""Block scales: factors of the products over 128 elements of K, applied before the blocks are summed.
+"""Block scales: factors of the sum over each 128 elements of K, applied before these sums are added.
 
 A thread has two rows and some columns of a tile. It loads its scales from global memory. It loads the scales of the
 next block while the tensor cores multiply.
@@ -104,7 +104,7 @@ class BlockScaling:
                 ptx.fma(part[first // 2 + number], scales[number], total, rnd="rn", type=f32, out=total)
 
     def _shuffled(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in 8 columns, each of which has its own scale."""
+        """Return the scales of the thread's four sums in the 8 columns from `first`, one for each sum."""
         rows, columns = self.ready
         turn, among = divmod(first, _SHUFFLED)
         here = [
@@ -113,9 +113,9 @@ class BlockScaling:
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four accumulators in 8 columns of the tile.
+        """Return the scales of the thread's four sums in the 8 columns of the tile from `first` on.
 
-        They hold for each 8 columns from column `first` to the end of its scale block.
+        The scales also apply to the next groups of 8 columns, up to the next multiple of `grain`.
         """
         # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
         low, high = (min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first))

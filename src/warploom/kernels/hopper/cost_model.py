@@ -1,10 +1,10 @@
 """Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
 
-A CTA multiplies at the rate of the tensor cores or waits for L2. All CTAs together wait for memory. The end of a tile
+The tensor cores or L2 limit the speed of a CTA, and memory limits the speed of all CTAs together. The end of a tile
 costs time if nothing overlaps it, and a partial wave costs as much as a full wave. CTAs that work on cut tiles read
 different parts of K and share nothing in L2. The constants were fitted to times on an H200
-(`tests/evidence/kernels_speed/h200.json`). Each of these times is the geometric mean of a time at full power and a time
-after a rest.
+(`tests/evidence/kernels_speed/h200.json`). Each time on the H200 is the geometric mean of a time at full power and a
+time after a rest.
 """
 
 from collections.abc import Iterator
@@ -60,13 +60,13 @@ class TileSchedule:
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the number of tiles along M, counted in clusters, and along N."""
+    """Return the number of clusters of tiles along M, and the number of tiles along N."""
     tile = plan.tile
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
 
 def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
-    """Yield the schedules of a problem: only whole tiles and, if useful, some tiles cut along K."""
+    """Yield a schedule of whole tiles only and, if useful, a schedule with some tiles cut along K."""
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)

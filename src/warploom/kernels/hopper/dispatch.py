@@ -89,7 +89,7 @@ class HopperDispatch:
         return missing if self.workspace is not None else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `d` is D, a view of the array `start`."""
+        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -118,7 +118,7 @@ class HopperDispatch:
 
 @lru_cache(maxsize=256)
 def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
-    """Return a dispatch with the given tile, the tuned tile of a GPU, or the tile with the best estimate."""
+    """Return a dispatch with `tile`, or else the tuned tile of `gpu`, or else the best estimated tile."""
     if tile is None:
         return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
     plan = plan.with_tile(tile)
@@ -138,7 +138,7 @@ def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
 
 
 def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
-    """Return the length of the first matrix axis of block scales, one of `counts`; None for other scales."""
+    """Return the number, one of `counts`, of block scales along M or N; None for other scales."""
     if not is_by_block(value):
         return None
     layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)

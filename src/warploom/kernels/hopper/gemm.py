@@ -58,10 +58,10 @@ def gemm(
 ) -> None:  # fmt: skip
     """Compute D = epilogue(A B).
 
-    `partial` and `flags` are memory for the partial sums of tiles that are cut along K. `ends` has the end row of each
-    of `groups` groups of rows.
+    `partial` and `flags` are memory for the partial sums of the `split` tiles that are cut along K. `ends` has the end
+    row of each of `groups` groups of rows. `d_start` is the address of D. `Sizes` describes `m` to `groups`.
 
-    Units: strides of D and of block scales are bytes. `m_tiles` to `tiles` count tiles.
+    Units: `d_stride`, `d_plane` and the strides of block scales, from `row_step` on, are bytes.
     """
     tile, consumers = plan.tile, plan.tile.consumers
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
@@ -158,8 +158,9 @@ def _pingpong(
 ) -> None:
     """Let two consumers compute alternate work items.
 
-    A consumer starts when the other consumer has waited for all of its stages. Otherwise a consumer could fall two
-    phases behind, and the parity of an mbarrier only distinguishes a phase from the next phase.
+    `compute` calls its argument after it has waited for the last stage of an item. Only then does the other consumer
+    start. Otherwise a consumer could fall two phases behind, and the parity of an mbarrier only distinguishes a phase
+    from the next phase.
     """
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(scheduler.has_next):

@@ -62,9 +62,10 @@ def releases(plan: Plan) -> int:
 
 
 class MainLoop:
-    """Multiplications of one consumer. `number` is the block of 64 rows in the tile that it multiplies.
+    """Multiplications of one consumer, which multiplies block `number` of 64 rows of the tile.
 
-    `thread` is the index of the thread in the consumer. `start_a` and `start_b` are the addresses of the first stage.
+    `thread` is the index of the thread in the consumer. `start_a` and `start_b` are the addresses of A and B in the
+    first stage.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class MainLoop:
             self.ring.release(stage, self.thread & 31)
 
     def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
-        """Issue the multiplications of one stage as one wgmma group."""
+        """Issue one stage as one wgmma group, which overwrites `sums` if `accumulates` is false."""
         plan = self.plan
         a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
         flags = () if plan.accumulator == "s32" else (1, 1)  # signs of A and B
@@ -202,6 +203,6 @@ class _StageDescriptors:
         return self.low + stage * (self.stage >> 4)
 
     def descriptor(self, low: Register, step: int) -> Register:
-        """Return the descriptor of instruction number `step` of the stage with the low word `low`."""
+        """Return the descriptor of instruction number `step` of a stage. `low` is a result of `at`."""
         offset = step * self.step >> 4
         return ptx.mov((low + offset if offset else low, self.high), type="b64")

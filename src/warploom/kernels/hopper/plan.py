@@ -28,7 +28,7 @@ PROMOTION_STAGES = 4
 
 
 def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
-    """Return the metadata word of a thread and the sparsity selector for each instruction of a stage.
+    """Return (index of a thread's metadata word, sparsity selector) for each instruction of a stage.
 
     For 8-bit types, each instruction uses one word of every thread. For wider types, it uses the words of half of the
     threads, and the selector chooses the half.
@@ -43,8 +43,8 @@ class Tile:
     Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers, and each multiplies
     every second tile alone, so that one consumer stores while the other multiplies. `buffers` is the number of store
     buffers of a consumer. The tiles of the CTAs of a `cluster` are neighbours along M. The CTAs share their columns of
-    B by multicast. Neighbouring CTAs take `group` rows of tiles before the next column of tiles, so that their operands
-    meet in the L2 cache.
+    B by multicast. Consecutive clusters compute `group` tiles of a tile column before the next tile column, so that
+    their operands meet in the L2 cache.
     """
 
     rows: int = 128
@@ -77,7 +77,7 @@ SMALL = Tile(64, 64, 2)
 
 @dataclass(frozen=True, slots=True)
 class BlockScales:
-    """Presence of scales for every 128 elements of K, which are applied before the products are summed.
+    """Presence of block scales, which multiply each sum over 128 elements of K before the sums are added.
 
     `rows`: each row of A has its own scales. `columns`: the number of columns of B that share their scales, 1 or 128,
     or 0 without scales.
@@ -111,7 +111,7 @@ class Plan(GemmPlan):
     tile: Tile = field(default_factory=Tile)
 
     def errors(self) -> Iterator[str]:
-        """Yield a message for each property for which no kernel exists."""
+        """Yield a message for each property of the plan that no kernel supports."""
         yield from GemmPlan.errors(self)
         if self.sparse and self.a_major != "k":
             yield "a sparse A is stored along K; a_major must be 'k'"

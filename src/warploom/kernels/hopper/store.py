@@ -23,7 +23,9 @@ Results = dict[int, list[list[Register]]]
 class Store:
     """Epilogue and store of one consumer.
 
-    `number` is the index of the consumer in the CTA, and `thread` the index of the thread in the consumer.
+    `number` is the index of the consumer in the CTA, and `thread` the index of the thread in the consumer. In the
+    methods, `places` are the thread's addresses in the first box of the buffer, `block` is the first of 16 columns, and
+    `width` is the number of columns of a subtile.
     """
 
     def __init__(
@@ -189,7 +191,7 @@ class Store:
     def _boxes(
         self, width: int, column: Any, row: Any, batch: Any, operand: str = "d"
     ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield the offset of each box of a subtile in the buffer, and its coordinates in D or C."""
+        """Yield (offset in the buffer, coordinates in D or C) for each box of a subtile of `width` columns."""
         for number in range(width // self.plan.box_columns):
             start = number * self.plan.box_columns
             origin = (column + start if start else column, row, batch)[: self.plan.rank(operand)]
@@ -208,7 +210,7 @@ class Store:
         self.phase ^= 1
 
     def _addends(self, block: int, places: Sequence[Register]) -> list[list[Register] | None]:
-        """Load the thread's elements of C in 16 columns as f32. Return the first and the second 8 columns."""
+        """Return the thread's elements of C in the first and the last 8 of 16 columns; None without C."""
         addend = self.plan.epilogue.addend
         if not addend:
             return [None, None]
@@ -238,12 +240,12 @@ class Store:
                 ptx.st(place, word, type="b16")
 
     def _matrix(self, block: int, places: Sequence[Register]) -> Location:
-        """Return the location that a thread passes to ldmatrix or stmatrix for 16 columns."""
+        """Return the location that a thread passes to ldmatrix or stmatrix for the columns of `block`."""
         box, inside = divmod(block, self.plan.box_columns)
         return places[inside // 16].at(box * self.box_bytes, "shared::cta")
 
     def _pairs(self, block: int, places: Sequence[Register]) -> Iterator[Location]:
-        """Yield the locations of the four pairs of 32-bit or 8-bit elements that a thread has in 16 columns."""
+        """Yield the locations of the thread's four pairs of 32-bit or 8-bit elements in 16 columns."""
         wide = self.size == 4
         for half in (0, 8):
             box, inside = divmod(block + half, self.plan.box_columns)

@@ -1,13 +1,13 @@
-"""Persistent tile schedulers, which assign tiles and ranges of K to clusters, and sums of cut tiles.
+"""Assignment of tiles and of ranges of K to persistent clusters, and exchange of partial sums.
 
 The schedule is stream-K. Clusters take whole tiles in turn, except for the first `split` tiles, which are cut along K.
 The stages of the cut tiles form one sequence, which is divided into equal runs, one for each cluster. A cluster whose
-run ends inside a tile stores its partial sums in global memory. The cluster whose run starts inside the tile finishes
-it and adds these sums. A run is processed from its end, so that partial sums are stored early and the part of a tile
-that waits for them comes last.
+run ends inside a tile stores its partial sums in global memory. The cluster whose run starts inside this tile finishes
+the tile and adds these sums. A run is processed from its end, so that partial sums are stored early and the part of a
+tile that waits for them comes last.
 
 With grouped rows, each tile belongs to one group, and all tiles are whole. The ends of the groups are in GPU memory.
-The producer and each consumer search them independently.
+The producer and each consumer search the ends independently.
 """
 
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile of a GPU or, without one, of the cost model, and its schedule.
+    """Return the plan with the tuned tile for `gpu`, or else the best estimated tile, and the schedule.
 
     Errors: UsageError kernels.tuned.
     """
@@ -106,9 +106,8 @@ def keep(gpu: str, key: str, found: Tuned) -> None:
 def forget(keys: set[str] | None = None) -> int:
     """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
 
-    Return the number of removed entries. A file that cannot be read counts as one entry.
-
-    Errors: UsageError kernels.tuned.
+    Return the number of removed entries. A file that cannot be read counts as one entry. Errors: UsageError
+    kernels.tuned.
     """
     if keys is None:
         count = 1

@@ -1,4 +1,4 @@
-"""Reference libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparisons."""
+"""Reference libraries PyTorch and CuPy, which call cuBLAS: matrices, multiplications, comparisons."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -25,10 +25,10 @@ _SPREAD = 40  # standard deviation of integers, so that few exceed 127
 class Kind:
     """Combination of types of A, B and D that is timed.
 
-    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel takes the compressed matrix.
+    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel multiplies the compressed A.
     Its result is compared with the result of the library, and its time with the time of our kernel for a dense A.
     `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of all
-    elements. It is far above rounding errors, and far below the products of one instruction.
+    elements. It is far above rounding errors, and far below the error that one missing instruction would cause.
     """
 
     name: str
@@ -78,7 +78,7 @@ KINDS = {
 
 
 def default_kinds(names: Iterable[str]) -> list[str]:
-    """Return the names of kinds that are timed against a library, from the given names."""
+    """Return those of the names whose kinds have a library as their reference."""
     return [name for name in names if not KINDS[name].reference]
 
 
@@ -132,7 +132,7 @@ class Peer(ABC):
         return Matrices(a, b, d, compress(a))
 
     def difference(self, first: Any, second: Any) -> float:
-        """Return the largest difference of elements over the root mean square of `second`. NaN for any NaN."""
+        """Return the largest difference over the root mean square of `second`; NaN if any element is NaN."""
         x, y = self._wide(first), self._wide(second)
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 

@@ -47,7 +47,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Trials of a case, the fastest first. `now` is None if all were wrong; `before` was chosen earlier."""
+    """Trials of a case, the fastest first.
+
+    `before` is the choice before the search. `now` is the fastest correct candidate, or None if all are wrong.
+    """
 
     case: Case
     trials: tuple[Trial, ...]
@@ -73,8 +76,8 @@ def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, in
     """Measure all candidates for a problem, and store the fastest as the problem's tuned tile.
 
     A candidate whose result differs from the library's is not timed. The other candidates are timed in alternation.
-
-    `progress` receives the name of a step, the number of completed steps and the number of all steps.
+    `prepare` returns a function that launches a candidate. `progress` receives the name of a step, the number of
+    completed steps and the number of all steps.
 
     Errors: UsageError bench.peer, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """

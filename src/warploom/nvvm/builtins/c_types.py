@@ -27,7 +27,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """C type: its base type, its number of pointer levels, and True if the base type is `const`."""
+    """C type: its base type, the number of its pointer levels, and a flag for a `const` base type."""
 
     base: str
     depth: int = 0
@@ -81,13 +81,13 @@ def type_of_words(words: list[str]) -> CType | None:
 class Value:
     """Value of an expression in a call of a builtin.
 
-    `constant` is the value if it is known at compile time, else None. A value that is not constant is the sum of
-    `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an array, or "". `terms` are pairs of
-    a variable and its factor, or None if the value is no such sum. `space` is the state space of a pointer: "global",
-    "shared", "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with
-    variables, such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
+    `constant` is the value if it is known at compile time, else None. If `terms` is None, any other value is unknown.
+    Otherwise it is the sum of `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an array,
+    or "". `terms` are pairs of a variable and its factor. `space` is the state space of a pointer: "global", "shared",
+    "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with variables,
+    such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
 
-    Units: `offset`, `inside` and the factors of a pointer in bytes
+    Units: bytes for `offset`, `inside` and the factors of a pointer; none for those of an integer
     """
 
     type: CType

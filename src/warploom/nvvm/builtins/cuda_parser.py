@@ -73,7 +73,6 @@ class _Parser(Expressions):
         self._is_kernel = True
 
     def text(self) -> Call:
-        """Parse the whole text."""
         while self.next.kind != "end":
             self._external()
         if self._call is None:

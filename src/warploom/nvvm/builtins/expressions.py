@@ -55,9 +55,9 @@ class Scope:
     extents: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     def find(self, name: str, expected: CType) -> Value | None:
-        """Return the value of a variable.
+        """Return the value of a variable, or None for an undeclared name in a closed scope.
 
-        In an open scope, an undeclared name becomes a parameter of the expected type. Otherwise the result is None.
+        In an open scope, an undeclared name becomes a parameter of the expected type.
         """
         if name not in self.names:
             if not self.open:
@@ -414,7 +414,7 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
 
 
 def _is_bounded(index: Value) -> bool:
-    """Return True for an index that cannot wrap: one variable, or a small multiple of `threadIdx.x`."""
+    """Return True for an index that cannot wrap: a bare variable, or a small multiple of `threadIdx.x`."""
     assert index.terms is not None
     one = len(index.terms) == 1 and index.terms[0][1] == 1 and index.offset == 0
     small = all(name == THREAD and 0 <= factor < 1 << 16 for name, factor in index.terms)

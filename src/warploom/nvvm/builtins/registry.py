@@ -2,7 +2,7 @@
 
 A row of ROWS lists the operations of one unit, such as `hmma`, for one shape. The operations of a row have consecutive
 numbers. The name of an operation implies its matrix, its element types and the C types of its parameters. The
-reference text is a description of cicc.
+reference text is "Tensor Core / MMA Builtins", a description of NVIDIA's disassembled compiler cicc.
 """
 
 import re

@@ -41,8 +41,8 @@ class Selection:
 
     `late` names the modifiers that are printed last. `constants` are the constant operands. `fragments` maps a vector
     operand to the index of the argument that points to its elements. `values` maps a scalar operand, and `address` an
-    address operand, to the index of its argument. A descriptor of A is in `values`, and A in registers in `fragments`.
-    `offset` is the constant in the instruction's address operand, in bytes.
+    address operand, to the index of its argument. The operand A is in `values` if it is a descriptor, otherwise in
+    `fragments`. `offset` is the constant in the instruction's address operand, in bytes.
     """
 
     form: Form
@@ -143,7 +143,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at an index. `expected` is the compiler's text for its legal values."""
+    """Return the constant argument at an index. Errors: RefusedCall for values that `expected` lacks."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))

@@ -41,7 +41,6 @@ class _Builder:
         self._block = Block()
 
     def function(self) -> llvm.FuncOp:
-        """Return the function with the operation."""
         build = {"load": self._load, "store": self._store, "multiply": self._multiply, "warpgroup": self._warpgroup}[
             self._call.builtin.kind
         ]

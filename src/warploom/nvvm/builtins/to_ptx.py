@@ -94,7 +94,7 @@ class _CallWriter:
         self._statements.append(compose(form, words or {}, operands))
 
     def _computed(self, form: Form, word: str, words: dict[str, str], result: str, **operands: Operand) -> Name:
-        """Write an instruction and return the fresh register of its result."""
+        """Write an instruction. Return the fresh register, of the type `word`, of its operand `result`."""
         register = Name(self._registers.fresh(word))
         self._write(form, words, **{result: register}, **operands)
         return register
@@ -193,7 +193,7 @@ class _CallWriter:
         return base
 
     def _fragment(self, operand: str, argument: Argument) -> Vector:
-        """Return the registers of a fragment. Write the loads of registers that the instruction reads."""
+        """Return fresh registers for a fragment. If the instruction reads them, write their loads first."""
         word = self._register_type(operand)
         names = [Name(self._registers.fresh(word)) for _ in range(self._selection.registers(operand))]
         if self._is_read(operand) and argument.value.space == "local":

@@ -295,7 +295,7 @@ class MmaSync(_Matrices, _Integers):
 
 @operation("nvvm.mma.sp.sync", *MMA_SPARSE)
 class MmaSparse(_Matrices, _Metadata, _Integers):
-    """Multiplication of a dense B by a sparse A, which stores two of every four elements."""
+    """Multiplication of a sparse A and a dense B. The registers of A contain half of its elements."""
 
     NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_METADATA
     kind = opt_prop_def(MmaKind)

@@ -74,12 +74,12 @@ class Operation(IRDLOperation, ABC):
     def declared(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
     ) -> InstructionTemplate:
-        """Return the instruction that the definition of the operation declares.
+        """Return the instruction whose operands and modifiers the definition of the operation declares.
 
-        An operand, result or property of the operation becomes the operand or modifier of the same name, or of its name
-        in NAMES, if a form has such an operand or modifier. SPACES selects the pointers whose state spaces become
-        modifiers. The operand `predicate` becomes the guard. `words` and `operands` override these values. An operand
-        that is None is omitted.
+        An operand, result or property `x` of the operation becomes the instruction's operand or modifier `x`, or
+        NAMES["x"], if a form has it. SPACES selects the pointers whose state spaces become modifiers. The operand
+        `predicate` becomes the guard. `words` and `operands` override these values. `late` names the modifiers that
+        follow the others. An operand that is None is omitted.
         """
         vocabulary = self.FORMS[0].vocabulary
         slots = {slot for form in self.FORMS for slot in form.slot_names}
@@ -108,7 +108,7 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the lowering to one instruction, which has the arguments of `template`."""
+        """Return the lowering to one instruction. The parameters are those of `template`."""
         return Lowering([self.template(words, guard, late, **operands)])
 
     def template(
@@ -119,11 +119,11 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the instruction with modifiers by name and operands by name.
+        """Return the template of an instruction with modifiers by name and operands by name.
 
-        An operand that is None is omitted. Forms that lack one of the source operands are excluded. A value becomes
-        an address or a constant if the form has an address or a constant at this operand. An operand that exists only
-        with a modifier adds this modifier.
+        An operand that is None is omitted. The template contains only forms that have all given source operands. A
+        value becomes an address or a constant if the form has an address or a constant at this operand. An operand
+        that requires a modifier adds this modifier.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -161,7 +161,7 @@ class Operation(IRDLOperation, ABC):
                 raise self.error(found.message)
 
     def error(self, message: str) -> VerifyException:
-        """Return the error about this operation, worded as MLIR words it."""
+        """Return an error whose message begins with the operation's name, as in MLIR."""
         return VerifyException(f"'{self.name}' op {message}")
 
 

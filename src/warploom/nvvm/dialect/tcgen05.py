@@ -119,7 +119,7 @@ class Cp(_Grouped):
 
 
 class _Access(Operation):
-    """Load or store of tensor memory. The shape 16x32bx2 consists of two halves."""
+    """Load or store of tensor memory. `offset` is the distance between the halves of the shape 16x32bx2."""
 
     shape = prop_def(TensorShape)
 

@@ -176,7 +176,7 @@ class MmaSpBlockScale(_Multiplication, _Sparse, _Scaled):
 
 
 class _Stationary(Operation):
-    """Multiplication of one CTA that keeps B in a collector buffer."""
+    """Base class of one-CTA multiplications that keep B in a collector buffer."""
 
     zeroColMask = opt_operand_def(i64)
     kind = prop_def(TensorKind)

@@ -73,7 +73,7 @@ class _TensorCopy(Operation):
     def lower(self) -> Lowering:
         """Return the instruction that copies the box.
 
-        MLIR prints the optional modifier `.tile`, but not in the inline PTX of a predicated operation.
+        As in the output of MLIR, a predicated instruction omits the optional modifier `.tile`.
         """
         is_predicated = getattr(self, "predicate", None) is not None
         mode, box = self.mode.data, Memory(self.tmaDescriptor, self.coordinates)

@@ -52,7 +52,7 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 
 
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
-    """Return the registers of a vector; elements of 8 and 16 bits are packed into 32-bit registers."""
+    """Return a vector's PTX register types. Elements of 8 and 16 bits are packed into 32-bit registers."""
     element = registers_of(type.element_type)
     count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0

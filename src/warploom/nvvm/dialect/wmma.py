@@ -29,7 +29,7 @@ _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of the registers of a fragment whose elements have a PTX type."""
+    """Return the LLVM type of a fragment's registers, given the PTX type of the fragment's elements."""
     return _REGISTER_TYPES.get(element, i32)
 
 

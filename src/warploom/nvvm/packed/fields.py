@@ -30,7 +30,7 @@ Rule = Callable[[Values], str]
 
 
 class WordError(Exception):
-    """Definition of a word whose fields overlap or exceed its width."""
+    """Error in the definition of a word: fields overlap, or a field exceeds the word's width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class FieldRow:
 class PackedWord:
     """Definition of a packed word.
 
-    Errors: WordError if fields overlap or leave the word; UsageError `word.NAME` for illegal values and fields
+    Errors: WordError if fields overlap or exceed `width`; UsageError `word.NAME` for illegal values and fields
     """
 
     name: str
@@ -138,7 +138,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word. The number of words may be the product of the sizes of all fields."""
+        """Yield every legal word: each combination of legal field values that violates no rule."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):

@@ -1,9 +1,9 @@
 """Descriptor words of warp-level matrix builtins: 64 bits for a load, a store or a multiplication.
 
-The reference text has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word has all three: a
-multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables headed "WGMMA fence" and "WGMMA MMA
-async load" describe the same two words. The entries of both tables belong to builtins of SM 80, and their columns are
-the fields of `MMA` and `MOVE` under other names.
+The reference text (see `builtins.registry`) has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word
+has all three: a multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables of the text that are
+headed "WGMMA fence" and "WGMMA MMA async load" describe the same two words. The entries of both tables belong to
+builtins of SM 80, and their columns are the fields of `MMA` and `MOVE` under other names.
 """
 
 from warploom.nvvm.packed.fields import Field, PackedWord, Values

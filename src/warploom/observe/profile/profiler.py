@@ -130,7 +130,7 @@ class Profiler(Observer):
                 self._global(event.pc, index - GLOBAL_BASE, _reading(batch, active, limit), size)
 
     def _multiply(self, event: Execute) -> None:
-        """Record the swizzles of the matrices that descriptors describe."""
+        """Record a tile for each matrix of a multiplication that a shared-memory descriptor describes."""
         for matrix in event.operands.multiplication.shared:
             for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
@@ -185,7 +185,7 @@ def _reading(batch: Batch, active: Array, limit: Any) -> Array:
 
 
 def _active(lanes: Array) -> tuple[int, int]:
-    """Return the number of warps with an active lane, and of active lanes. Shapes: (warps, 32)."""
+    """Return (number of warps with an active lane, number of active lanes). `lanes` is (warps, 32)."""
     return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
 
 

@@ -41,7 +41,7 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Last accesses to shared memory, in the form for compiled functions. The module defines the arrays."""
+    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
 
     records: Array
     sites: Array
@@ -57,7 +57,7 @@ class SharedArrays(NamedTuple):
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for each warp whose 32 lanes all take part with one index. Shapes: (warps, 32)."""
+    """Return True for each warp if `mask` has all 32 lanes and all have one index. Shapes: (warps, 32)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -69,7 +69,7 @@ def together(index: Array, mask: Array) -> Array:
 
 @njit
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Add a conflict to `out` if there is room. Return `found` + 1, the number of conflicts so far."""
+    """Add a conflict of kind `what` to `out` if it has room. Return the number of conflicts, `found` + 1."""
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
@@ -86,7 +86,8 @@ def _may_conflict(
 ) -> bool:  # fmt: skip
     """Return False if every read of a granule by warps of `cta` surely happens before a write of warp `w`.
 
-    The test is quick and conservative. If the result is True, `_check_readers` finds the conflicts.
+    The test is conservative. If the result is True, `_check_readers` finds the conflicts. `part` is the part of the
+    clock to compare (KNOWN or FENCED). `asynchronous` includes the reads of asynchronous operations.
     """
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
@@ -143,9 +144,9 @@ def _check_readers(
 def _check_far(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the last read by the CTA of rank `row` if it does not happen before a write by a lane of `w`.
+    """Note the last read of a granule by another CTA if it does not happen before a write by warp `w`.
 
-    If `fenced` is 1, a proxy fence must be between the two accesses.
+    `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     entry = s.far[row, granule]
     ordered = is_ordered(c, w, lane, entry, 0)
@@ -162,8 +163,8 @@ def read_lanes(
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    A read of one address by all lanes of a warp is recorded with the lane number `whole`. The first conflicts are
-    stored in `s.out`.
+    A read of one address by all lanes of a warp is recorded with the lane number `whole`, TOGETHER or OBJECT. `strong`
+    is set for strong accesses, which do not conflict with each other. The first conflicts are stored in `s.out`.
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -227,7 +228,7 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of warps[i] are recorded for agents[i] at the time clocks[i]. The first conflicts are stored in `s.out`.
+    The record of the writes of warps[i] has the agent agents[i], the time clocks[i] and the kind `kind` (see `clocks`).
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -281,7 +282,7 @@ def read_rows(
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Copy i reads sizes[i] contiguous bytes at starts[i], as an operation of time clocks[i].
+    Copy i of lane lanes[i] of warps[i] reads sizes[i] contiguous bytes at starts[i]. The time of the read is clocks[i].
 
     Shapes: warps to sizes and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
     """
@@ -375,10 +376,10 @@ def read_tiles(
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
-    The matrix of warpgroup g has 16-byte chunks at the addresses starts[g] + chunks[k], which are then swizzled. If a
-    matrix leaves the shared-memory window [low, high), the result is -1 - g. `origins` are the byte offsets of the
-    windows of the CTAs in shared memory. Shapes: groups (warpgroups, 4), the warps; origins, starts and clocks
-    (warpgroups,).
+    The matrix of warpgroup g consists of the 16-byte chunks at the addresses starts[g] + chunks[k] after swizzling with
+    `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle. If a matrix leaves the shared-memory window
+    [low, high), the result is -1 - g. `origins` are the byte offsets of the CTAs' windows. groups[g] has the four warps
+    of warpgroup g. Shapes: groups (warpgroups, 4); origins, starts and clocks (warpgroups,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

@@ -19,11 +19,11 @@ component.
 
 In the clock of warp w, the components of w itself and of its asynchronous operations have another sense. KNOWN of w is
 the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which each
-lane knows that the operations it issued are complete. Row `total + w`, after the rows of all `total` warps, is the
-clock of the lanes `few[w]` (as bits), which have acquired more than the other lanes of warp w.
+lane knows that the operations it issued are complete. Row w is the clock of warp w. Some lanes of w may have acquired
+more than the others: `few[w]` has these lanes as bits, and row `Clocks.warps + w` is their clock.
 
 A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
-a 4-byte granule. `kind` is GENERIC or one of the constants beside it. Three lane numbers are special. MANY stands for
+a 4-byte granule. `kind` is a constant from GENERIC to NEAR_STORE. Three lane numbers are special. MANY stands for
 several lanes. TOGETHER stands for a whole warp that reads one address in one instruction. OBJECT stands for a whole
 warp that tests an mbarrier, even if only some lanes execute the test.
 """
@@ -186,20 +186,20 @@ class Clocks:
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the rows with the clocks of locations that relaxed reads of warps read, for the next fence."""
+        """Return the row of each warp that collects the clocks of its relaxed reads until its next fence."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Remove the components of the agents of a cluster from the clocks at `rows`.
+        """Remove the components that warps of other clusters cannot use from the clocks at `rows`.
 
-        Agents are numbered within a cluster, so that warps of other clusters cannot use these components. The
-        components of resident warps, which are numbered over all clusters, remain.
+        These are the components of agents, which are numbered within a cluster. The components of resident warps,
+        which are numbered over all clusters, remain.
         """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Record in the clocks at `rows` that all accesses of earlier waves of CTAs happen before."""
+        """Record in the clocks at `rows` that accesses of earlier waves happen before those of this wave."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
@@ -236,10 +236,10 @@ class Clocks:
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def release_phases(self, warps: Array, objects: Array) -> None:
-        """Release the phases that warps know to be complete to the mbarriers of copies that they issue.
+        """Release only the mbarrier components of each warp's clock to the mbarrier of the warp's copy.
 
-        The arrival of the bytes shows that the copy was issued, and therefore that these phases are complete.
-        objects[i] is the mbarrier that completes a copy of warps[i].
+        objects[i] is the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that the copy was
+        issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -323,7 +323,7 @@ class Clocks:
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows to which warps release when they arrive at cluster barriers."""
+        """Return the rows into which warps release their clocks when they arrive at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
@@ -333,8 +333,8 @@ class Clocks:
     def arriving(self, objects: Array, local: bool = False) -> Array:
         """Return the row of each mbarrier into which arrivals release their clocks; NOWHERE for object -1.
 
-        Object `cta * mbarriers + k` is mbarrier k of a CTA. An mbarrier has a second row for arrivals from its own CTA
-        only, which this method returns with `local`.
+        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, return the second row of each mbarrier, which
+        is for arrivals from the mbarrier's own CTA only.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 
@@ -351,14 +351,14 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes into `rows`. If `relaxed`, release the clocks of their last fence."""
+        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the components of mbarriers in a vector clock. Such a component counts complete phases."""
+        """Return the column of each mbarrier in vector clocks. The column counts complete phases."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 

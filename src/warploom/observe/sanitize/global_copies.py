@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Reads and writes of global memory by bulk copies, as contiguous ranges of bytes inside the tensor."""
+"""Reads and writes of global memory by bulk copies and tensor copies, as contiguous ranges of bytes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -138,7 +138,7 @@ class GlobalCopies:
 
         The arguments of the function are the index of the row, and the warp and the program counter of the last write
         there. If that write is a pending copy, the bytes that the pending copy stores are compared instead of memory.
-        `of` is the copy of each row. Shapes: of, starts and sizes (rows,).
+        of[k] is the index of the copy that stores row k. Shapes: of, starts and sizes (rows,).
         """
         cta_of = self.context.topology.cta_of
 
@@ -166,5 +166,5 @@ class GlobalCopies:
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return an operand of the request, with a value in each lane, for some copies. Shapes: (copies,)."""
+    """Return the value of the operand `array` in the issuing lane of each given copy. Shapes: (copies,)."""
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

@@ -45,7 +45,7 @@ SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its
 
 
 class GlobalArrays(NamedTuple):
-    """Last accesses to global memory, in the form for compiled functions. The module defines the arrays."""
+    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
 
     records: Array
     sites: Array

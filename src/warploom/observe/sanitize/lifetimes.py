@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA: the agent and the time, or the completing mbarrier and phase."""
+    """Last access of a warp to another CTA. The access is complete when `agent` has reached time `clock`."""
 
     agent: int
     clock: int
@@ -27,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Accesses to the shared memory of each resident CTA by other CTAs, compared with its lifetime."""
+    """Check for accesses to the shared memory of another CTA that may not have started or may have exited."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -75,7 +75,7 @@ class Lifetimes:
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return (other CTA, warp, one accessing lane) for every pair of a warp and another CTA it accesses."""
+        """Return (accessed CTA, warp, one accessing lane) for each warp and each other CTA that it accesses."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():

@@ -141,7 +141,7 @@ class Mbarriers:
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at objects, or that expect or complete bytes there.
 
-        Shapes: found and lanes (warps, lanes).
+        found[i, lane] is the object on which a lane of warps[i] operates if lanes[i, lane] is set.
         """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
@@ -194,7 +194,7 @@ class Mbarriers:
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals that may count in the previous phase: no wait shows that this phase is complete."""
+        """Report arrivals by warps for which nothing shows that the mbarrier's previous phase is complete."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -214,7 +214,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies without an initialised mbarrier. `words` are byte offsets. Shapes: (copies,)."""
+        """Report bulk copies without a valid mbarrier. `words` are byte offsets here. Shapes: (copies,)."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])

@@ -39,8 +39,9 @@ class _Multiplication:
 class Multiplications:
     """Check of the instructions that issue warpgroup multiplications.
 
-    A multiplication is identified by its index in `sites`. `group`, `dirty` and `user` describe its last issue by each
-    warp. Shapes: group, dirty and user (multiplications, warps).
+    A multiplication is identified by its index in `sites`. `group`, `dirty` and `user` have an element for each
+    multiplication and warp: the wgmma group of the last issue, True if an instruction has used the registers since the
+    last fence, and the program counter of this instruction. Shapes: (multiplications, warps).
     """
 
     context: Context
@@ -68,10 +69,11 @@ class Multiplications:
         return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, by program counter, the multiplications whose registers another instruction uses.
+        """Return, for each instruction that is no multiplication, the multiplications whose registers it uses.
 
-        A value has two arrays. Multiplications in the first array must not be in flight when the instruction executes.
-        Multiplications in the second array need a fence between the instruction and their next issue.
+        A key is a program counter, and a value has two arrays. Multiplications in the first array must not be in flight
+        when the instruction executes. Multiplications in the second array need a fence between the instruction and
+        their next issue.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):

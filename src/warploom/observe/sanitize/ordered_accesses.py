@@ -61,7 +61,7 @@ class OrderedAccesses:
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Acquire or release the vector clocks of the locations that each warp accesses by a strong access."""
+        """Acquire or release the vector clock of each location that lanes read or write by a strong access."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return
@@ -86,7 +86,7 @@ class OrderedAccesses:
                         self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Join the clock of a location into the clock of lanes, or for a relaxed read into `Clocks.seen`.
+        """Join the clock of a location into the clock of lanes, or, unless `acquires`, into `Clocks.seen`.
 
         A clock that is unchanged since the last read of the lanes is not joined again.
         """

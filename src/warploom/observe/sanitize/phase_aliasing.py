@@ -177,15 +177,15 @@ class PhaseAliasing:
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        Shapes: found and lanes (warps, lanes).
+        found[i, lane] is the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
         """
         _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
         self._state.site[found[lanes & (found >= 0)]] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
-        """Record tests of mbarriers by parity. Return the tests that take a wrong phase for theirs.
+        """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
 
-        Phases with the same parity cannot be told apart. `found` contains the mbarrier that each lane tests. Shapes:
+        The module docstring defines the expected phase. `found` contains the mbarrier that each lane tests. Shapes:
         found, lanes and parity (warps, 32).
         """
         wrong = _look(
@@ -212,10 +212,10 @@ class PhaseAliasing:
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
-        """Complete the open phases of mbarriers. Return the waits that may come too late.
+        """Complete the open phases of mbarriers. Return the waits that may miss the phase that they expect.
 
-        Such a wait is for the phase before, and may test the mbarrier only after this completion. `objects` lists an
-        mbarrier once for each phase that it completes.
+        Such a wait expects the phase before the completed one, and may test the mbarrier only after this completion.
+        `objects` lists an mbarrier once for each phase that it completes.
         """
         topology = self.topology
         wrong = _complete(
@@ -244,9 +244,9 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
-    """Release the clock of each warp to the barriers `found` of its lanes (-1: none).
+    """Release the clock of each warp to the CTA barriers or mbarriers `found` of its lanes (-1: none).
 
-    The rows of the barriers begin at `first`. Shapes: found and lanes (warps, lanes).
+    The rows of these barriers in `V` begin at `first`. Shapes: found and lanes (warps, 32 lanes or 1).
     """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
@@ -267,7 +267,7 @@ def _look(
 ) -> int:  # fmt: skip
     """Record tests of mbarriers by parity. Return the number of tests that mistake a phase for another.
 
-    The first of these tests are stored in `out`.
+    `asked` has the parities. The first tests that mistake a phase are stored in `out`.
     """
     found_wrong = 0
     for i in range(len(warps)):
@@ -312,10 +312,10 @@ def _know(V: Array, first: int, column: Array, count: Array, warps: Array, found
 def _complete(
     V: Array, arriving: int, column: Array, s: MbarrierState, objects: Array, per_cta: int, agents: int, out: Array
 ) -> int:  # fmt: skip
-    """Complete the open phases of mbarriers. Return the number of tests that may come too late.
+    """Complete the open phases of mbarriers. Return the number of tests that may miss their phase.
 
-    Such a test expects the phase before, and nothing orders the test before this completion. The first of these tests
-    are stored in `out`.
+    Such a test expects the phase before the completed one, and nothing orders the test before this completion. The
+    first of these tests are stored in `out`.
     """
     found, arrived = 0, arriving + len(column)
     for k in range(len(objects)):

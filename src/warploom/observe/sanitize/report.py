@@ -37,7 +37,7 @@ class Report:
         return len(self._found)
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Return True, and add `count`, if the finding is already recorded or the report is full.
+        """Count `count` occurrences and return True if the finding is recorded or the report is full.
 
         `pc` is the instruction of the finding, and `other` the instruction that it conflicts with, -1 for none.
         """

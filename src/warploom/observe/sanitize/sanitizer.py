@@ -305,7 +305,7 @@ class Sanitizer(events.Observer):
             clocks.release(warps, bits, full, rows)
 
     def _wait_for_cluster(self, event: events.Barrier) -> None:
-        """Acquire the clocks of complete cluster barriers. Keep warps that wait until theirs is complete."""
+        """Acquire the clocks of complete cluster barriers. At incomplete barriers, record the waiting warps."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():

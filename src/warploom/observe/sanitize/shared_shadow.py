@@ -244,7 +244,7 @@ class SharedShadow:
         )
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return the warp of an agent (-1: an mbarrier), the class of its operations, and its CTA."""
+        """Return (warp or -1 for an mbarrier, class of operations, CTA) of an agent in a granule's record."""
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)

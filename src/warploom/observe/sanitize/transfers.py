@@ -118,7 +118,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers that follow the earlier thread copies of their lanes."""
+        """Record asynchronous arrivals, which complete after the earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -221,7 +221,7 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier that completes each copy (at a multicast, in the first CTA); -1 for none."""
+        """Return the mbarrier that completes each copy, -1 for none; for a multicast, that of the first CTA."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)

@@ -135,7 +135,7 @@ class UnwrittenRegisters:
         return found
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
-        """Return, as bits, the checked registers and the registers from which their state may propagate."""
+        """Return, as bits, the checked registers and registers whose unwritten state may propagate to them."""
         tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
@@ -195,7 +195,7 @@ class UnwrittenRegisters:
         return handle
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
-        """Stop the check of an instruction in warps that have written all tracked registers of it."""
+        """Stop the check of an instruction in warps in which all its tracked registers `rows` are written."""
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
         live = to_bits(self.context.splits.live[batch.warp_index])
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
@@ -204,7 +204,7 @@ class UnwrittenRegisters:
         return np.array([self._slot[number] for number in _bits_of(bits)], np.intp)
 
     def _accumulators(self, pc: int) -> Array:
-        """Return the rows of the accumulators that a multiplication does not read if a predicate is false."""
+        """Return the rows in `_unwritten` of accumulators that a false scale-d predicate leaves unread."""
         form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:

@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class Kind(IntEnum):
-    """Kind of a trace event. Events of runs, waits, arrivals and issues belong to warps."""
+    """Kind of a trace event. A warp alternates between runs, in which it executes instructions, and waits."""
 
     RUN = 0  # execution from one wait to the next
     WAIT_WARP = 1  # for the other lanes of its warp, or warps of its warpgroup
@@ -73,9 +73,9 @@ class TraceData:
     `events` is a structured array of dtype `EVENT`. `arrows` are pairs of positions in `events`. An arrow leads from an
     arrival or a copy to the wait that the arrival or copy ends, from an issue to the issued operation, or from a copy
     or a multiplication to the wait that covers its group. `total` is the number of events of the run. If `total`
-    exceeds the limit, `events` has only the first events. Units: steps of the emulator. In one step, the emulator
-    executes one instruction for all warps that have reached it. An asynchronous operation that takes effect between two
-    instructions is a step as well.
+    exceeds the recorder's limit, `events` has only the first events. Units: steps of the emulator. In one step, the
+    emulator executes one instruction for all warps that have reached it. An asynchronous operation that takes effect
+    between two instructions is a step as well.
     """
 
     kernel: str

@@ -146,7 +146,7 @@ class Mbarriers:
             self._open(found, now + 1)
 
     def wait(self, rows: Rows, positions: Rows) -> None:
-        """Add open waits for warp splits (slots `rows`) whose last `test`, at `positions`, failed."""
+        """Add open waits for the warp splits `rows`, which are at `positions` in the batch of a failed `test`."""
         assert self._tested is not None
         index, lanes = self._tested
         words = index[positions, lanes[positions].argmax(axis=1)] >> 3

@@ -22,7 +22,7 @@ _WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Ki
 
 
 class Operations:
-    """Trace events of copies and multiplications in flight, and of those that no wait has covered.
+    """Trace events of copies and multiplications until these take effect and a warp has waited for them.
 
     The emulator numbers operations. The key of a bulk copy is its number. The key of another operation is its number
     and its warp. `positions` are positions of warp splits in the batch of an event.
@@ -42,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return two arrays: mbarrier words, and the event of the copy of each."""
+        """Add events for bulk copies. Return their mbarrier words, and for each word the event of its copy."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -159,7 +159,7 @@ class Operations:
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add the waits of warps for groups of operations, and arrows from the operations that they cover."""
+        """Add waits of warps for groups of operations, and an arrow from each awaited operation to its wait."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)

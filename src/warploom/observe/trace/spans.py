@@ -19,7 +19,7 @@ class Spans:
     """Open run or wait of every warp split.
 
     A slot is an index of a warp split in the arrays of `WarpSplits`. The arrays here have one element for each slot.
-    The argument `rows` has slots, and `ids` has rows of `Table`.
+    The argument `rows` contains slots, and `ids` contains row numbers of `Table`.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -57,7 +57,7 @@ class Spans:
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """End the basic block, and extend the runs of those of its warp splits that do not wait."""
+        """End the basic block, and extend the runs of the warp splits that executed it and do not wait."""
         rows = self._rows
         if not len(rows):
             return

@@ -37,8 +37,9 @@ def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `votes`.
 
-    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. Columns 6 and 7 are a vote and
-    reductions over the lanes with odd x, or reductions over the lanes with even x.
+    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. In a lane with odd x,
+    columns 6 and 7 are a vote and a combined reduction over the lanes with odd x. In a lane with even x, they are two
+    reductions over the lanes with even x.
     """
     rows: list[list[int]] = []
     for warp in _warps(arrays["x"]):
@@ -209,7 +210,8 @@ def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
 def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `group_copy`.
 
-    The order of the vectors in each block is reversed, and the first element of each vector is increased by 1.
+    Each block of x consists of vectors of four elements. The kernel reverses the order of the vectors and adds 1 to the
+    first element of each vector.
     """
     return {"y": arrays["x"][:, ::-1] + np.array([1, 0, 0, 0])}
 

@@ -219,7 +219,8 @@ def collatz(arrays: Arrays, options: Options) -> dict[str, Any]:
 def scalar_loop(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `scalar_loop`, whose loop body has three branches.
 
-    The loop counts down from the element to 1, and each branch adds another term to the sum.
+    For each element of x, the loop counts k down from the element to 1. The branch that k mod 3 selects adds a term to
+    the sum, which is the result.
     """
     totals: list[float] = []
     for start in arrays["x"]:

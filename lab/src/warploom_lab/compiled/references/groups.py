@@ -50,7 +50,7 @@ def bitonic_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
 def warp_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `warp_transpose`.
 
-    The result is the transpose of each warp's 32 x 32 matrix plus 1, the number of the last of two rounds.
+    Each warp transposes a 32 x 32 matrix and adds 1 to its elements.
     """
     return {"y": np.swapaxes(arrays["x"], 1, 2) + 1}
 
@@ -120,9 +120,9 @@ def locked_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def counted_turns(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `counted_turns`: the sum of x, once for each thread.
+    """Return the expected result of the kernel `counted_turns`: 128 copies of the sum of x.
 
-    The four warps of a block add to the sum under a counting semaphore.
+    The four warps of a block add to the sum under a counting semaphore, and each thread writes the sum.
     """
     return {"y": np.full(128, int(arrays["x"].sum()))}
 
@@ -166,7 +166,7 @@ def cluster_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_transpose`.
 
-    Each block of a pair writes the transpose of the other block's matrix plus 1, the number of the last of two rounds.
+    Each block of a pair transposes the other block's 32 x 32 matrix and adds 1 to its elements.
     """
     x = arrays["x"].reshape(-1, 2, 32, 32)[:, ::-1] + 1
     return {"y": np.swapaxes(x, 2, 3).reshape(arrays["x"].shape)}
@@ -176,7 +176,7 @@ def cluster_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_stages`.
 
-    Both blocks of the cluster write the reversed rows of x plus their rank.
+    Each of the two blocks of a cluster writes the reversed rows of x plus the rank of the block.
     """
     rows = arrays["x"][:, ::-1]
     return {"y": np.stack([rows, rows + 1])}

@@ -71,7 +71,8 @@ def remote_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
 def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `four_stages`.
 
-    The vectors of each row are reversed, and the row number is added to the last of the four elements of a vector.
+    Each row of x consists of vectors of four elements. The kernel reverses the order of the vectors and adds the row
+    number to the last element of each vector.
     """
     y = wide(arrays["x"])[:, ::-1].copy()
     y[:, :, 3] += np.arange(len(y))[:, None]
@@ -104,7 +105,7 @@ def one_by_one(arrays: Arrays, options: Options) -> dict[str, Any]:
 def shared_halves(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `shared_halves`.
 
-    Each of four blocks writes the reversed row x plus its rank in its cluster of two blocks.
+    x is a single row. Each of four blocks writes the reversed row plus the block's rank in its cluster of two blocks.
     """
     return {"y": wide(arrays["x"])[None, ::-1] + np.arange(4)[:, None] % 2}
 

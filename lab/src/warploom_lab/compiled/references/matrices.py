@@ -57,8 +57,9 @@ def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels of `cuda/tensor.cu`: the product A B.
 
-    Options: `layout` as in `matmul`; `times` multiplies the result; `transposed` transposes it. `unpack` "s4" reads two
-    signed elements from each byte. With "xor" the result counts the bits in which a row of A and a row of B differ.
+    The option `layout` is as in `matmul`. The option `times` multiplies the result, and `transposed` transposes it.
+    The option `unpack` is "s4" for operands with two signed elements in each byte, or "xor" for operands of single
+    bits. With "xor" an element of the result is the number of bits in which a row of A and a row of B differ.
     """
     operands: dict[str, Array] = {}
     for name in "ab":
