@@ -203,14 +203,14 @@ def test_zero_sums_are_positive_and_nan_is_canonical() -> None:
 
 @pytest.mark.parametrize(("scale_type", "types"), [("ue8m0", "e4m3 e2m3 f32"), ("ue8m0", "e5m2 e2m1 f32")])
 def test_scaled_products_equal_the_spec(scale_type: Any, types: str) -> None:
-    model = models.select("sm_120a", "warp", *types.split(), scale_type=scale_type)
+    model = models.select("sm_120a", "warp", *types.split(), scaling=("mxf8f6f4", scale_type))
     a, b, c = operands(7, model, "raw", (2, 8, 8, 32))
     _scaled_equals_spec(a, b, c, model, 1)
 
 
 @pytest.mark.parametrize(("scale_type", "scales"), [("ue8m0", 2), ("ue4m3", 4)])
 def test_scaled_groups_equal_the_spec(scale_type: Any, scales: int) -> None:
-    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scale_type=scale_type)
+    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scaling=("mxf4nvf4", scale_type))
     a, b, c = operands(8, model, "raw", (2, 8, 8, 64))
     _scaled_equals_spec(a, b, c, model, scales)
 
@@ -227,7 +227,7 @@ def _scaled_equals_spec(a: Array, b: Array, c: Array, model: models.Model, count
 
 
 def test_an_ignored_sign_and_a_nan_among_scales() -> None:
-    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scale_type="ue4m3")
+    model = models.select("sm_120a", "warp", "e2m1", "e2m1", "f32", scaling=("mxf4nvf4", "ue4m3"))
     a = np.full((1, 4, 64), 2, np.uint8)
     scale = np.full((1, 4, 4), 0x38, np.uint8)
 

@@ -33,8 +33,8 @@ CASES: dict[str, tuple[Model, int, dict[str, Any]]] = {
     "integers": (models.select(*HOPPER, "s8", "u8", "s32"), 32, {}),
     "xor": (models.select(*HOPPER, "b1", "b1", "s32"), 8, {}),
     "and": (models.select(*HOPPER, "b1", "b1", "s32", operation="and"), 8, {}),
-    "scaled": (models.select(*RTX, "e4m3", "e5m2", "f32", scaling="mxf8f6f4", scale_type="ue8m0"), 32, {}),
-    "grouped": (models.select(*RTX, "e2m1", "e2m1", "f32", scaling="mxf4nvf4", scale_type="ue4m3"), 64, {}),
+    "scaled": (models.select(*RTX, "e4m3", "e5m2", "f32", scaling=("mxf8f6f4", "ue8m0")), 32, {}),
+    "grouped": (models.select(*RTX, "e2m1", "e2m1", "f32", scaling=("mxf4nvf4", "ue4m3")), 64, {}),
 }
 
 
@@ -112,7 +112,10 @@ def test_formulas_of_known_instructions() -> None:
     assert CASES["one step"][0].formula() == "d = t_fdpa(a, b, c, length=16, fraction=25, emin=-133)"
     assert CASES["e8m13"][0].formula() == 'd = t_fdpa(a, b, c, length=32, fraction=13, result="e8m13")'
     assert CASES["pairs"][0].formula() == "d = paired_sum(a, b, c)"
-    assert CASES["scaled"][0].formula() == "d = t_fdpa_scaled(a, b, c, scale_a, scale_b, length=32, fraction=25, emin=-133)"
+    assert (
+        CASES["scaled"][0].formula()
+        == "d = t_fdpa_scaled(a, b, c, scale_a, scale_b, length=32, fraction=25, emin=-133)"
+    )
 
 
 @pytest.mark.parametrize("method", Sum)

@@ -18,8 +18,8 @@ UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]
 It is a warp, a warp on tiles of undefined layout (wmma), a warpgroup, or the tensor-memory unit (tcgen05).
 """
 Scale = Literal["ue8m0", "ue4m3"]
-Scaling = Literal["mxf8f6f4", "mxf4", "mxf4nvf4"]
-"""Kind of a block-scaled instruction."""
+BlockScaling = tuple[Literal["mxf8f6f4", "mxf4", "mxf4nvf4"], Scale]
+"""Kind of a block-scaled instruction, and the type of its scales."""
 Accumulator = Literal["f32", "e8m13"]
 
 
@@ -49,9 +49,9 @@ class Evidence(Enum):
     PUBLISHED_OUTPUTS = "V"
     """Outputs of eight GPUs published by Khattak and Mikaitis (`tests/vectors/published_mma.npz`)."""
     MACHINE_CODE = "M"
-    """Machine code that ptxas generates for sm_90a."""
+    """Machine code that ptxas generates."""
     PUBLISHED_MODEL = "P"
-    """Published model that no measurement of this project confirms."""
+    """One published model, which no output of a GPU confirms."""
     INFERENCE = "I"
     """Measurement on another generation, whose result is assumed for this one."""
 
@@ -76,7 +76,7 @@ class Model:
     `length` is L, the number of products in one fused step. `fraction` is F, the number of bits kept below the largest
     exponent of a step. Both are 0 if `sum` has no fused steps. `accumulator` is the format of f32 results: "f32", or
     "e8m13" if the unit keeps 13 mantissa bits. `emin` is the least exponent to which terms are aligned, None if no
-    bound was measured. `scale_type` is the type of the block scales, None if the instruction has none.
+    bound changes its results. `scale_type` is the type of the block scales, None if the instruction has none.
     """
 
     a_type: str
@@ -180,7 +180,7 @@ _UNITS = {
         Unit("Hopper", 16, 16, 8, 25, (_C, _V), (-133, -21), fp8="f16"),
         Unit("Hopper warpgroup", 16, 16, 8, 25, (_C, _V), (-133, -21), fp8=(32, 13, "e8m13")),
         Unit("Blackwell", 16, 16, 8, 25, (_V,), (-133, -21), fp8="f16"),
-        Unit("Blackwell tensor memory", 16, 16, 8, 25, (_V,), (-133, -21), fp8=(32, 25, "f32"), narrow=F8F6F4),
+        Unit("Blackwell tensor memory", 16, 16, 8, 25, (_P,), (-133, -21), fp8=(32, 25, "f32"), narrow=F8F6F4),
         Unit("RTX Blackwell", 16, 16, 8, 25, (_P,), (-133, -21), fp8=(32, 25, "f32"), narrow=F8F6F4),
     )
 }
@@ -222,13 +222,12 @@ def select(
     arch: str, kind: UnitKind, a_type: str, b_type: str, d_type: str,
     *,
     c_type: str | None = None, k: int = 0, operation: Literal["xor", "and"] = "xor",
-    scaling: Scaling | None = None, scale_type: Scale | None = None,
+    scaling: BlockScaling | None = None,
 ) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
     `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `operation` combines b1
-    elements. `scaling` and `scale_type` are the kind and the scale type of a block-scaled instruction. Sparse and dense
-    instructions have the same model. For a sparse A, L counts stored elements.
+    elements. Sparse and dense instructions have the same model. For a sparse A, L counts stored elements.
 
     Errors: NoModelError, which lists the types that the unit multiplies.
     """
@@ -242,7 +241,7 @@ def select(
         return Model(*types, Sum.INTEGER, evidence=measured)
     matrix_unit = unit(arch, kind)
     if scaling is not None:
-        return _scaled(matrix_unit, types, scaling, scale_type)
+        return _scaled(matrix_unit, types, *scaling)
     if a_type == b_type and a_type in ("f16", "bf16", "tf32"):
         length: int = getattr(matrix_unit, a_type)
         if length:
@@ -276,9 +275,9 @@ def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], kind: UnitKind, 
     return Model(*types, Sum.T_FDPA, length, unit.fraction, emin=unit.emin(types[3]), evidence=evidence)
 
 
-def _scaled(unit: Unit, types: tuple[str, str, str, str], scaling: Scaling, scale_type: Scale | None) -> Model:
+def _scaled(unit: Unit, types: tuple[str, str, str, str], kind: str, scale_type: Scale) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
         raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
-    if scaling == "mxf8f6f4":
+    if kind == "mxf8f6f4":
         return Model(*types, Sum.T_FDPA_SCALED, 32, 25, emin=-133, scale_type=scale_type, evidence=(_P,))
     return Model(*types, Sum.T_FDPA_GROUPED, 64, 35, emin=-139, scale_type=scale_type, evidence=(_P,))

@@ -1,4 +1,7 @@
-"""Instructions that MMA-Sim models, and its outputs. The package `mmasim` (PyPI) requires PyTorch and a C++ compiler."""
+"""Instructions that MMA-Sim models, and its outputs.
+
+The package `mmasim` (PyPI) requires PyTorch and a C++ compiler.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ def release() -> str:
     for package in ("torch", "mmasim"):
         if find_spec(package) is None:
             raise UsageError(
-                f"the Python package {package} is not installed", hint="install mmasim and PyTorch: pip install mmasim torch"
+                f"the Python package {package} is not installed",
+                hint="install mmasim and PyTorch: pip install mmasim torch",
             )
     return version("mmasim")
 

@@ -3,7 +3,13 @@
 import argparse
 from collections.abc import Callable
 
-from warploom_lab.cli import evidence_arithmetic, evidence_configurations, evidence_legality, evidence_mlir, evidence_nvcc
+from warploom_lab.cli import (
+    evidence_arithmetic,
+    evidence_configurations,
+    evidence_legality,
+    evidence_mlir,
+    evidence_nvcc,
+)
 
 _KINDS = (evidence_legality, evidence_nvcc, evidence_mlir, evidence_configurations, evidence_arithmetic)
 

@@ -212,16 +212,10 @@ def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
     """
     a, b, d = (element_of(slots, operand) for operand in "ABD")
     c = slots.get("ctype") or d
-    scale_type = slots.get("stype")
-    scaling = slots["kind"].removeprefix("kind::") if scale_type else None
-    operation = slots.get("bitOp", "xor")
-    return _select(arch, unit, a, b, d, c, k_of(slots["shape"]), operation, scaling, scale_type)
+    scaling = (slots["kind"].removeprefix("kind::"), slots["stype"]) if slots.get("stype") else None
+    return _select(arch, unit, a, b, d, c, k_of(slots["shape"]), slots.get("bitOp", "xor"), scaling)
 
 
 @cache
-def _select(
-    arch: str, unit: UnitKind, a: str, b: str, d: str, c: str, k: int, operation: Any, scaling: Any, scale_type: Any
-) -> Model:
-    return models.select(
-        arch, unit, a, b, d, c_type=c, k=k, operation=operation, scaling=scaling, scale_type=scale_type
-    )
+def _select(arch: str, unit: UnitKind, a: str, b: str, d: str, c: str, k: int, operation: Any, scaling: Any) -> Model:
+    return models.select(arch, unit, a, b, d, c_type=c, k=k, operation=operation, scaling=scaling)
