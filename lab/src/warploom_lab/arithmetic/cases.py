@@ -61,7 +61,8 @@ def case(arch: str, opcode: str) -> Case | None:
         return None
     form, slots = matches[0].form, matches[0].slots
     vector = re.search(r"scale_vec::(\d)X", opcode)
-    return Case(arch, opcode, form.model(arch, slots), *map(int, sizes.groups()), int(vector[1]) if vector else 0)
+    m, n, k = map(int, sizes.groups())
+    return Case(arch, opcode, form.model(arch, slots), m, n, k, int(vector[1]) if vector else 0)
 
 
 def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
@@ -104,7 +105,10 @@ def _sign(element: str) -> int:
 
 def outputs(case: Case, given: Inputs) -> Array:
     """Return the words of D that Warploom computes, with one pattern for every NaN of f64. Shapes: (G, M, N)."""
-    d = fused.multiply(given["a"], given["b"], given["c"], case.model, **{k: v for k, v in given.items() if len(k) > 1})
+    a, b, c, scale_a, scale_b = (given.get(operand) for operand in ("a", "b", "c", "scale_a", "scale_b"))
+    assert a is not None
+    assert b is not None
+    d = fused.multiply(a, b, c, case.model, scale_a=scale_a, scale_b=scale_b)
     return with_one_nan(d)
 
 

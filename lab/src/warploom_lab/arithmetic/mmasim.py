@@ -62,7 +62,7 @@ def _opcode(text: str) -> str:
 
 
 def _peer(case: Case, operation: Any) -> Peer:
-    import torch
+    torch: Any = import_module("torch")
 
     def tensor(words: Array, kind: Any, element: str) -> Any:
         if kind == torch.uint8:
