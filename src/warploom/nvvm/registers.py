@@ -65,7 +65,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value. If `owns` is False, other values also use these registers."""
+        """Assign the registers `names` to a value. If `owns` is False, other values also use these registers."""
         self._names[value] = names
         if owns:
             self._owners.add(value)

@@ -143,7 +143,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at an index. Errors: RefusedCall for values that `expected` lacks."""
+    """Return constant argument `position`. Errors: RefusedCall for values that `expected` lacks."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -281,7 +281,7 @@ def _is_descriptor(type: CType) -> bool:
 
 
 def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
-    """Return a constant argument of a warpgroup multiplication, or record an error and return 0."""
+    """Return constant argument `position` of a warpgroup multiplication, or record an error and return 0."""
     if position >= len(values):
         return 0
     value = values[position]

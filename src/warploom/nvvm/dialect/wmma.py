@@ -34,7 +34,7 @@ def register_type(element: str) -> Attribute:
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of an operand's registers, from the operand's name and the modifiers by slot."""
+    """Return the LLVM type of the registers of the operand `operand`. `slots` are the modifiers by name."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 

@@ -71,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a packed word for display. `span` states its bits, and `word` is the name of its value."""
+    """Field of a packed word for display. `span` states the bits of the field, `word` names the value."""
 
     span: str
     name: str
