@@ -72,7 +72,6 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a Python string literal, over several lines if the text has several lines."""
     unprintable = any(not (each.isprintable() or each in "\n\t") for each in text)
     if unprintable or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
@@ -114,7 +113,6 @@ class _Kernel:
         self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
-        """Return an unused Python name that resembles a PTX name."""
         plain = re.sub(r"\W", "_", name.lstrip("%$")) or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         names = chain((plain,), (f"{plain}_{k}" for k in count(2)))

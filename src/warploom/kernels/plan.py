@@ -43,7 +43,7 @@ BLOCK = 64
 
 
 def size_of(type_word: str) -> int:
-    """Return the size of an element of a type in memory. Units: bytes."""
+    """Return the size in memory of an element of the type `type_word`. Units: bytes."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
 
 

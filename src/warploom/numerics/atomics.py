@@ -36,7 +36,7 @@ def _loop(
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word. `sign` is the mask of the sign bit for a signed operation, else 0."""
+    """Return the word that replaces `old`. `sign` is the mask of the sign bit if signed, else 0."""
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value

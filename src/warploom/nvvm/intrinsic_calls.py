@@ -126,7 +126,6 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
 
 
 def _space_number(type: Attribute) -> int:
-    """Return the address space of a pointer. Errors: VerifyException for another type."""
     for space in range(TENSOR_SPACE + 2):
         if type == pointer_to(space):
             return space

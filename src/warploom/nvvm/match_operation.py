@@ -260,7 +260,6 @@ def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """Return the number of bits of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -315,7 +314,6 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
-    """Yield the register types of each vector that an instruction reads."""
     for name, each in binding.operands.items():
         if isinstance(each.operand, Address):
             if each.operand.extra:

@@ -256,7 +256,6 @@ def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> 
 
 
 def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
-    """Yield the instructions and labels of a function, including those in nested blocks."""
     for statement in block.statements:
         if isinstance(statement, PtxBlock):
             yield from _flattened(statement)
@@ -292,7 +291,6 @@ def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
 
 
 def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
-    """Yield the names of registers with their types, and of variables with the types of their addresses."""
     yield from _variables(block.statements)
     for statement in block.statements:
         if isinstance(statement, PtxBlock):

@@ -146,7 +146,7 @@ class Outcome:
 
 
 def compare(experiment: Experiment, cases: int, seed: int) -> Outcome:
-    """Run an experiment on the GPU and on the emulator and compare the outputs.
+    """Run an experiment with `cases` random inputs on the GPU and the emulator, and compare the outputs.
 
     Errors: the errors of `launch`.
     """

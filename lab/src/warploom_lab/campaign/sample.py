@@ -80,7 +80,7 @@ def sample(
 ) -> Sample:
     """Run the first 64 cases of each experiment on a device and return the digests of the outputs.
 
-    `progress` receives the name of each experiment before it runs.
+    `progress` receives the name of each experiment before the experiment runs.
     """
     found: dict[str, Digests] = {}
     for experiment in experiments:

@@ -70,7 +70,7 @@ class SmallKernel:
     def run(self, device: str, schedule: str = "eager") -> Words:
         """Run the kernel and return the words at `%out` of all threads, followed by the words at `%mem`.
 
-        Errors: the errors of `launch`.
+        On the `device` "cpu", `schedule` is the order in which the emulator runs warps. Errors: the errors of `launch`.
         """
         threads = int(np.prod(self.grid)) * int(np.prod(self.block))
         out = np.zeros(threads * self.words, np.uint32)
@@ -233,7 +233,10 @@ def mismatches(
     schedules: Sequence[str] = SCHEDULES,
     progress: Callable[[], Any] | None = None,
 ) -> Iterator[Mismatch]:
-    """Yield a mismatch for each kernel whose output differs from the record under one of the schedules."""
+    """Yield a mismatch for each chosen kernel whose output differs from the record under some schedule.
+
+    `progress` is called before each kernel runs.
+    """
     for kernel in chosen:
         if progress is not None:
             progress()

@@ -70,7 +70,7 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write the cases that differ, with the memories of both devices, as an `.npz` file.
+    """Write the outcomes that differ, with the memories of both devices, as an `.npz` file.
 
     At most six cases with the same action, tensor map mode and pair of verdicts are written. All cases together have at
     most 12 MiB of changed bytes.

@@ -38,7 +38,7 @@ class Sizes:
 class TileScheduler:
     """Work items of one cluster: whole tiles and parts of cut tiles.
 
-    The taken work item consists of the stages of K from `first` to below `last` of tile number `tile`.
+    The selected work item consists of the stages of K from `first` to below `last` of tile number `tile`.
     """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
@@ -52,7 +52,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of the run of a cluster, counted over all cut tiles."""
+        """Return the first stage of cut tiles that cluster `cluster` multiplies, counted over all cut tiles."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:
@@ -62,7 +62,7 @@ class TileScheduler:
         return ptx.setp(self.end, self.begin, whole, CmpOp="ne", BoolOp="or", type=u32)
 
     def take(self) -> None:
-        """Take the next work item: first the end of the run, then whole tiles, then the rest of the run."""
+        """Select the next work item: the last part of a cut tile, then whole tiles, then parts of cut tiles."""
         mine = self.me + self.turn * self.clusters + self.sizes.split
         whole = ptx.setp(mine, self.sizes.tiles, ~self.starts_with_run, CmpOp="lt", BoolOp="and", type=u32)
         with when(whole):
