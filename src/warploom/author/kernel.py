@@ -172,7 +172,7 @@ class Kernel:
         self.__doc__ = self.function.__doc__
 
     def at(self, **constants: Any) -> Kernel:
-        """Return the kernel with its keyword parameters fixed to values. Errors: AuthorError author.constant."""
+        """Return a copy with keyword parameters fixed to `constants`. Errors: AuthorError author.constant."""
         known = inspect.signature(self.function).parameters
         names = [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
         for name in constants:

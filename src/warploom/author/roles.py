@@ -78,6 +78,6 @@ def cluster_rank() -> Register:
 
 
 def cluster_sync() -> None:
-    """Synchronise all threads of the cluster. Their earlier writes become visible to each other."""
+    """Synchronise all threads of the cluster. Earlier writes of each thread become visible to all."""
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()

@@ -94,7 +94,8 @@ def integers(
 ) -> None:
     """Apply the integer operation `op`, a key of `OPERATIONS`, to unsigned words.
 
-    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas".
+    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas". The module describes the
+    other arrays.
     """
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)

@@ -109,7 +109,7 @@ def special_sum(terms: Sequence[Term], result: str) -> Float | None:
 
 
 def rounded(negative: bool, magnitude: int, lowest: int, result: str, rounding: Rounding) -> Float:
-    """Return (-1)**negative * magnitude * 2**lowest, rounded once to the format `result`."""
+    """Return (-1)**negative * magnitude * 2**lowest, as `result`, rounded once. Overflow gives infinity."""
     fmt = _FORMATS[result]
     if magnitude == 0:
         return _signed(negative, 0, result)

@@ -140,7 +140,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each legal instruction that has the modifiers `words` from a name."""
+        """Yield all modifiers of each legal instruction that has `words`, the modifiers in a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:

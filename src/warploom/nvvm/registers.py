@@ -36,7 +36,7 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function, as many as the value's type needs.
 
-    A value owns its registers if they contain no other value. If it also has a single use, this use may overwrite them.
+    A value owns its registers if they contain no other value. The only use of such a value may overwrite the registers.
     """
 
     def __init__(self) -> None:

@@ -294,7 +294,7 @@ class _FunctionWriter:
         self._text(f"{guard}{text};")
 
     def _inline_asm(self, asm: llvm.InlineAsmOp) -> None:
-        """Write the text of `asm` with registers. An operand that is tied to a result shares its register."""
+        """Write the text of `asm` with registers. An operand tied to a result shares the result's register."""
         constraints = Constraints.of(asm)
         types = () if asm.res is None else registers_of(asm.res.type)
         results: dict[int, str] = {}

@@ -102,7 +102,7 @@ def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
 
 
 def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
-    """Read the cases that `write_differences` wrote, each with the results of the GPU and of the emulator."""
+    """Read the copies that `write_differences` wrote, with the results of the GPU and of the emulator."""
     found: list[tuple[TensorCase, Answer, Answer]] = []
     with np.load(path, allow_pickle=False) as arrays:
         for number, record in enumerate(_unpacked(arrays["differences"])):

@@ -93,8 +93,8 @@ class GroupedTileScheduler:
     """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
 
     `ends` has the end row of each group. A group that ends before it begins is empty, and no group exceeds row `m`. The
-    taken tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups is
-    one tile ahead, because `has_next` depends on its result.
+    selected tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups
+    is one tile ahead, because `has_next` depends on its result.
     """
 
     def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
@@ -134,7 +134,7 @@ class GroupedTileScheduler:
         return self.next_tile < self.tiles_seen
 
     def take(self) -> None:
-        """Take the next tile."""
+        """Select the next tile."""
         self.tile.set(self.next_tile - self.tiles_before)
         self.group.set(self.groups_seen - 1)
         self.top.set(self.next_top)

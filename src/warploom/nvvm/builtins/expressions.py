@@ -106,20 +106,20 @@ class Expressions:
         return token
 
     def accept(self, text: str) -> bool:
-        """Consume the next token if it has a certain text. Return True if it was consumed."""
+        """Consume the next token if its text is `text`. Return True if the token was consumed."""
         if self.next.text != text or self.next.kind in ("string", "character"):
             return False
         self.take()
         return True
 
     def expect(self, text: str) -> Token:
-        """Consume a token of a certain text. Errors: BuiltinError for another token."""
+        """Consume the next token, whose text must be `text`. Errors: BuiltinError for another token."""
         if self.next.text != text:
             raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
     def expect_name(self, kind: str) -> Token:
-        """Consume a name. `kind` describes it in messages. Errors: BuiltinError for another token."""
+        """Consume a name and return its token. `kind` describes the name in messages. Errors: BuiltinError."""
         if self.next.kind != "name":
             raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
         return self.take()

@@ -205,7 +205,7 @@ class _CallWriter:
         return Vector(tuple(names))
 
     def _initialise(self, argument: Argument, names: Sequence[Name], word: str) -> None:
-        """Set registers to the initial values of a local array."""
+        """Set the registers `names` to the initial values of a local array."""
         array = self._call.arrays.get(argument.value.base)
         if array is None or array.initial is None:
             return
