@@ -23,9 +23,9 @@ from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
-"""Candidate, the words in its slots, and the arguments by operand name."""
+"""Candidate, the modifiers by name, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Candidate, the words in its slots, its opcode, and its operand names if all are positional."""
+"""Candidate, the modifiers by name, the opcode, and the operand names if all are positional."""
 
 
 class Instruction:

@@ -142,7 +142,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
+    """Return the tile row and column of number `tile`, counted down `group` rows, then in the next column."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

@@ -32,7 +32,7 @@ _POINTERS = re.compile(r"(?:\.p\d+)+$")
 _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
-"""Separator before the modifier of a slot, by group of `_PIECE`."""
+"""Separator before a modifier, by group of `_PIECE`."""
 
 
 @dataclass(frozen=True, slots=True)

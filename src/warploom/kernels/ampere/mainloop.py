@@ -63,7 +63,7 @@ class _OperandCopies:
 class AlongK(_OperandCopies):
     """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
 
-    A line beyond the operand gets a copy of the last line, whose products are not stored. Bytes beyond K become zero.
+    Lines beyond the operand are copies of the last line. Their products are not stored. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:

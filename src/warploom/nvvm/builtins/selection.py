@@ -14,7 +14,7 @@ from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LATE_SLOTS = ("rnd",)
-"""Slots of the modifiers that the compiler prints after the types."""
+"""Names of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 

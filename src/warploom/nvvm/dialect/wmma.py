@@ -23,9 +23,9 @@ _SPACES = ("", "global", "shared")
 _REGISTER_TYPES: dict[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
 """LLVM type of a register of a fragment; the other elements are packed in 32-bit integers."""
 _TYPE_SLOTS = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
-"""Slot with the element type of each operand."""
+"""Name of the modifier with the element type of each operand."""
 _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
-"""Element types of forms without a slot for them."""
+"""Element types of forms without a modifier for them."""
 
 
 def register_type(element: str) -> Attribute:
